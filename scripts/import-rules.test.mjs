@@ -97,6 +97,11 @@ describe('one planted violation is reported for', () => {
     ],
     ['http in a domain file', 'layers server/src/chat/turn.ts', turn("import { sse } from '../http/sse.ts';\nsse;")],
     [
+      'all of Deps in a domain file',
+      'layers server/src/chat/turn.ts',
+      turn("import type { Deps } from '../deps.ts';\nexport type Needs = Pick<Deps, 'egress'>;"),
+    ],
+    [
       'Hono in a domain file',
       'layers server/src/chat/turn.ts',
       turn("import type { Context } from 'hono';\nlet c: Context; c;"),

@@ -1,8 +1,9 @@
 import { sniffImage } from '@homeport/contracts/image-bytes';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import type { ArtifactRow } from './artifacts.ts';
+import type { BlobStore } from './blob-store.ts';
 import { readHead } from './contents.ts';
 import { decodeText, isMarkedUp } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
@@ -49,7 +50,7 @@ export type Attachment = { source: string | null } & (
   | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 }
 );
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
 
 /**
  * The artifact wherever it is now, if its reader may still read it; otherwise undefined. `room` is how many bytes may

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { BlobsTable } from '../db/tables.ts';
-import type { Deps } from '../deps.ts';
-import type { StoredBlob } from './blob-store.ts';
+import type { Platform } from '../platform.ts';
+import type { BlobStore, StoredBlob } from './blob-store.ts';
 
 /**
  * The contents of artifacts, each stored once. Only this file writes the table `blobs`. A row is inserted in the
@@ -10,7 +10,7 @@ import type { StoredBlob } from './blob-store.ts';
  * without its bytes. Anything in the store without a row belongs to nobody.
  */
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
 
 const sweepBatch = 500;
 

@@ -1,13 +1,13 @@
 import { sniffImage } from '@homeport/contracts/image-bytes';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { type ArtifactRow, artifactNotFound } from './artifacts.ts';
-import type { TakeBytes } from './blob-store.ts';
+import type { BlobStore, TakeBytes } from './blob-store.ts';
 import { findBlobKey } from './blobs.ts';
 import { decodeText, isPdf } from './media-type.ts';
 
 /** The bytes of artifacts, and what is shown of them. */
 
-type Needs = Pick<Deps, 'db' | 'artifactStore'>;
+type Needs = Pick<Platform, 'db'> & { artifactStore: BlobStore };
 
 /** How many bytes of a text a preview shows (contract.md section 8). */
 const previewBytes = 256 * 1024;

@@ -2,7 +2,6 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
 import type { Platform } from '../platform.ts';
 import {
   artifactNotFound,
@@ -17,6 +16,7 @@ import {
   type Target,
   viewArtifact,
 } from './artifacts.ts';
+import type { BlobStore } from './blob-store.ts';
 import { releaseBlobs } from './blobs.ts';
 import { lockNamespace, type Namespace, namespaceKey, type Scope } from './namespaces.ts';
 import { folderOfText, invalidPath, parsePath } from './path.ts';
@@ -67,7 +67,7 @@ async function moveFolder(trx: Queryable, namespace: Namespace, from: string, to
 
 /** Deletes one artifact (throws `not_found` if there is none) or everything below a folder. */
 export async function removeArtifacts(
-  deps: Pick<Deps, 'db' | 'artifactStore' | 'log'>,
+  deps: Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore },
   userId: string,
   scope: Scope,
   target: Target | { folder: string },

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config.ts';
-import type { Deps } from '../deps.ts';
 import { adminCommand } from '../how-called.ts';
+import type { Platform } from '../platform.ts';
+import type { BlobStore } from './blob-store.ts';
 import { checkStore } from './store-mark.ts';
 
 const foreignStore =
@@ -14,7 +15,9 @@ const missingStore =
  * Throws ConfigError if the store belongs to another installation or, with DATABASE_URL, if this installation's files
  * are elsewhere. A store that cannot be reached is checked again before each sweep.
  */
-export async function assertOwnStore(deps: Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>): Promise<void> {
+export async function assertOwnStore(
+  deps: Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore },
+): Promise<void> {
   const state = await checkStore(deps).catch((cause: unknown) => {
     deps.log.error({ cause }, 'the file store cannot be reached; whether it is the right one is checked later');
     return undefined;

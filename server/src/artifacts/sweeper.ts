@@ -1,9 +1,10 @@
-import type { Deps } from '../deps.ts';
 import { hourly } from '../hourly.ts';
+import type { Platform } from '../platform.ts';
+import type { BlobStore } from './blob-store.ts';
 import { sweepBlobs } from './blobs.ts';
 import { checkStore } from './store-mark.ts';
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
 
 /** A running upload always writes something within this time. */
 const ageMs = 3_600_000;

@@ -3,9 +3,9 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
 import { assertStillEnabled } from '../accounts/users.ts';
 import { inTransaction } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { findArtifact, freePath, insertArtifact, isPathTaken, pathTaken, viewArtifact } from './artifacts.ts';
-import type { StoredBlob } from './blob-store.ts';
+import type { BlobStore, StoredBlob } from './blob-store.ts';
 import { adoptBlob, discardStored, releaseBlobs } from './blobs.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
@@ -18,7 +18,7 @@ import { replaceContent } from './versions.ts';
  * round.
  */
 
-export type UploadDeps = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>;
+export type UploadDeps = Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore };
 
 export type Upload = {
   scope: Scope;

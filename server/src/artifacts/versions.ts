@@ -3,7 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { assertStillEnabled } from '../accounts/users.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import {
   type ArtifactRow,
   artifactNotFound,
@@ -12,6 +12,7 @@ import {
   setContent,
   type Target,
 } from './artifacts.ts';
+import type { BlobStore } from './blob-store.ts';
 import { releaseBlobs } from './blobs.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { assertQuota } from './quota.ts';
@@ -92,7 +93,7 @@ export async function atVersion(db: Queryable, row: ArtifactRow, version: number
 
 /** Makes an earlier version the present one again, as a new version. Throws `not_found` and `storage_full`. */
 export async function restoreVersion(
-  deps: Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>,
+  deps: Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore },
   userId: string,
   { scope, target, version }: { scope: Scope; target: Target; version: number },
 ): Promise<ArtifactRow> {

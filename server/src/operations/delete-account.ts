@@ -19,12 +19,12 @@ import { deleteCatalogueOf } from '../catalogue/providers.ts';
 import { endSharesWith } from '../catalogue/sharing.ts';
 import { deleteSomeChats, takeAllChatsOut } from '../conversations/imported-chats.ts';
 import { inTransaction } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { deleteAbandoned, leaveEveryProject } from '../projects/projects.ts';
 
 /** Deleting accounts (contract.md section 11). What is shared stays with those it is shared with. */
 
-type Needs = Pick<Deps, 'db' | 'config' | 'log' | 'accountDisabled'>;
+type Needs = Pick<Platform, 'db' | 'config' | 'log'> & { accountDisabled(userId: string): Promise<void> };
 
 /** Conversations deleted in one transaction: bounded work for one statement. */
 const atOnce = 20;

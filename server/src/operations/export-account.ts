@@ -4,11 +4,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { ZipFile } from 'yazl';
 import { readOwnUser } from '../accounts/users.ts';
+import type { BlobStore } from '../artifacts/blob-store.ts';
 import { readContent } from '../artifacts/contents.ts';
 import { filenameOf } from '../artifacts/path.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
 import { exportConversation } from '../conversations/export.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { waitAtMost } from '../waits.ts';
 
 /**
@@ -16,7 +17,7 @@ import { waitAtMost } from '../waits.ts';
  * operations/readers/homeport.ts reads it again.
  */
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'clock'>;
+type Needs = Pick<Platform, 'db' | 'clock'> & { artifactStore: BlobStore };
 type FileRow = { id: string; path: string; mediaType: string; sha256: string; size: number; createdAt: Date };
 type ListedFile = { id: string; path: string; mediaType: string; createdAt: string; entry: string };
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { freePath, insertArtifact, isPathTaken } from '../artifacts/artifacts.ts';
-import type { StoredBlob } from '../artifacts/blob-store.ts';
+import type { BlobStore, StoredBlob } from '../artifacts/blob-store.ts';
 import { adoptBlob, discardStored } from '../artifacts/blobs.ts';
 import { mediaTypeOf } from '../artifacts/media-type.ts';
 import { lockNamespace, type Scope } from '../artifacts/namespaces.ts';
@@ -11,8 +11,8 @@ import { quotaLeft } from '../artifacts/quota.ts';
 import { importChats, showImported } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
 import type { Disk } from '../disk.ts';
+import type { Platform } from '../platform.ts';
 import { importProject } from '../projects/projects.ts';
 import { type Archive, ZipArchive } from './archive.ts';
 import { type ClaimedImport, holdClaim } from './import-claims.ts';
@@ -21,7 +21,7 @@ import type { PreparedConversation, PreparedFile, PreparedProject } from './prep
 
 /** One conversation or project of an archive: its files into the store, then everything in one transaction. */
 
-export type ImportDeps = Pick<Deps, 'db' | 'artifactStore' | 'log' | 'clock' | 'config'> & {
+export type ImportDeps = Pick<Platform, 'db' | 'log' | 'clock' | 'config'> & { artifactStore: BlobStore } & {
   disk: Pick<Disk, 'assertRoom'>;
 };
 export type Place = { run: ClaimedImport; archive: Archive; position: number };

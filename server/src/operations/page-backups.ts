@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import type { Backup } from '@homeport/contracts/operations';
+import type { BlobStore } from '../artifacts/blob-store.ts';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { waitAtMost } from '../waits.ts';
 import { makeBackup } from './backup.ts';
 import { type BackupHold, BackupNotDue, beginBackup, listBackups } from './backup-rows.ts';
 
 /** Backups that administrators begin in the browser: made by the replica that was asked, one at a time. */
 
-type Needs = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore };
 
 const stopMs = 2_000;
 

@@ -1,7 +1,8 @@
+import type { BlobStore } from '../artifacts/blob-store.ts';
 import { operator, recordEvent } from '../audit.ts';
 import { lastDue, parseSchedule } from '../backup-schedule.ts';
 import { systemClock } from '../clock.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { waitAtMost } from '../waits.ts';
 import { makeBackup } from './backup.ts';
 import { BackupNotDue, forgetBackup, isBackupDue, listSurplus } from './backup-rows.ts';
@@ -10,7 +11,7 @@ import { removeBackup } from './places.ts';
 
 /** Backups by BACKUP_SCHEDULE: one replica makes each, and the oldest beyond BACKUP_KEEP go. */
 
-type Needs = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore };
 
 const lookMs = 60_000;
 const stopMs = 2_000;

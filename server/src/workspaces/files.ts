@@ -11,13 +11,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import * as fields from '@homeport/contracts/fields';
 import { z } from 'zod';
 import { systemClock, type Timer } from '../clock.ts';
-import type { Deps } from '../deps.ts';
 import type { Daemon } from './daemon.ts';
-import type { WorkspaceHold } from './workspaces.ts';
+import type { WorkspaceHold, Workspaces } from './workspaces.ts';
 
 /** Files of a workspace, for its owner (contract.md section 8). Each function starts the workspace if necessary. */
 
-type Needs = Pick<Deps, 'workspaces'>;
+type Needs = { workspaces: Workspaces };
 /** A workspace in use. `signal` aborts with the caller and with the workspace. */
 export type FileHold = { daemon: Daemon; signal: AbortSignal; touch: () => void };
 

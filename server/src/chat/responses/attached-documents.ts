@@ -1,12 +1,14 @@
 import type { AttachedFile } from '../../artifacts/attachments.ts';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { readHead } from '../../artifacts/contents.ts';
-import type { Deps } from '../../deps.ts';
 import { type DocumentInfo, readPages } from '../../documents/document-store.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import type { ContentPart } from '../model/provider-messages.ts';
 
 /** Documents attached to a message, as text for the model: whole where they fit, else announced with the tools that read them. */
 
-type Needs = Pick<Deps, 'db' | 'documents'>;
+type Needs = Pick<Platform, 'db'> & { documents: Documents };
 
 /** Tokens that all documents of a turn may take; one of them takes at most half of it. */
 export type DocumentRoom = { left: number; perFile: number; takesPdf: boolean };
@@ -56,7 +58,7 @@ const nativeMax = 10 * 1024 * 1024;
 
 /** A PDF without text as it is, for a model that reads its pages itself; undefined for any other file. */
 export async function scannedPdf(
-  deps: Needs & Pick<Deps, 'artifactStore' | 'log'>,
+  deps: Needs & Pick<Platform, 'log'> & { artifactStore: BlobStore },
   file: AttachedFile,
   room: DocumentRoom & { bytes: number },
   signal: AbortSignal,

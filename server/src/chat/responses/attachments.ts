@@ -1,6 +1,8 @@
 import { attachedId, attachedMax, readAttachment } from '../../artifacts/attachments.ts';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { parseStoredParts } from '../../conversations/messages.ts';
-import type { Deps } from '../../deps.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import type { ContextMessage } from '../turn/context-history.ts';
 import { parsePrompts, promptOf } from '../turn/prompt.ts';
@@ -12,7 +14,7 @@ import { type DocumentRoom, documentText, scannedPdf } from './attached-document
  * with their names, documents as text, others by name only. None of it is stored again.
  */
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'documents' | 'log'>;
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore; documents: Documents };
 
 /** The same messages, newest first, read only as far as requested; with a limit on the bytes of all files. */
 export async function* withAttachments(

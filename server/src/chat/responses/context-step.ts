@@ -1,7 +1,9 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Usage } from '@homeport/contracts/frames';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
-import type { Deps } from '../../deps.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import { estimateTokens } from '../../text-tokens.ts';
 import { within } from '../../waits.ts';
 import type { CompletionResult } from '../model/protocol.ts';
@@ -43,7 +45,7 @@ import { countFailure, type WrittenStart, writePruning, writeStart } from './sum
  * Before an answer: shrinks a conversation that fills the window, and stores how, so that its beginning stays the same.
  */
 
-type Needs = Pick<Deps, 'artifactStore' | 'clock' | 'config' | 'db' | 'documents' | 'log'>;
+type Needs = Pick<Platform, 'clock' | 'config' | 'db' | 'log'> & { artifactStore: BlobStore; documents: Documents };
 export type Turn = Pick<Claimed, 'response' | 'context'>;
 
 export type ContextHooks = {
@@ -61,11 +63,11 @@ const askTimeoutMs = 300_000;
 const askedTurns = 2;
 
 /** The share of the room above which a conversation is shrunk. */
-export function limitShareOf({ config }: Pick<Deps, 'config'>, { context }: Pick<Turn, 'context'>): number {
+export function limitShareOf({ config }: Pick<Platform, 'config'>, { context }: Pick<Turn, 'context'>): number {
   return isOn(config, context) ? config.compactionAt / 100 : 1;
 }
 
-function isOn({ compactionAt }: Deps['config'], { autoCompaction }: Turn['context']): boolean {
+function isOn({ compactionAt }: Platform['config'], { autoCompaction }: Turn['context']): boolean {
   return autoCompaction && compactionAt > 0;
 }
 

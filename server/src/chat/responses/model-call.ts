@@ -2,10 +2,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';
-import type { Deps } from '../../deps.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import type { CallKind } from '../../usage/ledger.ts';
 import { dialectOf } from '../model/provider-dialect.ts';
 import {
@@ -24,9 +26,9 @@ import { countedCall, type OnCall } from './counted-call.ts';
 /** How the model of a turn is called; its key is unsealed at each call and held no longer. */
 
 export type TurnDeps = Pick<
-  Deps,
-  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
->;
+  Platform,
+  'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
+> & { artifactStore: BlobStore; documents: Documents };
 
 const providerHeadersTimeoutMs = 300_000;
 const providerIdleTimeoutMs = 300_000;

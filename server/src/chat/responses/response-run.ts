@@ -2,11 +2,13 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
 import { framesOfParts } from '@homeport/contracts/part-frames';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
 import { isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
-import type { Deps } from '../../deps.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
 import { countCalls } from '../../usage/ledger.ts';
 import type { Echoes } from '../model/echoes.ts';
@@ -35,9 +37,9 @@ import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
 export type RunDeps = Pick<
-  Deps,
-  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
-> & {
+  Platform,
+  'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
+> & { artifactStore: BlobStore; documents: Documents } & {
   responses: RunningResponses;
   findTools: FindTools;
 };

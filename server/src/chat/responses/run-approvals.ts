@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts';
+import type { Platform } from '../../platform.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import { dropApproval, insertApproval, waitForWord } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
@@ -9,7 +9,7 @@ import type { RunningResponses } from './running-responses.ts';
  */
 const waitingMs = 3_600_000;
 
-type RunApprovalsDeps = Pick<Deps, 'db' | 'clock'> & { responses: RunningResponses };
+type RunApprovalsDeps = Pick<Platform, 'db' | 'clock'> & { responses: RunningResponses };
 
 /** `park` ends the waiting: what is asked stays open, and the decision continues the response. */
 export type RunApprovals = Approvals & { park: () => void };

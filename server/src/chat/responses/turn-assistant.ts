@@ -2,7 +2,7 @@ import type { MessageMetadata } from '@homeport/contracts/frames';
 import type { AnsweringAssistant } from '../../assistants/readers-own.ts';
 import { dropAssistant, recordAssistantNotice } from '../../conversations/chats.ts';
 import type { Told } from '../../conversations/told.ts';
-import type { Deps } from '../../deps.ts';
+import type { Platform } from '../../platform.ts';
 import type { Notice, ToolUser } from '../tools/find-tools.ts';
 import type { Claimed } from './claims.ts';
 
@@ -22,7 +22,7 @@ type Choice = {
  * so; what they lack of it is told once for each version.
  */
 export async function chooseByAssistant(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   turn: Turn,
   words: Promise<Told>,
   notify: (notice: Notice) => void,

@@ -5,7 +5,7 @@ import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../conversations/told.ts';
 import type { ToldContext } from '../../db/tables.ts';
-import type { Deps } from '../../deps.ts';
+import type { Platform } from '../../platform.ts';
 import { defaultInstructions } from '../../settings/default-instructions.ts';
 import { estimateTokens } from '../../text-tokens.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
@@ -16,7 +16,7 @@ import { type InstructionText, instructionTexts, systemText } from '../turn/inst
 import type { ResponseRow } from './claims.ts';
 import { namedAssistant } from './turn-assistant.ts';
 
-type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
+type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
 
 /** What a turn tells its model besides the conversation. */
 export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };

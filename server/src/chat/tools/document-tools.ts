@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { getArtifact } from '../../artifacts/artifacts.ts';
 import { getNamespace, type Namespace } from '../../artifacts/namespaces.ts';
 import { filenameOf } from '../../artifacts/path.ts';
-import type { Deps } from '../../deps.ts';
 import { hasDocuments, searchDocuments, unreadFiles } from '../../documents/document-search.ts';
 import { readPages } from '../../documents/document-store.ts';
+import type { Documents } from '../../documents/documents.ts';
+import type { Platform } from '../../platform.ts';
 import type { FindTools } from './find-tools.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, ToolFailure } from './tool-run.ts';
 
-type Needs = Pick<Deps, 'db' | 'documents'>;
+type Needs = Pick<Platform, 'db'> & { documents: Documents };
 type Reader = { userId: string; chatId: string };
 
 const searchDescription = `Searches the text of all documents of this conversation and its project (PDF, office files, books, e-mails, text), page by page.

@@ -4,16 +4,17 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { FilePart } from '@homeport/contracts/frames';
 import { sniffImage } from '@homeport/contracts/image-bytes';
 import { z } from 'zod';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { filenameOf, parsePath } from '../../artifacts/path.ts';
 import { createArtifact } from '../../artifacts/uploads.ts';
-import type { Deps } from '../../deps.ts';
 import type { DaemonResponse } from '../../egress/daemon-request.ts';
+import type { Platform } from '../../platform.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
-export type PublishDeps = Pick<Deps, 'db' | 'artifactStore' | 'log' | 'config'>;
+export type PublishDeps = Pick<Platform, 'db' | 'log' | 'config'> & { artifactStore: BlobStore };
 type Owner = { userId: string; chatId: string };
 
 const description = `Publishes a file of the workspace as an artifact of this conversation, where the person can see and download it: the way to hand over results.

@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
+import type { SessionWatch } from '../../accounts/session-watch.ts';
 import { findLiveSessions } from '../../accounts/sessions.ts';
-import type { Deps } from '../../deps.ts';
 import { tunnelRequest } from '../../egress/tunnel-request.ts';
+import type { Platform } from '../../platform.ts';
 import { joinStreams } from '../join-streams.ts';
+import type { Workspaces } from '../workspaces.ts';
 import { labelOfHost, type PreviewDomain, portOfLabel, previewDomain, previewOrigin } from './preview-address.ts';
 import { headersForApp, headersForBrowser, isForeign, ownHeaders, type Place } from './preview-headers.ts';
 import { PreviewLines } from './preview-lines.ts';
@@ -12,7 +14,10 @@ import { faultPage, type PreviewFault } from './preview-pages.ts';
 import { passResponse, refuseUpgrade, switchProtocols } from './preview-responses.ts';
 import { takeTicket, ticketPath, type Visit, VisitCookies } from './preview-tickets.ts';
 
-type PreviewDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'log' | 'sessions' | 'workspaces'>;
+type PreviewDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'log'> & {
+  sessions: SessionWatch;
+  workspaces: Workspaces;
+};
 type Opened = { visit: Visit; place: Place };
 
 /** From the request, or the last byte of its body, to the head of the response. */
