@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
+import { commandText, isCommandResult, workspaceTools } from '@homeport/contracts/workspace-tools';
 import { until } from '../../contracts/test/until.ts';
 import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import { type AgentChat, agentApp, bash, type Call, isCall } from './agent-makers.ts';
@@ -19,16 +20,14 @@ async function run(chat: AgentChat, ...steps: Call[][]) {
   return { ...streamed, parts, tools, frames: streamed.frames.map(({ frame }) => frame) };
 }
 
-const outputOf = (part: DynamicToolPart | undefined): string => String(part?.output ?? part?.errorText);
+const outputOf = (part: DynamicToolPart | undefined): string =>
+  isCommandResult(part?.output) ? commandText(part.output) : String(part?.output ?? part?.errorText);
 
 test('the model is offered exactly the tools of the contract', async () => {
   const chat = await agents.startChat();
   await run(chat);
   const names = agents.provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
-  assert.deepEqual(names, [
-    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact', 'preview'],
-    ...['plan', 'ask', 'delegate'],
-  ]);
+  assert.deepEqual(names, [...workspaceTools.filter((name) => name !== 'delegate'), ...['plan', 'ask', 'delegate']]);
 });
 
 test('the command-line tool means the conversation that it runs in', async () => {
@@ -207,7 +206,8 @@ test('output streams while the command runs, and is replaced by the result', asy
   await idle(agents.app);
   const { messages } = await chatDetail(chat.user, chat.chatId);
   const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
-  assert.match(stored.output, /^first\nsecond\n\[exit code 0/);
+  const { text, end } = stored.output;
+  assert.deepEqual({ text, end }, { text: 'first\nsecond\n', end: { kind: 'exit', code: 0 } });
   assert.equal('preliminary' in stored, false);
 });
 

@@ -1,4 +1,5 @@
 import type { MessagePart, MessageStatus } from '@homeport/contracts/frames';
+import { commandText, isCommandResult } from '@homeport/contracts/workspace-tools';
 
 /** A message as the Markdown export shows it. */
 export type ShownMessage = {
@@ -55,7 +56,7 @@ function markdownFile({ filename, mediaType, url }: Extract<MessagePart, { type:
 function markdownTool({ toolName, input, output, errorText }: ToolPart): string {
   const blocks = [`**Tool ${inline(toolName)}**`];
   if (input !== undefined) blocks.push(fenced(input));
-  if (output !== undefined) blocks.push(fenced(output));
+  if (output !== undefined) blocks.push(fenced(isCommandResult(output) ? commandText(output) : output));
   if (errorText !== undefined) blocks.push(`Error: ${inline(errorText)}`);
   return blocks.join('\n\n');
 }

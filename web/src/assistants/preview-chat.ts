@@ -1,9 +1,9 @@
 import { limits } from '@homeport/contracts/limits';
+import { workspaceTools } from '@homeport/contracts/workspace-tools';
 import type { CallOptions } from '../api.ts';
 import { effectiveModel } from '../conversation/model-choice.ts';
 import type { ModelDecision } from '../conversation/submission.ts';
 import type { Translate } from '../i18n.ts';
-import { workspaceTools } from '../rules/workspace-tools.ts';
 import { type AssistantValues, assistantBody, assistantFaults } from './assistant-values.ts';
 
 type Told = Pick<CallOptions<'PATCH /api/chats'>['body'], 'instructions' | 'parameters' | 'toolRules'>;

@@ -1,7 +1,8 @@
 import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { type CommandEnd, isCommandResult, type WorkspaceTool } from '@homeport/contracts/workspace-tools';
 import type { TextId, Translate } from '../i18n.ts';
 import { toolTitle } from '../mcp/tool-title.ts';
-import { type CommandEnd, readCommandOutput, textOf } from '../workspace/tool-output.ts';
+import { textOf } from '../workspace/tool-output.ts';
 
 /** What the line of a tool call says. */
 export type ToolWords = {
@@ -27,7 +28,7 @@ const ownTools = {
   publish_artifact: 'tool.own.publish',
   preview: 'tool.own.preview',
   delegate: 'tool.own.delegate',
-} as const satisfies Record<string, TextId>;
+} as const satisfies Record<WorkspaceTool, TextId>;
 
 /** The argument that stands beside the title. */
 const subjects: Readonly<Record<string, string>> = {
@@ -83,16 +84,17 @@ function phaseOf(isRunning: boolean, state: DynamicToolPart['state']): string {
 
 /** How a command ended, where that is worth a word. */
 function ended(output: unknown, t: Translate): { text: string | undefined; isFailed: boolean; seconds?: number } {
-  const { end, seconds } = readCommandOutput(typeof output === 'string' ? output : '');
-  const took = seconds === undefined ? 0 : Math.round(Number(seconds));
-  const text = end === undefined ? undefined : endText(end, t);
+  if (!isCommandResult(output)) return { text: undefined, isFailed: false };
+  const { end, milliseconds = 0 } = output;
+  const took = Math.round(milliseconds / 1_000);
+  const text = endText(end, t);
   return { text, isFailed: text !== undefined, ...(took > 0 ? { seconds: took } : {}) };
 }
 
 function endText(end: CommandEnd, t: Translate): string | undefined {
   if (end.kind === 'exit') return end.code === 0 ? undefined : t('tool.exitCode', { code: end.code });
   if (end.kind === 'timeout') return t('tool.timedOut');
-  return end.kind === 'signal' ? t('tool.killed', { signal: end.signal }) : t('tool.failed');
+  return end.kind === 'signal' ? t('tool.killed', { signal: end.signal }) : undefined;
 }
 
 const stateText: Record<DynamicToolPart['state'], TextId> = {

@@ -2,6 +2,7 @@ import './rules-texts.ts';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import type { ToolPreset, ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
+import { workspaceTools } from '@homeport/contracts/workspace-tools';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
 import { Plus, X } from 'lucide-react';
 import { useId } from 'react';
@@ -9,7 +10,6 @@ import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { SmallSelect } from '../forms/small-select.tsx';
 import { useText } from '../i18n.ts';
 import classes from './rules.module.css';
-import { workspaceTools } from './workspace-tools.ts';
 
 const presets = ['ask', 'auto', 'read-only'] as const;
 const policies = ['allow', 'ask', 'deny'] as const;

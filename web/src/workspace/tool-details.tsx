@@ -1,12 +1,13 @@
 import './workspace-texts.ts';
 import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { type CommandEnd, isCommandResult } from '@homeport/contracts/workspace-tools';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { formatSize } from '../files/file-look.ts';
 import { useText } from '../i18n.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { grammarName } from '../markdown/language-names.ts';
 import classes from './tool-details.module.css';
-import { type CommandEnd, readCommandOutput, readEdits, textOf } from './tool-output.ts';
+import { readEdits, textOf } from './tool-output.ts';
 
 /** Characters of a tool's text that are put on the page. */
 const shownCharacters = 20_000;
@@ -48,9 +49,10 @@ function Command({ input }: { input: unknown }) {
 
 function Output({ output, isRunning }: { output: unknown; isRunning: boolean }) {
   const t = useText();
-  const all = asText(output);
-  if (isRunning) return <Block label={t('workspace.toolOutput')} text={all} isGrowing />;
-  const { text, end, seconds } = readCommandOutput(all);
+  if (isRunning || !isCommandResult(output)) {
+    return <Block label={t('workspace.toolOutput')} text={asText(output)} isGrowing={isRunning} />;
+  }
+  const { text, end, milliseconds } = output;
   return (
     <>
       <Block
@@ -58,12 +60,12 @@ function Output({ output, isRunning }: { output: unknown; isRunning: boolean }) 
         text={text === '' ? t('workspace.toolNoOutput') : text}
         isGrowing={false}
       />
-      {end ? (
-        <p className={classes.end} data-failed={end.kind !== 'exit' || end.code !== 0 || undefined}>
-          {endText(end, t)}
-          {seconds === undefined ? null : <span>{` · ${seconds} s`}</span>}
-        </p>
-      ) : null}
+      <p className={classes.end} data-failed={hasFailed(end) || undefined}>
+        {endText(end, t)}
+        {milliseconds === undefined ? null : (
+          <span>{` · ${t('tool.seconds', { seconds: Math.round(milliseconds / 10) / 100 })}`}</span>
+        )}
+      </p>
     </>
   );
 }
@@ -88,10 +90,14 @@ function Delegated({ output, isRunning }: { output: unknown; isRunning: boolean 
   );
 }
 
+function hasFailed(end: CommandEnd): boolean {
+  return end.kind === 'exit' ? end.code !== 0 : end.kind !== 'running';
+}
+
 function endText(end: CommandEnd, t: ReturnType<typeof useText>): string {
   if (end.kind === 'exit') return t('workspace.toolExit', { code: end.code });
   if (end.kind === 'signal') return t('workspace.toolKilled', { signal: end.signal });
-  return end.kind === 'timeout' ? t('workspace.toolTimedOut') : end.text;
+  return t(end.kind === 'timeout' ? 'workspace.toolTimedOut' : 'workspace.running');
 }
 
 function Written({ input }: { input: unknown }) {

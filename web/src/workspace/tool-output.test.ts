@@ -1,18 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readCommandOutput, readEdits, readPublished } from './tool-output.ts';
-
-test('the end of a command is taken from the last line of its output, and from nowhere else', () => {
-  assert.deepEqual(readCommandOutput('a\n[b]\nc\n[exit code 3, 1.20 s]'), {
-    text: 'a\n[b]\nc',
-    end: { kind: 'exit', code: 3 },
-    seconds: '1.20',
-  });
-  assert.deepEqual(readCommandOutput('[timed out and was killed, 120 s]').end, { kind: 'timeout' });
-  assert.deepEqual(readCommandOutput('x\n[ended by SIGKILL, 2.00 s]').end, { kind: 'signal', signal: 'SIGKILL' });
-  assert.deepEqual(readCommandOutput('[exit code 0, 1 s]\nand more').end, undefined);
-  assert.deepEqual(readCommandOutput('plain'), { text: 'plain', end: undefined, seconds: undefined });
-});
+import { readEdits, readPublished } from './tool-output.ts';
 
 test('a published artifact is found in every form of the answer', () => {
   const id = '0192f0c0-0000-7000-8000-000000000001';

@@ -1,32 +1,5 @@
 /** What can be read from the calls of the workspace's own tools. */
 
-export type CommandEnd =
-  | { kind: 'exit'; code: number }
-  | { kind: 'timeout' }
-  | { kind: 'signal'; signal: string }
-  | { kind: 'other'; text: string };
-export type CommandOutput = { text: string; end: CommandEnd | undefined; seconds: string | undefined };
-
-/** Takes the last line, `[exit code 0, 1.2 s]`, from the output of a command that has ended. */
-export function readCommandOutput(output: string): CommandOutput {
-  const match = /(?:^|\n)\[([^\n\]]+)\]\s*$/.exec(output);
-  if (!match) return { text: output, end: undefined, seconds: undefined };
-  const words = match[1] ?? '';
-  return {
-    text: output.slice(0, match.index),
-    end: readEnd(words),
-    seconds: /(\d+(?:\.\d+)?) s\b/.exec(words)?.[1],
-  };
-}
-
-function readEnd(words: string): CommandEnd {
-  const code = /^exit code (\d+)/.exec(words)?.[1];
-  if (code !== undefined) return { kind: 'exit', code: Number(code) };
-  if (/^timed out/.test(words)) return { kind: 'timeout' };
-  const signal = /^ended by (SIG\w+)/.exec(words)?.[1];
-  return signal === undefined ? { kind: 'other', text: words } : { kind: 'signal', signal };
-}
-
 export type Published = { id: string; filename: string; mediaType: string };
 
 /** The artifact that `publish_artifact` made; undefined while there is none. */

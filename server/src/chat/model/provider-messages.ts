@@ -1,5 +1,6 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/frames';
 import { brokenOffToolText } from '@homeport/contracts/message-assembly';
+import { commandText, isCommandResult } from '@homeport/contracts/workspace-tools';
 import type { Echo } from './protocol.ts';
 import { isRecord } from './storable-text.ts';
 
@@ -128,6 +129,7 @@ function resultText({ name, result }: StepCall): string {
   // What a delegate did is for the person.
   if (name === 'delegate' && isRecord(result.output) && typeof result.output.answer === 'string')
     return result.output.answer;
+  if (name === 'bash' && isCommandResult(result.output)) return commandText(result.output);
   return typeof result.output === 'string' ? result.output : (JSON.stringify(result.output) ?? 'null');
 }
 

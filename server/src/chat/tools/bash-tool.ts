@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { CommandEnd, CommandResult } from '@homeport/contracts/workspace-tools';
 import { z } from 'zod';
 import type { DaemonResponse } from '../../egress/daemon-request.ts';
 import { parseForeignJson } from '../../json-scan.ts';
@@ -73,7 +74,7 @@ async function execute(
   of: { id: string; scope: string; turn: string },
   given: Input,
   context: ToolContext,
-): Promise<string> {
+): Promise<string | CommandResult> {
   const { command, timeoutSeconds, background } = given;
   if (command === undefined) throw new ToolFailure('Give a command, or the processId of a background command.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
@@ -87,7 +88,7 @@ async function execute(
     for await (const event of readEvents(answer, signal)) {
       if (event.type === 'start') logPath = event.logPath;
       if (event.type === 'start' && background) return startedText(id, logPath);
-      if (event.type === 'exit') return `${withNewline(output.read(logPath))}[${exitText(event)}]`;
+      if (event.type === 'exit') return { text: output.read(logPath), ...ended(event) };
       if (event.type !== 'stdout' && event.type !== 'stderr') continue;
       output.add(event.data);
       reports.changed();
@@ -99,7 +100,12 @@ async function execute(
   throw new ApiError('workspace_request_failed', 'The connection to the workspace was lost while the command ran');
 }
 
-async function onProcess(daemon: Daemon, id: string, action: 'output' | 'kill', signal: AbortSignal): Promise<string> {
+async function onProcess(
+  daemon: Daemon,
+  id: string,
+  action: 'output' | 'kill',
+  signal: AbortSignal,
+): Promise<CommandResult> {
   const place = `/v1/processes/${encodeURIComponent(id)}`;
   const processes = await listBackground(daemon, signal);
   const found = processes.find((process) => process.id === id);
@@ -113,17 +119,17 @@ async function onProcess(daemon: Daemon, id: string, action: 'output' | 'kill', 
   const follow = action === 'kill' ? '' : '&follow=false';
   const answer = await request(daemon, `${place}/output?after=${after}${follow}`, { signal });
   const output = new CommandOutput();
-  let state = 'still running';
+  let state: Omit<CommandResult, 'text'> = { end: { kind: 'running' } };
   try {
     for await (const event of readEvents(answer, signal)) {
-      if (event.type === 'exit') state = exitText(event);
+      if (event.type === 'exit') state = ended(event);
       if (event.type === 'stdout' || event.type === 'stderr') output.add(event.data);
     }
   } finally {
     answer.body.destroy();
   }
   const skipped = after === 0 ? '' : `[the first ${after} bytes are in ${found.logPath}]\n`;
-  return `${skipped}${withNewline(output.read(found.logPath))}[${state}]`;
+  return { text: skipped + output.read(found.logPath), ...state };
 }
 
 type RequestInit = { signal: AbortSignal; json?: unknown };
@@ -172,17 +178,11 @@ function startedText(id: string, logPath: string): string {
   return `Started in the background. processId: ${id}\nIts output goes to ${logPath}; read it with {"processId": "${id}", "action": "output"}, end it with action "kill".`;
 }
 
-function exitText({ exitCode, signal, timedOut, durationMs, omittedBytes }: Exit): string {
-  const seconds = (durationMs / 1000).toFixed(durationMs < 10_000 ? 2 : 0);
-  const end = timedOut
-    ? `timed out and was killed`
+function ended({ exitCode, signal, timedOut, durationMs, omittedBytes }: Exit): Omit<CommandResult, 'text'> {
+  const end: CommandEnd = timedOut
+    ? { kind: 'timeout' }
     : exitCode === null
-      ? `ended by ${signal}`
-      : `exit code ${exitCode}`;
-  const log = omittedBytes > 0 ? `, the log is full: ${omittedBytes} bytes are not in it` : '';
-  return `${end}, ${seconds} s${log}`;
-}
-
-function withNewline(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+      ? { kind: 'signal', signal: String(signal) }
+      : { kind: 'exit', code: exitCode };
+  return { end, milliseconds: durationMs, ...(omittedBytes > 0 ? { unloggedBytes: omittedBytes } : {}) };
 }

@@ -1,0 +1,156 @@
+import type { Page } from '@playwright/test';
+import { addModels, type Caller } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { test as base, expect } from './fixtures.ts';
+import { startMcp, type TestMcp } from './mcp-server.ts';
+
+/** What a person sees of a tool that asks first, and says to it. */
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } };
+
+const test = base.extend<{ mcp: TestMcp }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
+  mcp: async ({}, use) => {
+    const mcp = await startMcp([
+      { name: 'read', inputSchema, annotations: { readOnlyHint: true } },
+      { name: 'erase', inputSchema, annotations: { destructiveHint: true } },
+    ]);
+    await use(mcp);
+    mcp.close();
+  },
+});
+
+const waiting = (page: Page) => page.getByRole('region', { name: 'Allow Box to run erase?' });
+const done = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
+
+/** Has the model call the tool with this input. */
+async function order(page: Page, input: object): Promise<void> {
+  const field = page.getByLabel('Message', { exact: true });
+  await field.fill(`mcp__Box__erase ${JSON.stringify(input)}`);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+}
+
+async function addTrusted(caller: Caller, mcp: TestMcp): Promise<void> {
+  const toolPolicies = { erase: 'ask' };
+  const { server } = await caller.must('POST', '/api/mcp', { name: 'Box', url: mcp.url, toolPolicies });
+  await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
+}
+
+test('tools that can destroy something ask first, unless the person who trusts them says otherwise', async ({
+  page,
+  installation,
+  person,
+  mcp,
+}) => {
+  const { server } = await person.caller.must('POST', '/api/mcp', { name: 'Box', url: mcp.url });
+  expect(server.toolPolicies).toEqual({});
+  await page.goto(`${installation.url}/settings/tools`);
+  await page.getByRole('button', { name: 'Review and trust Box' }).click();
+  const review = page.getByRole('dialog', { name: 'Tools from Box' });
+  const asks = review.getByRole('checkbox', { name: /^Ask first before using this tool/ });
+  await expect(asks).toBeChecked();
+  await expect(review.getByText('erase', { exact: true }).last()).toBeVisible();
+  await review.getByRole('button', { name: 'Trust these 2 tools' }).click();
+  await expect(page.getByText('Trusted', { exact: true })).toBeVisible();
+  expect((await person.caller.must('GET', '/api/mcp')).servers[0].toolPolicies).toEqual({ erase: 'ask' });
+});
+
+test('on a phone all of a long input can be read beside the buttons; one press denies', async ({
+  page,
+  installation,
+  person,
+  provider,
+  mcp,
+}) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  await addModels(person.caller, provider, ['order']);
+  await addTrusted(person.caller, mcp);
+  await page.goto(installation.url);
+  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1} of what is erased.`);
+  await order(page, { text: lines.join('\n') });
+  const deny = waiting(page).getByRole('button', { name: 'Deny', exact: true });
+  await expect(deny).toBeVisible();
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+  for (const line of ['Line 1 ', 'Line 30 ', 'Line 60 ']) {
+    await test.step(line, async () => {
+      expect(await isReadable(page, line)).toBe(true);
+      await expect(deny).toBeInViewport({ ratio: 1 });
+    });
+  }
+  await deny.click();
+  await expect(done(page)).toContainText('did not allow this call');
+  await expect(waiting(page)).toHaveCount(0);
+  expect(mcp.calls).toEqual([]);
+});
+
+test('what was allowed for the conversation is not asked for again, and is asked for in another one', async ({
+  page,
+  installation,
+  person,
+  provider,
+  mcp,
+}) => {
+  await addModels(person.caller, provider, ['order']);
+  await addTrusted(person.caller, mcp);
+  await page.goto(installation.url);
+  await order(page, { text: 'one' });
+  await waiting(page).getByRole('button', { name: 'Always allow…' }).click();
+  await waiting(page).getByRole('button', { name: 'In this conversation' }).click();
+  await expect(done(page)).toContainText('heard');
+  await order(page, { text: 'two' });
+  await expect(done(page)).toHaveCount(2);
+  expect(mcp.calls.map((call) => call.arguments)).toEqual([{ text: 'one' }, { text: 'two' }]);
+  await page.goto(installation.url);
+  await order(page, { text: 'three' });
+  await expect(waiting(page)).toBeVisible();
+  expect(mcp.calls).toHaveLength(2);
+});
+
+test('the list says which conversation waits for the person and which answer failed', async ({
+  page,
+  installation,
+  person,
+  provider,
+  mcp,
+}) => {
+  await addModels(person.caller, provider, ['order', 'error-400']);
+  await addTrusted(person.caller, mcp);
+  const { models } = await person.caller.must('GET', '/api/models');
+  const start = async (title: string, providerModelId: string, text: string) => {
+    const model = models.find((each: { providerModelId: string }) => each.providerModelId === providerModelId);
+    const { chat } = await person.caller.must('POST', '/api/chats', { title, modelId: model.id, modelPinned: true });
+    const message = { id: `message-${chat.id}`, parts: [{ type: 'text', text }] };
+    await person.caller.must('POST', '/api/chat/start', { chatId: chat.id, message });
+    return { chatId: chat.id, messageId: message.id, detach: true };
+  };
+  await page.goto(installation.url);
+  const asking = await start('Needs a word', 'order', 'mcp__Box__erase {"text":"one"}');
+  const failing = await start('Goes wrong', 'error-400', 'Go');
+  await person.caller.must('POST', '/api/chat', asking);
+  await person.caller.call('POST', '/api/chat', failing);
+  const row = (title: string) => page.locator('[data-chat]').filter({ hasText: title });
+  await expect(row('Needs a word').getByRole('img', { name: 'Waiting for you' })).toBeVisible();
+  await expect(row('Goes wrong').getByRole('img', { name: 'Answer failed' })).toBeVisible();
+});
+
+/** Scrolls to a line of the input; true if nothing lies over it. */
+async function isReadable(page: Page, line: string): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const card = document.querySelector('[data-approval]');
+    const walker = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      const at = node.data.indexOf(${JSON.stringify(line)});
+      if (at === -1) continue;
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + 4);
+      const scroller = [...document.querySelectorAll('*')].find((each) =>
+        each.contains(card) && /auto|scroll/.test(getComputedStyle(each).overflowY) && each.scrollHeight > each.clientHeight);
+      scroller.scrollTop += range.getBoundingClientRect().top - scroller.getBoundingClientRect().top - scroller.clientHeight / 3;
+      const box = range.getBoundingClientRect();
+      return node.parentElement.contains(document.elementFromPoint(box.left + 2, box.top + box.height / 2));
+    }
+    return false;
+  })()`);
+}

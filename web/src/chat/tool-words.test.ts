@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { CommandResult } from '@homeport/contracts/workspace-tools';
+import type { Translate } from '../i18n.ts';
+import { toolWords } from './tool-words.ts';
+
+const t: Translate = (id, values) => `${id} ${JSON.stringify(values ?? {})}`;
+
+function wordsOf(output: CommandResult | string) {
+  const part: DynamicToolPart = {
+    ...{ type: 'dynamic-tool', toolCallId: 'c', toolName: 'bash', state: 'output-available' },
+    ...{ input: { command: 'make' }, output },
+  };
+  const { state, seconds, isFailed, subject } = toolWords(part, true, t);
+  return { state, seconds, isFailed, subject };
+}
+
+test('the line of a command says how it ended, where that is worth a word', () => {
+  const subject = 'make';
+  const text = 'whatever it wrote\n[exit code 1, 9 s]';
+  const ended = (end: CommandResult['end']) => wordsOf({ text, end, milliseconds: 2_600 });
+  assert.deepEqual(ended({ kind: 'exit', code: 0 }), { state: undefined, seconds: 3, isFailed: false, subject });
+  assert.deepEqual(ended({ kind: 'exit', code: 2 }), {
+    ...{ state: 'tool.exitCode {"code":2}', seconds: 3, isFailed: true, subject },
+  });
+  assert.deepEqual(ended({ kind: 'timeout' }), { state: 'tool.timedOut {}', seconds: 3, isFailed: true, subject });
+  assert.equal(ended({ kind: 'signal', signal: 'SIGKILL' }).state, 'tool.killed {"signal":"SIGKILL"}');
+});
+
+test('a command in the background that is looked at while it runs has not failed', () => {
+  const { state, isFailed, seconds } = wordsOf({ text: 'up', end: { kind: 'running' } });
+  assert.deepEqual({ state, isFailed, seconds }, { state: undefined, isFailed: false, seconds: undefined });
+  assert.equal(wordsOf('Started in the background.').isFailed, false);
+});
