@@ -114,19 +114,17 @@ test('the list says which conversation waits for the person and which answer fai
   provider,
   mcp,
 }) => {
-  await addModels(person.caller, provider, ['order', 'error-400']);
+  const [asks, fails] = await addModels(person.caller, provider, ['order', 'error-400']);
   await addTrusted(person.caller, mcp);
-  const { models } = await person.caller.must('GET', '/api/models');
-  const start = async (title: string, providerModelId: string, text: string) => {
-    const model = models.find((each: { providerModelId: string }) => each.providerModelId === providerModelId);
-    const { chat } = await person.caller.must('POST', '/api/chats', { title, modelId: model.id, modelPinned: true });
+  const start = async (title: string, modelId: string | undefined, text: string) => {
+    const { chat } = await person.caller.must('POST', '/api/chats', { title, modelId, modelPinned: true });
     const message = { id: `message-${chat.id}`, parts: [{ type: 'text', text }] };
     await person.caller.must('POST', '/api/chat/start', { chatId: chat.id, message });
     return { chatId: chat.id, messageId: message.id, detach: true };
   };
   await page.goto(installation.url);
-  const asking = await start('Needs a word', 'order', 'mcp__Box__erase {"text":"one"}');
-  const failing = await start('Goes wrong', 'error-400', 'Go');
+  const asking = await start('Needs a word', asks, 'mcp__Box__erase {"text":"one"}');
+  const failing = await start('Goes wrong', fails, 'Go');
   await person.caller.must('POST', '/api/chat', asking);
   await person.caller.call('POST', '/api/chat', failing);
   const row = (title: string) => page.locator('[data-chat]').filter({ hasText: title });
