@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { clientPages } from '@homeport/contracts/client-pages';
 import { startTestApp, type TestApp } from './app.ts';
 
 let app: TestApp;
@@ -47,9 +48,10 @@ test('the client cannot be framed, runs its own scripts only and frames only wha
 });
 
 test('every page of the client is there, also that of an invitation’s link', async () => {
-  const pages = ['/', '/c/some-id', '/p/some-id', '/workspace', '/sign-in', '/setup', '/password', '/invitation'];
-  for (const path of [...pages, '/settings', '/settings/admin/users/some-id', '/invitation?x=1']) await headersOf(path);
-  for (const path of ['/nothing', '/invitations', '/invitation/x', '/workspace/x']) {
+  const pages = Object.values(clientPages).map((path) => path.replace(/\$\w+/, 'some-id'));
+  for (const path of [...pages, '/settings/admin/users/some-id', '/assistants/', '/invitation?x=1'])
+    await headersOf(path);
+  for (const path of ['/nothing', '/invitations', '/invitation/x', '/workspace/x', '/c/', '/settingsx']) {
     const response = await fetch(app.url + path);
     await response.arrayBuffer();
     assert.equal(response.status, 404, path);

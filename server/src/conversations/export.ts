@@ -5,7 +5,7 @@ import { findPages, readPage } from './branch-pages.ts';
 import { getOwnedChat } from './chats.ts';
 import { markdownHead, markdownMessage } from './markdown.ts';
 import { type MessageRow, messageColumns, messageJson } from './message-page.ts';
-import { parseStoredParts } from './messages.ts';
+import { parseStoredParts } from './stored-parts.ts';
 
 /** Messages read at a time: this many, or fewer if their parts are longer than this. */
 const pageMessages = 50;

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
 import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
+import { parseStoredParts } from './stored-parts.ts';
 
 /** Message records. This file alone writes the table `messages`. */
 
@@ -157,11 +158,6 @@ export async function readMessage(db: Queryable, id: string): Promise<StoredMess
 export async function readParts(db: Queryable, id: string): Promise<MessagePart[]> {
   const row = await db.selectFrom('messages').select('parts').where('id', '=', id).executeTakeFirst();
   return row === undefined ? [] : parseStoredParts(row.parts);
-}
-
-/** Parts as they were stored by this service: their text was validated before it was written. */
-export function parseStoredParts(parts: string): MessagePart[] {
-  return JSON.parse(parts) as MessagePart[];
 }
 
 function searchVector(parts: string) {

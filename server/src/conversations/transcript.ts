@@ -7,7 +7,7 @@ import { getOwnedChat } from './chats.ts';
 import type { ConversationExport } from './export.ts';
 import { inline, markdownHead, markdownMessage } from './markdown.ts';
 import { type MessageRow, messageJson } from './message-page.ts';
-import { parseStoredParts } from './messages.ts';
+import { parseStoredParts } from './stored-parts.ts';
 
 /**
  * Conversations for the command-line tool in a workspace: the list, and of one conversation the active branch by turns. A turn

@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isClientPage } from '@homeport/contracts/client-pages';
 import type { PublicConfig } from '@homeport/contracts/system';
 import { brandedManifest, brandedPage } from './branded-page.ts';
 import { isDocsAddress, serveDocs } from './docs-site.ts';
@@ -28,10 +29,6 @@ const encodings = [
 const frameAssets = '/assets/frames/';
 
 const manifestPath = '/manifest.webmanifest';
-
-/** Addresses of the client's own pages; anything else that is not a file gets its 404 page. */
-const clientPages =
-  /^\/(?:$|assistants(?:\/|$)|c\/|p\/|settings(?:\/|$)|workspace$|sign-in$|setup$|password$|invitation$|new$)/;
 
 export type WebClient = {
   /** Answers a GET outside /api: a built file, or the page. */
@@ -65,7 +62,7 @@ export async function createWebClient(
     const page = config === null ? template : brandedPage(template, config.branding);
     const html = page.replaceAll('__CSP_NONCE__', nonce).replace('"__PUBLIC_CONFIG__"', () => json);
     outgoing
-      .writeHead(clientPages.test(pathname) ? 200 : 404, {
+      .writeHead(isClientPage(pathname) ? 200 : 404, {
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',
         'content-security-policy': pagePolicy(nonce, previewFrames(outgoing.req.headers.host ?? '')),

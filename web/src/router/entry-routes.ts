@@ -1,3 +1,4 @@
+import { clientPages } from '@homeport/contracts/client-pages';
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { publicConfigQuery } from '../queries.ts';
 import { findUser, rootRoute } from './signed-in-route.ts';
@@ -10,7 +11,7 @@ const returnSearch = (search: Record<string, unknown>): ReturnSearch => ({
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/sign-in',
+  path: clientPages.signIn,
   validateSearch: returnSearch,
   beforeLoad: async ({ context }) => {
     const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
@@ -20,7 +21,7 @@ const signInRoute = createRoute({
 });
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/setup',
+  path: clientPages.setup,
   beforeLoad: async ({ context }) => {
     const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
     if (setup.required) return;
@@ -31,14 +32,14 @@ const setupRoute = createRoute({
 });
 const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/password',
+  path: clientPages.password,
   validateSearch: returnSearch,
   beforeLoad: ({ context, search }) => findUser(context.queries, search.return ?? '/').then(() => undefined),
   component: lazyRouteComponent(() => import('../entry/password-page.tsx'), 'PasswordPage'),
 });
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/invitation',
+  path: clientPages.invitation,
   component: lazyRouteComponent(() => import('../entry/invitation-page.tsx'), 'InvitationPage'),
 });
 

@@ -1,9 +1,10 @@
+import { clientPages } from '@homeport/contracts/client-pages';
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { signedInRoute } from './signed-in-route.ts';
 
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/settings',
+  path: clientPages.settings,
   component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 const settingsIndexRoute = createRoute({

@@ -1,3 +1,4 @@
+import { clientPages } from '@homeport/contracts/client-pages';
 import { clientIdPattern } from '@homeport/contracts/limits';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ConversationPage } from '../chat/conversation-page.tsx';
@@ -35,7 +36,7 @@ function appSearch(search: Record<string, unknown>): { port?: number; at?: strin
 
 const newConversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/',
+  path: clientPages.start,
   validateSearch: (search: Record<string, unknown>): { project?: string; assistant?: string; temporary?: true } => ({
     ...(typeof search.project === 'string' && clientIdPattern.test(search.project) ? { project: search.project } : {}),
     ...(typeof search.assistant === 'string' && clientIdPattern.test(search.assistant)
@@ -47,7 +48,7 @@ const newConversationRoute = createRoute({
 });
 const conversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/c/$chatId',
+  path: clientPages.conversation,
   validateSearch: (search: Record<string, unknown>): { find?: string } & PanelSearch => ({
     ...(typeof search.find === 'string' && search.find.trim() !== '' ? { find: search.find.slice(0, 200) } : {}),
     ...panelSearch(search),
@@ -57,7 +58,7 @@ const conversationRoute = createRoute({
 type ProjectTab = 'chats' | 'files' | 'instructions' | 'members';
 const projectRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/p/$projectId',
+  path: clientPages.project,
   validateSearch: (search: Record<string, unknown>): { tab?: ProjectTab; file?: string } => ({
     ...(search.tab === 'files' || search.tab === 'instructions' || search.tab === 'members' ? { tab: search.tab } : {}),
     ...(typeof search.file === 'string' && clientIdPattern.test(search.file) ? { file: search.file } : {}),
@@ -66,18 +67,18 @@ const projectRoute = createRoute({
 });
 const assistantsRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/assistants',
+  path: clientPages.assistants,
   component: lazyRouteComponent(() => import('../assistants/assistants-page.tsx'), 'AssistantsPage'),
 });
 const assistantRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/assistants/$assistantId',
+  path: clientPages.assistant,
   component: lazyRouteComponent(() => import('../assistants/assistant-page.tsx'), 'AssistantPage'),
 });
 type WorkspaceSearch = { tab?: WorkspaceTab; path?: string; port?: number; at?: string };
 const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/workspace',
+  path: clientPages.workspace,
   validateSearch: (search: Record<string, unknown>): WorkspaceSearch => ({
     ...(search.tab === 'terminal' || search.tab === 'processes' ? { tab: search.tab } : {}),
     ...(search.tab === 'apps' ? { tab: search.tab, ...appSearch(search) } : {}),

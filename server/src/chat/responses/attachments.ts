@@ -1,6 +1,6 @@
 import { attachedId, attachedMax, readAttachment } from '../../artifacts/attachments.ts';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
-import { parseStoredParts } from '../../conversations/messages.ts';
+import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import type { Documents } from '../../documents/documents.ts';
 import type { Platform } from '../../platform.ts';
 import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';

@@ -13,9 +13,9 @@ import {
   insertAssistantMessage,
   insertingExchange,
   insertUserMessage,
-  parseStoredParts,
   restartMessage,
 } from '../../conversations/messages.ts';
+import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import { bound, inTransaction, lastly, type Queryable, together } from '../../db/pool.ts';
 import type { Decision, ResponsesTable } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';

@@ -8,7 +8,7 @@ import { attachedId, findUnattachable } from '../../artifacts/attachments.ts';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../../catalogue/models.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
-import { parseStoredParts } from '../../conversations/messages.ts';
+import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
 import type { Decision, InputsTable } from '../../db/tables.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';

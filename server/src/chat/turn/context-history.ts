@@ -1,5 +1,6 @@
 import type { Plan } from '@homeport/contracts/agent';
 import type { MessagePart } from '@homeport/contracts/frames';
+import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { planText } from '../tools/plan-text.ts';
 import { createBreath } from './breath.ts';
@@ -237,8 +238,4 @@ export function toEntry(message: ContextMessage): Entry {
 function fromParts(id: string, role: Entry['role'], parts: MessagePart[]): Entry {
   const { prompt, promptTokens } = promptOf(role, parts);
   return { id, role, prompt, tokens: promptTokens, isPruned: false };
-}
-
-function parseStoredParts(json: string): MessagePart[] {
-  return JSON.parse(json);
 }
