@@ -116,20 +116,41 @@ test('the list says which conversation waits for the person and which answer fai
 }) => {
   const [asks, fails] = await addModels(person.caller, provider, ['order', 'error-400']);
   await addTrusted(person.caller, mcp);
-  const start = async (title: string, modelId: string | undefined, text: string) => {
-    const { chat } = await person.caller.must('POST', '/api/chats', { title, modelId, modelPinned: true });
-    const message = { id: `message-${chat.id}`, parts: [{ type: 'text', text }] };
-    await person.caller.must('POST', '/api/chat/start', { chatId: chat.id, message });
-    return { chatId: chat.id, messageId: message.id, detach: true };
+  const add = async (title: string): Promise<string> =>
+    (await person.caller.must('POST', '/api/chats', { title })).chat.id;
+  const send = async (chatId: string, modelId: string | undefined, text: string) => {
+    const message = { id: `message-${chatId}`, parts: [{ type: 'text', text }] };
+    await person.caller.must('POST', '/api/chat/start', { chatId, message, modelId });
+    await person.caller.call('POST', '/api/chat', { chatId, messageId: message.id, detach: true });
   };
-  await page.goto(installation.url);
-  const asking = await start('Needs a word', asks, 'mcp__Box__erase {"text":"one"}');
-  const failing = await start('Goes wrong', fails, 'Go');
-  await person.caller.must('POST', '/api/chat', asking);
-  await person.caller.call('POST', '/api/chat', failing);
+  const [asking, failing] = [await add('Needs a word'), await add('Goes wrong')];
   const row = (title: string) => page.locator('[data-chat]').filter({ hasText: title });
+  // Only what was opened here can be news.
+  await page.goto(`${installation.url}/c/${failing}`);
+  await expect(row('Goes wrong').locator('[aria-current]')).toBeVisible();
+  await page.getByRole('link', { name: 'New conversation' }).first().click();
+  await expect(page.locator('[data-chat] [aria-current]')).toHaveCount(0);
+  await send(asking, asks, 'mcp__Box__erase {"text":"one"}');
+  await send(failing, fails, 'Go');
   await expect(row('Needs a word').getByRole('img', { name: 'Waiting for you' })).toBeVisible();
   await expect(row('Goes wrong').getByRole('img', { name: 'Answer failed' })).toBeVisible();
+});
+
+test('an empty answer says that it is empty, also after a notice', async ({
+  page,
+  installation,
+  person,
+  provider,
+  mcp,
+}) => {
+  await addModels(person.caller, provider, ['words-0']);
+  await addTrusted(person.caller, mcp);
+  mcp.tools = mcp.tools.map((tool) => ({ ...tool, description: 'Something else.' }));
+  await page.goto(installation.url);
+  await order(page, {});
+  await expect(done(page)).toContainText('have changed since you trusted them');
+  await expect(done(page)).toContainText('The model returned an empty answer.');
+  await expect(done(page).getByRole('button', { name: 'Regenerate' }).first()).toBeVisible();
 });
 
 /** Scrolls to a line of the input; true if nothing lies over it. */
