@@ -11,7 +11,7 @@ import type { WorkspaceTurn } from './workspace-turn.ts';
 /** Of the skills named with `/name`, the newest are told with their text. */
 const invokedMax = 3;
 
-export type SkillReading = { added: ReturnType<typeof findTurnSkills>; invoked: Promise<string[]> };
+export type SkillReading = { added: ReturnType<typeof findTurnSkills>; readInvoked: () => Promise<string[]> };
 
 /** Begins to read what a turn needs to know of skills. */
 export function startReadingSkills(
@@ -21,9 +21,10 @@ export function startReadingSkills(
 ): SkillReading {
   const { owner_id: userId, chat_id: chatId, message_id: leafId } = response;
   const added = findTurnSkills(kysely, { userId, chatId }, notify);
-  const invoked = readInvocations(kysely, { chatId, leafId, stopBeforeId: context.contextStartMessageId });
-  for (const reading of [added, invoked]) reading.catch(() => undefined);
-  return { added, invoked };
+  added.catch(() => undefined);
+  // Only where there are skills: it walks the branch, and most people have none.
+  const readInvoked = () => readInvocations(kysely, { chatId, leafId, stopBeforeId: context.contextStartMessageId });
+  return { added, readInvoked };
 }
 
 /** The tool `skill` where there are skills: those of the workspace, where one is used, and those that people added. */
@@ -38,7 +39,7 @@ export async function skillTools(
   if (workspace.length + added.length === 0) return [];
   const invoked: TurnSkills['invoked'][number][] = [];
   let room = skillBodyMax;
-  for (const name of await reading.invoked) {
+  for (const name of await reading.readInvoked()) {
     const isNear = workspace.some((one) => one.name === name);
     const skill = isNear ? undefined : added.find((one) => one.name === name);
     if ((skill === undefined && !isNear) || invoked.length === invokedMax) continue;
