@@ -149,6 +149,39 @@ test('a large result and what is sent behind it reach each its own', limit, asyn
   assert.deepEqual(small, [{ one: 1 }]);
 });
 
+test('reads that are asked for at once share connections, and each has its own end', limit, async () => {
+  const pids = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const text = 'select pg_backend_pid() as pid';
+        if (index % 2 === 0) return (await db.pool.query<{ pid: number }>(text)).rows[0]?.pid;
+        return (await sql<{ pid: number }>`${sql.raw(text)}`.execute(db.kysely)).rows[0]?.pid;
+      }),
+    );
+  assert.equal(new Set(await pids(8)).size, 1);
+  assert.ok(new Set(await pids(9)).size > 1, 'no more than eight wait for each other');
+  const [read, failing, write] = await Promise.allSettled([
+    sql`select count(*)::int as count from notes`.execute(db.kysely),
+    sql`select 1 / 0`.execute(db.kysely),
+    sql`insert into notes (id, said) values (300, 'beside reads') returning id`.execute(db.kysely),
+  ]);
+  assert.deepEqual([read.status, failing.status, write.status], ['fulfilled', 'rejected', 'fulfilled']);
+  await db.pool.query('delete from notes where id = 300');
+});
+
+test('a write does not wait for the reads that were asked for with it', limit, async () => {
+  const holder = await db.openClient();
+  try {
+    await holder.query('begin; lock table notes');
+    const read = count();
+    await sql`create temporary table beside (id int)`.execute(db.kysely);
+    await holder.query('commit');
+    assert.ok((await read) > 0);
+  } finally {
+    await holder.end();
+  }
+});
+
 test('whoever forgets what was prepared, as some poolers do, is asked without names from then on', limit, async () => {
   const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
   const read = async () => (await sql`select id from notes where id = ${1}`.execute(single.kysely)).rows;

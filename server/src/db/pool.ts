@@ -4,6 +4,7 @@ import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kyse
 import { Client, type ClientConfig, Pool, types } from 'pg';
 import { systemClock } from '../clock.ts';
 import { within } from '../waits.ts';
+import { isRead, SharedReads } from './shared-reads.ts';
 import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
@@ -99,7 +100,9 @@ export function openDatabase(options: {
     client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
   });
   const { trace } = options;
-  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, trace) });
+  const reads = new SharedReads(pool);
+  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, reads, trace) });
+  shareReads(pool, reads);
   // Here, since a client may be handed over in the middle of somebody else's work.
   if (trace !== undefined) traceQueries(pool, trace);
   return {
@@ -121,6 +124,21 @@ export function openDatabase(options: {
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+/** Statements of the pool itself; those of Kysely are shared by its driver. */
+function shareReads(pool: Pool, reads: SharedReads): void {
+  const query: (...given: unknown[]) => unknown = pool.query.bind(pool);
+  const shared = (first: unknown, ...rest: unknown[]): unknown => {
+    const sql = typeof first === 'string' ? first : textOf(first);
+    if (sql === undefined || !isRead(sql) || rest.some((each) => typeof each === 'function'))
+      return query(first, ...rest);
+    return reads.run((client) => {
+      const send: (...given: unknown[]) => Promise<unknown> = client.query.bind(client);
+      return send(first, ...rest);
+    });
+  };
+  Object.assign(pool, { query: shared });
 }
 
 /** Those that are called for a promise, which are all of ours; Kysely has connections of its own. */

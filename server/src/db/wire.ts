@@ -10,32 +10,34 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import type { QueryResult as PgResult, Pool, PoolClient } from 'pg';
+import { isRead, type SharedReads, sendTogether } from './shared-reads.ts';
 import { isStalePlan, StatementNames } from './statement-names.ts';
 
 /** Runs one statement, and may look how long it takes. */
 export type StatementTrace = <T>(sql: string, work: () => Promise<T>) => Promise<T>;
+
+/** What the connections of one database have in common. */
+type Wires = { pool: Pool; reads: SharedReads; names: StatementNames; trace: StatementTrace | undefined };
 
 /**
  * Sends statements to the server: frequent ones are prepared, and those that need not wait for each other are sent
  * together. A round trip is a write and a wake-up on both sides, which is more than most statements cost.
  */
 export class WireConnection implements DatabaseConnection {
-  readonly #client: PoolClient;
-  readonly #names: StatementNames;
-  readonly #trace: StatementTrace | undefined;
+  readonly #wires: Wires;
+  /** Its own, taken from the pool when it is needed; reads outside transactions share one. */
+  #client: PoolClient | undefined;
   /** `begin` is sent with the next statement. */
   #transaction: 'none' | 'due' | 'open' | 'ended' = 'none';
-  #isGathering = false;
   #isSpoilt = false;
   #beginText = 'begin';
 
-  constructor(client: PoolClient, names: StatementNames, trace: StatementTrace | undefined) {
-    this.#client = client;
-    this.#names = names;
-    this.#trace = trace;
+  constructor(wires: Wires) {
+    this.#wires = wires;
   }
 
-  begin(text: string): void {
+  async begin(text: string): Promise<void> {
+    this.#client = await this.#wires.pool.connect();
     this.#transaction = 'due';
     this.#beginText = text;
   }
@@ -43,7 +45,7 @@ export class WireConnection implements DatabaseConnection {
   async commit(): Promise<void> {
     const isOpen = this.#transaction === 'open';
     this.#transaction = 'ended';
-    if (isOpen) assertCommitted(await this.#client.query('commit'));
+    if (isOpen) assertCommitted(await this.#own.query('commit'));
   }
 
   async rollback(): Promise<void> {
@@ -52,18 +54,24 @@ export class WireConnection implements DatabaseConnection {
     if (!isOpen) return;
     // The next user of this connection must not find the transaction open.
     this.#isSpoilt = true;
-    await this.#client.query('rollback');
+    await this.#own.query('rollback');
     this.#isSpoilt = false;
   }
 
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#transaction === 'ended') throw new Error('The transaction has ended');
-    this.#gather();
-    const begun = this.#transaction === 'due' ? this.#client.query(this.#beginText) : undefined;
+    if (this.#transaction === 'none') return this.#executeAlone<R>(query);
+    sendTogether(this.#own);
+    const begun = this.#transaction === 'due' ? this.#own.query(this.#beginText) : undefined;
     if (begun !== undefined) this.#transaction = 'open';
-    const result =
-      this.#trace === undefined ? this.#send<R>(query) : this.#trace(query.sql, () => this.#send<R>(query));
+    const result = this.#traced<R>(this.#own, query);
     return begun === undefined ? result : settled([result, begun]).then(([first]) => first);
+  }
+
+  async #executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (isRead(query.sql)) return this.#wires.reads.run((client) => this.#traced<R>(client, query));
+    this.#client ??= await this.#wires.pool.connect();
+    return this.#traced<R>(this.#client, query);
   }
 
   /**
@@ -82,37 +90,36 @@ export class WireConnection implements DatabaseConnection {
 
   release(): void {
     this.#transaction = 'none';
-    this.#client.release(this.#isSpoilt);
+    this.#client?.release(this.#isSpoilt);
   }
 
-  /** Whatever is sent before the process turns to other work becomes one write. */
-  #gather(): void {
-    const { stream } = this.#client.connection;
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    stream.cork();
-    queueMicrotask(() => {
-      this.#isGathering = false;
-      stream.uncork();
-    });
+  get #own(): PoolClient {
+    if (this.#client === undefined) throw new Error('No transaction has begun');
+    return this.#client;
   }
 
-  async #send<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const name = this.#names.nameOf(sql);
+  #traced<R>(client: PoolClient, query: CompiledQuery): Promise<QueryResult<R>> {
+    const { trace } = this.#wires;
+    return trace === undefined ? this.#send<R>(client, query) : trace(query.sql, () => this.#send<R>(client, query));
+  }
+
+  async #send<R>(client: PoolClient, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { names } = this.#wires;
+    const name = names.nameOf(sql);
     try {
-      return resultOf<R>(await this.#query(name, sql, [...parameters]));
+      return resultOf<R>(await run(client, name, sql, [...parameters]));
     } catch (error) {
       if (name === undefined) throw error;
-      this.#names.heed(error);
+      names.heed(error);
       // In a transaction everything is lost; on its own the statement can be run again.
       if (this.#transaction !== 'none' || !isStalePlan(error)) throw error;
-      return resultOf<R>(await this.#query(undefined, sql, [...parameters]));
+      return resultOf<R>(await run(client, undefined, sql, [...parameters]));
     }
   }
+}
 
-  #query(name: string | undefined, text: string, values: unknown[]): Promise<PgResult> {
-    return name === undefined ? this.#client.query(text, values) : this.#client.query({ name, text, values });
-  }
+function run(client: PoolClient, name: string | undefined, text: string, values: unknown[]): Promise<PgResult> {
+  return name === undefined ? client.query(text, values) : client.query({ name, text, values });
 }
 
 /** Like Promise.all, but when it rejects nothing is still running. */
@@ -132,25 +139,22 @@ function resultOf<R>({ command, rowCount, rows }: PgResult): QueryResult<R> {
 }
 
 class WireDriver implements Driver {
-  readonly #pool: Pool;
-  readonly #names = new StatementNames();
-  readonly #trace: StatementTrace | undefined;
+  readonly #wires: Wires;
 
-  constructor(pool: Pool, trace: StatementTrace | undefined) {
-    this.#pool = pool;
-    this.#trace = trace;
+  constructor(wires: Wires) {
+    this.#wires = wires;
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<WireConnection> {
-    return new WireConnection(await this.#pool.connect(), this.#names, this.#trace);
+    return new WireConnection(this.#wires);
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const { isolationLevel, accessMode } = settings;
     const level = isolationLevel === undefined ? [] : [`isolation level ${isolationLevel}`];
-    wireOf(connection).begin(['begin', ...level, ...(accessMode === undefined ? [] : [accessMode])].join(' '));
+    await wireOf(connection).begin(['begin', ...level, ...(accessMode === undefined ? [] : [accessMode])].join(' '));
   }
 
   commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -166,7 +170,7 @@ class WireDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    await this.#pool.end();
+    await this.#wires.pool.end();
   }
 }
 
@@ -177,9 +181,9 @@ export function wireOf(connection: DatabaseConnection): WireConnection {
 }
 
 /** Kysely on a node-postgres pool, through `WireConnection`. */
-export function wireDialect(pool: Pool, trace?: StatementTrace): Dialect {
+export function wireDialect(pool: Pool, reads: SharedReads, trace?: StatementTrace): Dialect {
   return {
-    createDriver: () => new WireDriver(pool, trace),
+    createDriver: () => new WireDriver({ pool, reads, names: new StatementNames(), trace }),
     createAdapter: () => new PostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
