@@ -149,3 +149,19 @@ test('notes that PostgreSQL cannot store as they are do no harm', async () => {
   const setting = await start({ 'AGENTS.md': 'Separate fields with \\u0000, a \0 that is.' });
   assert.match((await turn(setting)).system, /Separate fields with \\u0000, a/);
 });
+
+/** A row that was only locked has another version too: xmax. */
+test('notes that have not changed are not written again', async () => {
+  const setting = await start({ 'AGENTS.md': 'First rule.' });
+  const written = async () => {
+    const statement = `select concat(xmin, ' ', xmax, ' ', ctid) as version from workspace_notes where user_id = $1`;
+    return (await app.service.deps.db.pool.query<{ version: string }>(statement, [setting.user.id])).rows[0]?.version;
+  };
+  await turn(setting);
+  const first = await written();
+  await turn(setting);
+  assert.equal(await written(), first);
+  writeFileSync(join(setting.home, 'AGENTS.md'), 'Second rule.');
+  assert.match((await turn(setting)).system, /Second rule/);
+  assert.notEqual(await written(), first);
+});

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { inTransaction, type Queryable } from '../db/pool.ts';
-import { type RowDeps, touchAll, touching } from './rows.ts';
+import { bound, inTransaction, togetherLastly } from '../db/pool.ts';
+import { type RowDeps, touchAll, touching, touchingAll } from './rows.ts';
 import type { LeaseKind } from './workspaces.ts';
 
 /** The only writer of `workspace_leases`. */
@@ -50,17 +50,14 @@ export async function renewLeases(deps: RowDeps, leases: readonly Lease[]): Prom
 /** Releases leases; the workspace's idle time begins now. */
 export async function releaseLeases(deps: RowDeps, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
-  await inTransaction(deps.db, async (trx) => {
-    await touchAll(trx, [...new Set(leases.map((lease) => lease.userId))]);
-    await deleteLeases(
-      trx,
-      leases.map((lease) => lease.id),
-    );
-  });
-}
-
-async function deleteLeases(db: Queryable, ids: readonly string[]): Promise<void> {
-  await db.deleteFrom('workspace_leases').where('id', 'in', ids).execute();
+  const userIds = [...new Set(leases.map((lease) => lease.userId))];
+  const ids = leases.map((lease) => lease.id);
+  await inTransaction(deps.db, (trx) =>
+    togetherLastly(trx, [
+      bound(trx, touchingAll(userIds)),
+      bound(trx, sql`delete from workspace_leases where id = any(${ids})`),
+    ]),
+  );
 }
 
 /** Removes every lease on the workspace. */

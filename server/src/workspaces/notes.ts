@@ -1,4 +1,5 @@
 import { type WorkspaceNotes, workspaceNotes } from '@homeport/contracts/daemon';
+import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Daemon } from './daemon.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -11,26 +12,22 @@ export async function readNotes(
   userId: string,
   signal: AbortSignal,
 ): Promise<WorkspaceNotes | undefined> {
-  const { phase, ready } = await deps.workspaces.status(userId);
-  if (phase === 'running' && ready) {
-    try {
-      return await askDaemon(deps, userId, signal);
-    } catch {
-      signal.throwIfAborted();
-    }
-  }
+  const told = await askDaemon(deps, userId, signal).catch(() => undefined);
+  signal.throwIfAborted();
+  if (told !== undefined) return told;
   const query = deps.db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
   return (await query.executeTakeFirst())?.notes;
 }
 
+/** Undefined if the workspace does not run. */
 async function askDaemon(
   { db, workspaces }: { db: { kysely: Queryable }; workspaces: Workspaces },
   userId: string,
   signal: AbortSignal,
-): Promise<WorkspaceNotes> {
-  // It may have been stopped meanwhile.
+): Promise<WorkspaceNotes | undefined> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(workspaces.timings.notesMs)]);
-  const hold = await workspaces.hold(userId, 'transfer', within);
+  const hold = await workspaces.holdRunning(userId, 'transfer', within);
+  if (hold === undefined) return undefined;
   try {
     return await fetchNotes(db.kysely, userId, hold.daemon, within);
   } finally {
@@ -50,16 +47,11 @@ export async function fetchNotes(
   const json = JSON.stringify(notes, (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
   );
-  await db
-    .insertInto('workspace_notes')
-    .values({ user_id: userId, notes: json })
-    .onConflict((conflict) =>
-      conflict
-        .column('user_id')
-        .doUpdateSet({ notes: json })
-        .whereRef('workspace_notes.notes', '!=', (eb) => eb.ref('excluded.notes')),
-    )
-    .execute();
+  // Usually nothing has changed, and then nothing is written: the conflict alone would lock the row and wait for the disk.
+  await sql`
+    insert into workspace_notes (user_id, notes) select ${userId}, ${json}::jsonb
+    where not exists (select from workspace_notes where user_id = ${userId} and notes = ${json}::jsonb)
+    on conflict (user_id) do update set notes = excluded.notes`.execute(db);
   return notes;
 }
 

@@ -259,12 +259,16 @@ export function touching(userId: string): RawBuilder<unknown> {
 }
 
 /** The same for the workspaces whose leases are renewed or released. */
-export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
+export function touchingAll(userIds: readonly string[]): RawBuilder<unknown> {
   // Locked in a fixed order, so that two replicas that share users cannot deadlock.
-  await sql`update workspaces set last_activity_at = clock_timestamp()
+  return sql`update workspaces set last_activity_at = clock_timestamp()
     from (select user_id from workspaces where user_id = any(${userIds}) and phase = 'running'
       order by user_id for no key update) locked
-    where workspaces.user_id = locked.user_id`.execute(db);
+    where workspaces.user_id = locked.user_id`;
+}
+
+export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
+  await touchingAll(userIds).execute(db);
 }
 
 /** Running workspaces that the rule allows to stop, longest unused first. */

@@ -86,18 +86,23 @@ export class RuntimeWorkspaces implements Workspaces {
     const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
     for (;;) {
       signal?.throwIfAborted();
-      const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
-      if (hold !== undefined) {
-        const isThere = await this.#isThere(userId, hold).catch(async (error) => {
-          await hold.release();
-          throw error;
-        });
-        if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
-        await hold.release();
-      }
+      const hold = await this.holdRunning(userId, kind);
+      if (hold !== undefined) return hold;
       if (this.#deps.clock.now() > deadline) throw startFailed('The workspace does not stay up');
       await this.#ensure(userId, signal);
     }
+  }
+
+  async holdRunning(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold | undefined> {
+    const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
+    if (hold === undefined) return undefined;
+    const isThere = await this.#isThere(userId, hold, signal).catch(async (error) => {
+      await hold.release();
+      throw error;
+    });
+    if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
+    await hold.release();
+    return undefined;
   }
 
   findUser(token: string, kind?: TokenKind) {
@@ -218,13 +223,13 @@ export class RuntimeWorkspaces implements Workspaces {
    * False if the leased workspace is gone; its row then says so. Throws `workspace_request_failed` if it exists but
    * does not answer.
    */
-  async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
+  async #isThere(userId: string, hold: TakenHold, signal: AbortSignal | undefined): Promise<boolean> {
     const { generation } = hold;
     const now = this.#deps.clock.elapsed();
     const seen = this.#seen.get(userId);
     if (seen?.generation === generation && seen.at > now - seenMs) return true;
     try {
-      await hold.daemon.health();
+      await hold.daemon.health(signal);
     } catch (error) {
       if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: hold.keyId })) return false;
       throw error;

@@ -31,6 +31,8 @@ export type Workspaces = {
   stop(userId: string): Promise<void>;
   /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
+  /** Never starts it: undefined if it is not running. Throws if it does not answer. */
+  holdRunning(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold | undefined>;
   /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
   findUser(token: string, kind?: TokenKind): Promise<WorkspaceUser | undefined>;
   /** Ends the workspace of an account that was disabled. */
