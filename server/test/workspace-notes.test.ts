@@ -62,7 +62,7 @@ async function turn({ user, model, chatId }: Setting, ...calls: Call[]) {
   return {
     system: String(asked?.body.messages?.[0]?.content),
     tools: asked?.body.tools?.map((tool) => tool.function?.name) ?? [],
-    outputs: outputs.map(String),
+    outputs: outputs.map((output) => (typeof output === 'string' ? output : JSON.stringify(output))),
   };
 }
 
