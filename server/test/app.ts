@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { endpoints } from '@homeport/contracts/endpoints';
 import { pino } from 'pino';
 import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
@@ -234,14 +235,14 @@ function parse(text: string): Json {
   }
 }
 
+const documented = Object.values<EndpointSpec>(endpoints).map(({ method, path, response }) => ({
+  ...{ method, response },
+  pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+}));
+
 /** A success must be what the endpoint table says: no undocumented member shapes slip out unseen. */
 function assertDocumented(method: string, path: string, answer: Answer): void {
-  const names = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));
-  const found = names.find((name) => {
-    const spec = endpoints[name];
-    return spec.method === method && new RegExp(`^${spec.path.replace(/:\w+/g, '[^/]+')}$`).test(path);
-  });
-  const response = found === undefined ? undefined : endpoints[found].response;
+  const response = documented.find((spec) => spec.method === method && spec.pattern.test(path))?.response;
   if (response === undefined || typeof response === 'string' || answer.status === 204) return;
   const result = response.safeParse(answer.body);
   if (!result.success) throw new Error(`${method} ${path} answered what its schema does not allow: ${result.error}`);
