@@ -169,6 +169,25 @@ test('reads that are asked for at once share connections, and each has its own e
   await db.pool.query('delete from notes where id = 300');
 });
 
+test('reads of different moments never share a connection, even if the pool has none for a while', limit, async () => {
+  const single = openDatabase({ connection: place.url, max: 2, log: silentLog });
+  const nextEvent = () => new Promise((resolve) => setImmediate(resolve));
+  const holders = await Promise.all([single.pool.connect(), single.pool.connect()]);
+  try {
+    const slow = sql`select pg_sleep(3600)`.execute(single.kysely).catch((error: Error) => error.message);
+    await nextEvent();
+    const quick = sql<{ one: number }>`select 1 as one`.execute(single.kysely);
+    await nextEvent();
+    for (const holder of holders) holder.release();
+    assert.deepEqual((await quick).rows, [{ one: 1 }]);
+    await db.pool.query(`select pg_cancel_backend(pid) from pg_stat_activity where query like '%pg_sleep(3600)%'
+      and pid <> pg_backend_pid()`);
+    assert.match(String(await slow), /user request/, 'not its own time limit');
+  } finally {
+    await single.close();
+  }
+});
+
 test('a write does not wait for the reads that were asked for with it', limit, async () => {
   const holder = await db.openClient();
   try {

@@ -6,18 +6,18 @@ const sharedMax = 8;
 /** A connection that the pool has been asked for, and how many reads need it. */
 type Shared = { client: Promise<PoolClient>; reads: number };
 
-/** True for a statement that only reads: it holds no lock that the statements behind it could wait for. */
+/** True for a statement that only reads: it takes no lock, and waits for none of a row. */
 export function isRead(sql: string): boolean {
-  return /^\s*select\b/i.test(sql);
+  return /^\s*select\b/i.test(sql) && !/\bfor\s+(?:no\s+key\s+|key\s+)?(?:update|share)\b/i.test(sql);
 }
 
 /**
- * Reads outside transactions. Those that are asked for at once, as at the beginning of a turn, go over one connection:
- * one write here, and one server process to wake.
+ * Reads outside transactions. Those that one turn of the event loop asks for, as the beginning of an answer does, go over
+ * one connection: one write here, and one server process to wake. What others ask for never waits behind them.
  */
 export class SharedReads {
   readonly #pool: Pool;
-  /** Until its connection is there, other reads join. */
+  /** Until the process turns to other work, other reads join: they are one person's, asked for together. */
   #gathering: Shared | undefined;
 
   constructor(pool: Pool) {
@@ -39,11 +39,12 @@ export class SharedReads {
   }
 
   #begin(): Shared {
-    const client = this.#pool.connect().finally(() => {
+    const shared: Shared = { client: this.#pool.connect(), reads: 0 };
+    this.#gathering = shared;
+    // After everything that is due now, and before the next event: the pool may take longer for its connection.
+    process.nextTick(() => {
       if (this.#gathering === shared) this.#gathering = undefined;
     });
-    const shared: Shared = { client, reads: 0 };
-    this.#gathering = shared;
     return shared;
   }
 }
