@@ -12,8 +12,8 @@ import type { Translate } from './i18n.ts';
 const hexColor = /^#[0-9a-f]{6}$/i;
 const fallback = { primary: '#4f46e5', foreground: '#ffffff' };
 
-/** Dims the page behind every dialog. */
-const overlay = { backgroundOpacity: 0.45, blur: 2 };
+/** Dims the page behind every dialog. Blurred, it would be drawn anew with each blink of the caret. */
+const overlay = { backgroundOpacity: 0.45 };
 
 /** Surfaces on which accent text must be readable; styles.css has the same values. */
 const surface = { light: '#ffffff', dark: '#17181a' };
