@@ -206,11 +206,22 @@ function citeDocument(call: FakeCall): FakeScript {
   return stream([start, ...say(`It says so in ${cite}.`), ...finish(call, 12)]);
 }
 
+/** Between what comes back as texts of their own. */
+const textSeparator = '\n\n=== next text ===\n\n';
+
 const key = ({ headers }: FakeCall): string =>
   headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? '';
 
 const makers: [RegExp, string, Maker][] = [
   [/^echo$/, 'echo', (call) => stream([start, ...say(lastText(call.body)), ...finish(call, 10)])],
+  [
+    /^texts$/,
+    'texts',
+    (call) => {
+      const texts = lastText(call.body).split(textSeparator);
+      return stream([start, ...texts.flatMap((text) => [...think('Next.'), ...say(text)]), ...finish(call, 10)]);
+    },
+  ],
   [/^words-(\d+)(?:@(\d+))?$/, 'words-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, false)],
   [/^stamp-(\d+)(?:@(\d+))?$/, 'stamp-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, true)],
   [/^awkward-(\d+)@(\d+)$/, 'awkward-300@100', (call, count, rate) => awkwardText(call, count ?? 1, rate ?? 0)],
