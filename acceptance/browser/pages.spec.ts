@@ -20,7 +20,7 @@ for (const locale of ['en-GB', 'de-DE']) {
     const context = await browser.newContext({ locale });
     const page = await context.newPage();
     for (const path of await signedInPages(context, installation, provider)) {
-      await open(page, installation, path);
+      await (path === '/' || path.includes('?') ? open(page, installation, path) : walk(page, path));
       await expectNoWindowScroll(page, path);
       const { violations } = await runAxe(page, ['label-content-name-mismatch']);
       expect(
@@ -98,6 +98,14 @@ async function fillCatalogue(caller: Caller, provider: string): Promise<void> {
 
 async function open(page: Page, installation: Installation, path: string): Promise<void> {
   await page.goto(`${installation.url}${path}`);
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+}
+
+/** The same within the loaded page, as a link does it; the next page shows by its title that it is there. */
+async function walk(page: Page, path: string): Promise<void> {
+  await page.evaluate(`document.title = 'Leaving'; history.pushState({}, '', ${JSON.stringify(path)})`);
+  await expect(page).not.toHaveTitle('Leaving');
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
 }
