@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { openDatabase } from '../server/src/db/pool.ts';
 import { startTestServer, throwAwayFolder } from '../server/test/postgres.ts';
 import { build } from './build.mjs';
@@ -12,7 +12,7 @@ import { check } from './check.mjs';
 import { release } from './release.mjs';
 import { architectures, NotFetched } from './release-packages.mjs';
 import { run } from './run.mjs';
-import { listFiles } from './source-text.mjs';
+import { listFiles, listImports, readSource } from './source-text.mjs';
 import { findPgBouncer, startPgBouncer } from './system-pgbouncer.mjs';
 import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
 import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
@@ -53,7 +53,6 @@ const releaseTests = files.filter((file) => /^acceptance\/release\/.*\.test\.ts$
 // A smaller part for the second PostgreSQL: the files that depend on SQL most.
 const leansOnSql =
   /\/(accounts-se|artifacts-search|catalogue-(default|http)|chat-(answers|changes|compaction|inputs|recovery|replicas|summaries|tools)\.|conversations-|migrate|pool|usage-reports)/;
-const leansOnConnections = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
 
 // Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
 const parts = [
@@ -142,19 +141,31 @@ async function onSystem() {
   }
 }
 
-/** Those that lean on SQL, with more clients than connections to the database. */
+/** All that have a database, with more clients than connections to it. */
 async function throughPgBouncer() {
   const server = await startSystemPostgres(system);
   // As docs/operations.md says: behind a pooler, the limits of statements belong to the role.
   await limitRole(server.url);
   const pooler = await startPgBouncer(pgBouncer, server.url);
   try {
-    const chosen = serverTests.filter((file) => leansOnConnections.test(file));
+    const chosen = serverTests.filter((file) => reaches(file, 'server/test/database.ts'));
     return await nodeTest(chosen, { concurrency: 2, databaseUrl: server.url, env: { TEST_POOLER_URL: pooler.url } });
   } finally {
     await pooler.stop();
     await server.stop();
   }
+}
+
+/** Whether a source file imports another one, directly or not. */
+function reaches(from, to) {
+  const seen = new Set([from]);
+  for (const file of seen) {
+    if (!existsSync(join(root, file))) continue;
+    for (const { specifier } of listImports(readSource(root, file))) {
+      if (specifier.startsWith('.')) seen.add(relative(root, join(root, dirname(file), specifier)));
+    }
+  }
+  return seen.has(to);
 }
 
 async function limitRole(connection) {

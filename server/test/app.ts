@@ -22,7 +22,7 @@ import { createService, type Service, type ServiceOptions } from '../src/service
 import { noTracing } from '../src/tracing.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
-import { createTestDatabase, silentLog, type TestDatabase, throughPooler } from './database.ts';
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 
 export const testConfig: Config = {
@@ -154,7 +154,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const statements = options.trace ?? (tracing === noTracing ? undefined : tracing.statement);
   const trace = statements === undefined ? {} : { trace: statements };
   const alone = options.alone ?? false;
-  const db = openDatabase({ ...throughPooler(database.url), max: 10, alone, log: silentLog, ...trace });
+  const db = openDatabase({ ...database.address, max: 10, alone, log: silentLog, ...trace });
   const service = await createService({
     config,
     db,

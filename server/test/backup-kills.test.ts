@@ -10,6 +10,7 @@ import { readBackup } from '../src/operations/verify.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, put } from './artifact-makers.ts';
 import { Places, restoreInto } from './backup-harness.ts';
+import { databaseSettings } from './database.ts';
 
 /**
  * Backups while people write, killed at a step of writing the file: what is there under its name is whole, shows one
@@ -76,7 +77,7 @@ test(`backups killed at random under load (seed ${seed})`, { timeout: 60_000 + r
   const { config } = app.service.deps;
   const env = {
     PATH: process.env.PATH,
-    DATABASE_URL: app.database.url,
+    ...databaseSettings(app.database),
     ARTIFACT_STORE: config.artifactStore,
     AUTH_SECRET: config.authSecret,
     SETTINGS_ENCRYPTION_KEY: config.encryptionKey,

@@ -10,7 +10,8 @@ import { BackupError } from '../src/operations/backup-error.ts';
 import { readBackup } from '../src/operations/verify.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { backUp, contentOf, fill, type Place, Places, restoreInto, talk } from './backup-harness.ts';
-import { admin } from './command-admin.ts';
+import { admin, resultOf } from './command-admin.ts';
+import { databaseSettings } from './database.ts';
 
 /** Backups that are refused, with the reason, and with nothing changed. */
 
@@ -173,21 +174,21 @@ test('the commands: whole, broken and misunderstood', { timeout }, async () => {
   const env = { DATA_DIR: join(folder, 'nowhere') };
   const whole = await admin(['verify', file, '--json'], env);
   assert.equal(whole.code, 0, whole.output);
-  const { ok, backup } = JSON.parse(whole.output);
+  const { ok, backup } = resultOf(whole);
   assert.deepEqual([ok, backup.files.count, backup.tables.messages, backup.withSecrets], [true, 3, 50, false]);
   const bad = await admin(['verify', join(folder, 'bad.tar'), '--json'], env);
   assert.equal(bad.code, 1);
-  assert.match(JSON.parse(bad.output).error.message, /damaged/);
+  assert.match(resultOf(bad).error.message, /damaged/);
   assert.equal((await admin(['verify'], env)).code, 2);
   assert.equal((await admin(['verify', file, '--passphrase-file', join(folder, 'no')], env)).code, 2);
   const { config } = app.service.deps;
   const settings = {
-    ...{ DATABASE_URL: app.database.url, ARTIFACT_STORE: config.artifactStore ?? '', DATA_DIR: folder },
+    ...{ ...databaseSettings(app.database), ARTIFACT_STORE: config.artifactStore ?? '', DATA_DIR: folder },
     SETTINGS_ENCRYPTION_KEY: config.encryptionKey,
   };
   const made = await admin(['backup', '--json'], settings);
   assert.equal(made.code, 0, made.output);
-  const { to, bytes } = JSON.parse(made.output).backup;
+  const { to, bytes } = resultOf(made).backup;
   assert.match(to, /\/backups\/homeport-\d{8}T\d{6}\.\d{3}Z\.tar$/);
   assert.equal((await readFile(to)).length, bytes);
   const again = await admin(['backup', '--to', to], settings);

@@ -14,6 +14,7 @@ import {
   textsOf,
   useTool,
 } from './compaction-harness.ts';
+import { databaseSettings } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { dataFolder, ready, type ServerProcess, startServer } from './process.ts';
 
@@ -101,7 +102,7 @@ test('killed at any moment of a summary, nothing is lost, nothing is done twice,
     },
   });
   const env = {
-    DATABASE_URL: app.database.url,
+    ...databaseSettings(app.database),
     AUTH_SECRET: testConfig.authSecret ?? '',
     SETTINGS_ENCRYPTION_KEY: testConfig.encryptionKey ?? '',
     ALLOW_PRIVATE_EGRESS: 'true',

@@ -26,12 +26,12 @@ let shift = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + shift };
 before(async () => {
   database = await createTestDatabase();
-  proxy = await startDatabaseProxy(database.url);
+  proxy = await startDatabaseProxy(database);
   provider = await startFakeProvider();
   provider.script('paused', (call) => ({
     steps: [...say(words(20)), { pause: true }, ...say(words(100).slice(words(20).length)), ...finish(call, 100)],
   }));
-  cutOff = await startTestApp({ timings, clock, database: { ...database, url: proxy.url } });
+  cutOff = await startTestApp({ timings, clock, database: proxy.database });
 });
 afterEach(() => proxy.set('pass'));
 after(async () => {

@@ -6,6 +6,11 @@ const authSecret = 'a session secret of more than 32 bytes for tests';
 /** What a command of the operator ended with. */
 export type Ended = { code: number; output: string };
 
+/** What it said with --json; notes on how far it is, from a slow machine, come on the other output. */
+export function resultOf({ output }: Ended) {
+  return JSON.parse(output.split('\n', 1)[0] ?? '');
+}
+
 /** `npm run admin` from its sources, with these settings. */
 export function admin(args: string[], environment: Record<string, string>): Promise<Ended> {
   const file = join(import.meta.dirname, '../src/admin.ts');

@@ -16,9 +16,9 @@ let app: TestApp;
 let user: SignedIn;
 before(async () => {
   database = await createTestDatabase();
-  proxy = await startDatabaseProxy(database.url);
+  proxy = await startDatabaseProxy(database);
   provider = await startFakeProvider();
-  app = await startTestApp({ database: { ...database, url: proxy.url } });
+  app = await startTestApp({ database: proxy.database });
   user = await app.signIn();
   await addModels(user, provider, ['words-200@100', 'echo']);
 });

@@ -28,7 +28,10 @@ before(
     const database = openDatabase({ connection: server.url, max: 10, log: silentLog });
     await migrate(database);
     provider = await startFakeProvider();
-    app = await startTestApp({ database: { url: server.url, database, drop: () => database.close() } });
+    const { url } = server;
+    app = await startTestApp({
+      database: { url, address: { connection: url }, database, drop: () => database.close() },
+    });
     user = await app.signIn();
     await addModels(user, provider, ['words-200@100']);
   },

@@ -8,7 +8,10 @@ import { type Database, type DatabaseLog, openDatabase } from '../src/db/pool.ts
 import { startTestServer, throwAwayFolder } from './postgres.ts';
 
 /** A migrated database of one test file. Call `drop` in `after`. */
-export type TestDatabase = { url: string; database: Database; drop(): Promise<void> };
+export type TestDatabase = { url: string; address: DatabaseAddress; database: Database; drop(): Promise<void> };
+
+/** How a service reaches it: through the pooler of TEST_POOLER_URL if there is one, which is in transaction mode. */
+type DatabaseAddress = { connection: string; direct?: string };
 
 const silent = () => undefined;
 
@@ -52,8 +55,13 @@ export async function seed(
   }
 }
 
-/** TEST_POOLER_URL is a pooler in transaction mode in front of the server of TEST_DATABASE_URL. */
-export function throughPooler(url: string): { connection: string; direct?: string } {
+/** The settings of a process that uses it. */
+export function databaseSettings({ address: { connection, direct } }: Pick<TestDatabase, 'address'>) {
+  return { DATABASE_URL: connection, ...(direct === undefined ? {} : { DATABASE_DIRECT_URL: direct }) };
+}
+
+/** TEST_POOLER_URL is in front of the server of TEST_DATABASE_URL. */
+function throughPooler(url: string): DatabaseAddress {
   const pooler = process.env.TEST_POOLER_URL;
   if (pooler === undefined || pooler === '') return { connection: url };
   return { connection: withDatabase(pooler, new URL(url).pathname.slice(1)), direct: url };
@@ -66,10 +74,10 @@ async function createDatabase(server: string, source: string): Promise<TestDatab
     await admin.query(`create database ${name} ${source} ${rows[0]?.copies === true ? 'strategy file_copy' : ''}`);
   });
   const url = withDatabase(server, name);
-  const database = openDatabase({ ...throughPooler(url), max: 10, log: silentLog });
+  const address = throughPooler(url);
+  const database = openDatabase({ ...address, max: 10, log: silentLog });
   return {
-    url,
-    database,
+    ...{ url, address, database },
     async drop() {
       await database.close();
       await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));

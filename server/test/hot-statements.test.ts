@@ -186,6 +186,11 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
 }
 
 test('every hot statement names whose rows it means', { timeout }, async (t) => {
+  const { rows } = await app.database.database.pool.query(
+    `select current_setting('server_version_num')::int as version`,
+  );
+  // Before 17, a plan doesn't say what a hashed subquery is compared with.
+  if (rows[0].version < 170_000) return t.skip('needs PostgreSQL 17');
   const user = await app.signIn();
   const names = ['agent', 'asks', 'words-300@100'];
   const models = Object.fromEntries(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Json, startTestApp, type TestApp } from './app.ts';
 import { admin } from './command-admin.ts';
+import { databaseSettings } from './database.ts';
 import { chatGptArchive, conversationsOf } from './import-makers.ts';
 
 /** `npm run admin -- import` beside a running service. */
@@ -23,7 +24,7 @@ after(async () => {
 
 async function run(...args: string[]) {
   const { encryptionKey, dataDir } = app.service.deps.config;
-  const env = { DATABASE_URL: app.database.url, SETTINGS_ENCRYPTION_KEY: encryptionKey, DATA_DIR: dataDir };
+  const env = { ...databaseSettings(app.database), SETTINGS_ENCRYPTION_KEY: encryptionKey, DATA_DIR: dataDir };
   return admin(args, env);
 }
 

@@ -12,7 +12,7 @@ import { createLogger } from '../src/logger.ts';
 import { assertOwnKey } from '../src/own-key.ts';
 import { testConfig } from './app.ts';
 import { admin } from './command-admin.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, databaseSettings, type TestDatabase } from './database.ts';
 import { s3Credentials, startS3Server } from './fakes/s3-server.ts';
 import { dataFolder, ready, startServer } from './process.ts';
 
@@ -94,7 +94,7 @@ test('a change of keys passes: both, then the new one alone after rotate-keys, a
   assert.equal(await startWith(key, [otherKey]), 'starts');
   assert.equal(await startWith(otherKey, [key]), 'starts');
   assert.match(await startWith(otherKey), /is not the key/, 'rotate-keys was forgotten');
-  const settings = { AUTH_SECRET: authSecret, DATABASE_URL: installation.url, SETTINGS_ENCRYPTION_KEY: otherKey };
+  const settings = { AUTH_SECRET: authSecret, ...databaseSettings(installation), SETTINGS_ENCRYPTION_KEY: otherKey };
   const tooEarly = await admin(['rotate-keys'], settings);
   assert.deepEqual([tooEarly.code, /adopt-key/.test(tooEarly.output)], [1, true], tooEarly.output);
   const rotated = await admin(['rotate-keys'], { ...settings, SETTINGS_ENCRYPTION_KEY_PREVIOUS: key });
@@ -116,7 +116,7 @@ test('a process with another key ends with the reason, and starts once the key w
   assert.equal(await startWith(key), 'starts');
   const dataDir = dataFolder();
   const env = {
-    DATABASE_URL: installation.url,
+    ...databaseSettings(installation),
     AUTH_SECRET: authSecret,
     SETTINGS_ENCRYPTION_KEY: otherKey,
     DATA_DIR: dataDir,
@@ -157,7 +157,7 @@ test('the store of another installation is refused and not swept; so is an empty
   );
   assert.deepEqual(readdirSync(empty), [], 'nothing was made in what may be a folder that nothing is mounted at');
   assert.equal(await storeMessage(depsOf({ artifactStore: empty, databaseUrl: undefined })), 'starts');
-  const settings = { AUTH_SECRET: authSecret, SETTINGS_ENCRYPTION_KEY: key, DATABASE_URL: installation.url };
+  const settings = { AUTH_SECRET: authSecret, SETTINGS_ENCRYPTION_KEY: key, ...databaseSettings(installation) };
   const adopted = await admin(['adopt-store'], { ...settings, ARTIFACT_STORE: empty });
   assert.equal(adopted.code, 0, adopted.output);
   assert.equal(await storeMessage(depsOf({ artifactStore: empty })), 'starts');

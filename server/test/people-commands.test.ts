@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from './app.ts';
-import { admin } from './command-admin.ts';
+import { admin, resultOf } from './command-admin.ts';
+import { databaseSettings } from './database.ts';
 
 /** The operator's commands for accounts, sessions and maintenance, beside a running service. */
 
@@ -19,10 +20,11 @@ async function run(...args: string[]) {
   const { config } = app.service.deps;
   // The same cost for both, so that one can check what the other hashed.
   const NODE_OPTIONS = `--import=${new URL('./cheap-passwords.ts', import.meta.url)}`;
-  const env = { NODE_OPTIONS, DATABASE_URL: app.database.url, SETTINGS_ENCRYPTION_KEY: config.encryptionKey };
-  const { code, output } = await admin([...args, '--json'], env);
+  const env = { NODE_OPTIONS, ...databaseSettings(app.database), SETTINGS_ENCRYPTION_KEY: config.encryptionKey };
+  const ended = await admin([...args, '--json'], env);
+  const { code, output } = ended;
   assert.ok(output.startsWith('{') || code === 2, output);
-  return { code, output, said: code === 2 ? undefined : JSON.parse(output) };
+  return { code, output, said: code === 2 ? undefined : resultOf(ended) };
 }
 
 async function signsIn(email: string, password: string): Promise<number> {

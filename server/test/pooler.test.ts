@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { findPgBouncer, startPgBouncer } from '../../scripts/system-pgbouncer.mjs';
 import { migrate } from '../src/db/migrate.ts';
-import { inTransaction, lacksLimits, openDatabase, type Queryable } from '../src/db/pool.ts';
+import { type Database, inTransaction, lacksLimits, openDatabase, type Queryable } from '../src/db/pool.ts';
 import { createEmptyDatabase, silentLog, type TestDatabase } from './database.ts';
 
 /**
- * PgBouncer in transaction mode: `npm test -- PgBouncer` runs the tests that lean on SQL through it. Here is what only
+ * PgBouncer in transaction mode: `npm test -- PgBouncer` runs all that have a database through it. Here is what only
  * shows with more clients than connections.
  */
 
@@ -22,6 +22,7 @@ let pooled: string;
 before(async () => {
   if (skip !== false) return;
   made = await createEmptyDatabase();
+  await limit(made.database, '0', 'on');
   pooler = await startPgBouncer(program ?? 'pgbouncer', made.url, 2);
   const url = new URL(pooler.url);
   url.pathname = new URL(made.url).pathname;
@@ -31,6 +32,14 @@ after(async () => {
   await pooler?.stop();
   await made?.drop();
 });
+
+/** What the role has in this database, whatever it has elsewhere; for connections that are made afterwards. */
+async function limit({ pool }: Database, time: string, jit: 'on' | 'off'): Promise<void> {
+  const role = `alter role current_user in database ${new URL(made?.url ?? '').pathname.slice(1)}`;
+  for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+    await pool.query(`${role} set ${name} = '${time}'`);
+  await pool.query(`${role} set jit = ${jit}`);
+}
 
 function open() {
   return openDatabase({ connection: pooled, direct: made?.url, max: 20, log: silentLog });
@@ -80,10 +89,7 @@ test('signals come on a connection of their own, which has no time limit; the po
   await db.pool.query(`select pg_notify('homeport', 'ended:one')`);
   assert.equal((await heard)[0].payload, 'ended:one');
   assert.equal(await lacksLimits(db), true);
-  const name = new URL(pooled).pathname.slice(1);
-  for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
-    await listener.query(`alter database ${name} set ${limit} = '10s'`);
-  await listener.query(`alter database ${name} set jit = off`);
+  await limit(db, '10s', 'off');
   await listener.end();
   await db.close();
   const limited = openDatabase({ connection: made?.url ?? '', direct: made?.url, log: silentLog });

@@ -22,7 +22,7 @@ import { resealMcpServers } from '../src/mcp/rotation.ts';
 import { seal } from '../src/secrets/key-ring.ts';
 import { type CatalogueTestDeps, catalogueDeps, makeOwner, makeProvider } from './catalogue-makers.ts';
 import { admin } from './command-admin.ts';
-import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import { createTestDatabase, databaseSettings, silentLog, type TestDatabase } from './database.ts';
 
 const oldKey = 'the old encryption key of more than 32 bytes';
 const newKey = 'the new encryption key of more than 32 bytes';
@@ -218,7 +218,7 @@ describe('the command', () => {
     const db = await emptied();
     const owner = makeOwner();
     await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-canary-1' });
-    const environment = { ...keys, DATABASE_URL: testDatabase.url };
+    const environment = { ...keys, ...databaseSettings(testDatabase) };
     assert.deepEqual(await admin(['rotate-keys'], environment), {
       code: 0,
       output: 'Credentials: 1 encrypted again, 0 already current, 0 unreadable.\n',
@@ -251,7 +251,7 @@ describe('the command', () => {
     const db = await emptied();
     await makeProvider(catalogueDeps(db, oldKey), makeOwner(), { apiKey: 'sk-1' });
     const rows = await stored(db);
-    const environment = { ...keys, DATABASE_URL: testDatabase.url };
+    const environment = { ...keys, ...databaseSettings(testDatabase) };
     const newer = `insert into kysely_migration (name, timestamp) values ('9999-future', 'now')`;
     await db.pool.query(newer);
     for (const command of ['rotate-keys', 'export']) {

@@ -1,18 +1,40 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import type { TestDatabase } from '../database.ts';
 
 /**
  * What lies between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps them and
  * lets nothing through, `pass` carries on.
  */
 export type DatabaseProxy = {
-  url: string;
-  set(mode: 'pass' | 'cut' | 'stall'): void;
+  /** The database as it is seen from behind the proxy. */
+  database: TestDatabase;
+  set(mode: Mode): void;
   close(): void;
 };
+type Mode = 'pass' | 'cut' | 'stall';
+type Way = { url: string; set(mode: Mode): void; close(): void };
+
+/** Lies before every address of a database, so before its pooler as well. */
+export async function startDatabaseProxy(database: TestDatabase): Promise<DatabaseProxy> {
+  const { connection, direct } = database.address;
+  const way = await startWay(connection);
+  const directWay = direct === undefined ? undefined : await startWay(direct);
+  const ways = directWay === undefined ? [way] : [way, directWay];
+  const address = { connection: way.url, ...(directWay === undefined ? {} : { direct: directWay.url }) };
+  return {
+    database: { ...database, url: (directWay ?? way).url, address },
+    set: (mode) => {
+      for (const each of ways) each.set(mode);
+    },
+    close: () => {
+      for (const each of ways) each.close();
+    },
+  };
+}
 
 /** A TCP proxy before the server that a postgres URL names, be it on a port or on a socket in the file system. */
-export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+async function startWay(databaseUrl: string): Promise<Way> {
   const target = new URL(databaseUrl);
   const socketFolder = target.searchParams.get('host');
   const port = Number(target.port === '' ? 5432 : target.port);
@@ -21,7 +43,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       ? connect(`${socketFolder}/.s.PGSQL.${port}`)
       : connect(port, target.hostname);
   const sockets = new Set<Socket>();
-  let mode: 'pass' | 'cut' | 'stall' = 'pass';
+  let mode: Mode = 'pass';
 
   const server = createServer((client) => {
     if (mode === 'cut') {
