@@ -71,12 +71,15 @@ async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T
   }
 }
 
+// Only what hangs; tests have limits of their own, and thirty rounds of backup-kills.test.ts leave much to restore.
+const hangsAfterMs = 600_000;
+
 type Options = { passphrase?: string; withWorkspaces?: boolean; signal?: AbortSignal };
 
 /** Makes a backup of a place; resolves with what the command would say. */
 export async function backUp(config: Config, db: Database, to: string, options: Options = {}) {
   const artifactStore = openBlobStore(config, { assertRoom: async () => undefined });
-  const signal = options.signal ?? AbortSignal.timeout(60_000);
+  const signal = options.signal ?? AbortSignal.timeout(hangsAfterMs);
   const rest = { withWorkspaces: options.withWorkspaces ?? false, passphrase: options.passphrase };
   try {
     return await makeBackup({ config, db, artifactStore }, { to, cause: 'command', signal, ...rest });
@@ -87,7 +90,7 @@ export async function backUp(config: Config, db: Database, to: string, options: 
 
 export function restoreInto(config: Config, file: string, passphrase?: string) {
   const source = { read: () => createReadStream(file) };
-  return restoreBackup({ config, source, passphrase, log: silentLog, signal: AbortSignal.timeout(60_000) });
+  return restoreBackup({ config, source, passphrase, log: silentLog, signal: AbortSignal.timeout(hangsAfterMs) });
 }
 
 /** A fingerprint of everything that a backup keeps: each table's rows, and each file's bytes. */
