@@ -7,6 +7,9 @@ import { type Provider, startProvider } from './provider-process.ts';
 import type { Report } from './report.ts';
 import { plainSubject, productSubject, type Subject } from './subjects.ts';
 
+/** How much the part `backup` puts into its installation. */
+type Sizes = { messages: number; filesMib: number };
+
 const longAnswer = 'markdown-10000@500';
 
 /** What the parts of a benchmark run share; everything is started on first use. */
@@ -16,6 +19,7 @@ export class Bench {
   readonly profile: boolean;
   /** The build to be measured. */
   readonly dist: string;
+  readonly sizes: Sizes;
   readonly #running: { stop(): Promise<void> }[] = [];
   #provider: Promise<Provider> | undefined;
   #product: Promise<Product> | undefined;
@@ -23,11 +27,12 @@ export class Bench {
   #passThrough: Promise<Subject> | undefined;
   #chats: string[] = [];
 
-  constructor(options: { quick: boolean; profile: boolean; dist: string; report: Report }) {
+  constructor(options: { quick: boolean; profile: boolean; dist: string; report: Report; sizes: Sizes }) {
     this.quick = options.quick;
     this.profile = options.profile;
     this.dist = options.dist;
     this.report = options.report;
+    this.sizes = options.sizes;
   }
 
   get rounds(): number {

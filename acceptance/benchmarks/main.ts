@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAnswers, measureAnswersWithWorkspaces } from './answers.ts';
 import { measureArtifacts } from './artifacts.ts';
+import { measureBackup } from './backup.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
 import { measureCapacityModel } from './capacity-model.ts';
@@ -52,6 +53,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   memory: measureMemory,
   artifacts: measureArtifacts,
   uploads: measureUploads,
+  backup: measureBackup,
   'document-search': measureDocumentSearch,
   'workspace-files': measureWorkspaceFiles,
   workspace: measureWorkspace,
@@ -71,6 +73,8 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
+    messages: { type: 'string', default: '20000' },
+    'files-mib': { type: 'string', default: '200' },
     dist: { type: 'string', default: join(import.meta.dirname, '../../dist') },
     help: { type: 'boolean', default: false },
   },
@@ -79,14 +83,16 @@ const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
 if (values.help || unknown.length > 0) {
   for (const name of unknown) console.error(`There is no part named ${name}.`);
   console.error(
-    `npm run bench -- [${Object.keys(parts).join(' | ')}] ... [--quick] [--profile] [--dist <folder of another build>]`,
+    `npm run bench -- [${Object.keys(parts).join(' | ')}] ... [--quick] [--profile] [--dist <folder of another build>]
+  backup: [--messages <count>] [--files-mib <size>]`,
   );
   process.exit(values.help ? 0 : 2);
 }
 
 pinSelf();
 const report = new Report();
-const bench = new Bench({ quick: values.quick, profile: values.profile, dist: resolve(values.dist), report });
+const sizes = { messages: Number(values.messages), filesMib: Number(values['files-mib']) };
+const bench = new Bench({ quick: values.quick, profile: values.profile, dist: resolve(values.dist), report, sizes });
 const startedAt = performance.now();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 console.log('P: a bare pass-through proxy. M: a minimal Hono and pg application. Medians of interleaved rounds.\n');
