@@ -1,3 +1,4 @@
+import './progress.css';
 import { Button, FileButton, Progress } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';

@@ -1,5 +1,5 @@
 import type { ImportEntry } from '@homeport/contracts/imports';
-import { Button, Table } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FormFailure } from '../forms/notice.tsx';
@@ -21,21 +21,25 @@ export function ImportReport({ importId }: { importId: string }) {
   if (error) return <FormFailure failure={error} />;
   return (
     <div className={classes.report}>
-      <Table aria-label={t('moving.report')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('moving.title')}</Table.Th>
-            <Table.Th>{t('moving.outcome')}</Table.Th>
-            <Table.Th className={classes.number}>{t('moving.messages')}</Table.Th>
-            <Table.Th className={classes.number}>{t('moving.files')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <table className={classes.table} aria-label={t('moving.report')}>
+        <thead>
+          <tr>
+            <th scope="col">{t('moving.title')}</th>
+            <th scope="col">{t('moving.outcome')}</th>
+            <th scope="col" className={classes.number}>
+              {t('moving.messages')}
+            </th>
+            <th scope="col" className={classes.number}>
+              {t('moving.files')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
           {entries.map((entry) => (
             <EntryRow key={entry.position} entry={entry} />
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
       {hasNextPage ? (
         <Button
           size="compact-sm"
@@ -54,8 +58,8 @@ function EntryRow({ entry }: { entry: ImportEntry }) {
   const t = useText();
   const { title, kind, outcome, reason, messages, files, targetId } = entry;
   return (
-    <Table.Tr>
-      <Table.Td className={classes.cell}>
+    <tr>
+      <th scope="row">
         {targetId !== null && kind === 'conversation' ? (
           <Link to="/c/$chatId" params={{ chatId: targetId }}>
             {title}
@@ -64,11 +68,11 @@ function EntryRow({ entry }: { entry: ImportEntry }) {
           title
         )}
         {kind === 'conversation' ? null : <span className={classes.detail}> · {t(`moving.${kind}`)}</span>}
-        {reason === null ? null : <div className={classes.detail}>{reason}</div>}
-      </Table.Td>
-      <Table.Td>{t(`moving.outcome.${outcome}`)}</Table.Td>
-      <Table.Td className={classes.number}>{messages}</Table.Td>
-      <Table.Td className={classes.number}>{files}</Table.Td>
-    </Table.Tr>
+        {reason === null ? null : <div className={classes.reason}>{reason}</div>}
+      </th>
+      <td>{t(`moving.outcome.${outcome}`)}</td>
+      <td className={classes.number}>{kind === 'conversation' ? messages : null}</td>
+      <td className={classes.number}>{files}</td>
+    </tr>
   );
 }

@@ -1,3 +1,4 @@
+import './progress.css';
 import type { ImportRecord } from '@homeport/contracts/imports';
 import { Button, Progress } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
