@@ -189,8 +189,10 @@ test('a server that dies is started again; meanwhile requests get an unavailable
   const before = (await readPidFile(join(dataDir, 'postgres')))?.pid ?? 0;
   const failures: unknown[] = [];
   // One request is under way for certain; the new server may be there before the next one comes.
-  const cut = database.pool.query('select pg_sleep(600)').catch((error: unknown) => failures.push(error));
-  const sleeping = "select 1 from pg_stat_activity where query = 'select pg_sleep(600)' and wait_event = 'PgSleep'";
+  // Not a plain select: those that are asked for at once share a connection.
+  const sleep = 'with asleep as (select pg_sleep(600)) select from asleep';
+  const cut = database.pool.query(sleep).catch((error: unknown) => failures.push(error));
+  const sleeping = `select 1 from pg_stat_activity where query = '${sleep}' and wait_event = 'PgSleep'`;
   await until(async () => (await database.pool.query(sleeping)).rowCount === 1);
   await ended(before, () => process.kill(before, 'SIGKILL'));
   await cut;
