@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { documentBounds } from '../src/documents/document.ts';
 import { type Json, type SignedIn, startTestApp } from './app.ts';
 import { upload } from './artifact-makers.ts';
@@ -65,11 +66,15 @@ async function readAll(user: SignedIn, chatId: string, files: Files) {
 }
 
 async function textOf(user: SignedIn, query: { chatId: string; id: string }): Promise<Json> {
-  for (;;) {
-    const answer = await user.call('GET /api/artifacts/text', undefined, { query });
-    assert.equal(answer.status, 200, answer.text);
-    if (answer.body.state !== 'working') return answer.body;
-  }
+  return until(
+    'the text',
+    async () => {
+      const answer = await user.call('GET /api/artifacts/text', undefined, { query });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.state !== 'working' && answer.body;
+    },
+    300_000,
+  );
 }
 
 /**
