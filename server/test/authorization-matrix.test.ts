@@ -54,11 +54,16 @@ for (const edition of ['community', 'managed'] as const) {
         if (Object.keys(samples[name].ids).length === 0 || isElsewhere(spec, edition)) continue;
         await context.test(`${spec.method} ${spec.path}`, async () => {
           const digest = await world.digest();
-          for (const actor of actors) {
-            for (const [place, rule] of Object.entries(samples[name].ids)) {
-              await checkIds(world, { name, spec, actor, foreign, place, rule });
-            }
-          }
+          // None of them may change anything, so nobody waits for another.
+          await Promise.all(
+            actors.map(async (actor) => {
+              const refusal = refusalOf(spec.access, actor.kind, edition);
+              if (refusal !== undefined) return checkRefused(world, { name, spec, actor, foreign, refusal });
+              for (const [place, rule] of Object.entries(samples[name].ids)) {
+                await checkIds(world, { name, spec, actor, foreign, place, rule });
+              }
+            }),
+          );
           assert.equal(await world.digest(), digest, 'a refused request changed something');
         });
       }
@@ -69,9 +74,11 @@ for (const edition of ['community', 'managed'] as const) {
         await world.clearCatalogues();
         const actors = await lasting(actorKinds);
         const digest = await world.digest();
-        for (const actor of actors) {
-          assertError(await send(world, spec, actor, samples[name].request(actor)), 'not_found', actor.kind);
-        }
+        await Promise.all(
+          actors.map(async (actor) => {
+            assertError(await send(world, spec, actor, samples[name].request(actor)), 'not_found', actor.kind);
+          }),
+        );
         assert.equal(await world.digest(), digest, 'a request to nowhere changed something');
       });
     }
@@ -82,10 +89,12 @@ for (const edition of ['community', 'managed'] as const) {
       test(`${spec.method} ${spec.path} is refused to all others`, async () => {
         const actors = await lasting(actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) !== undefined));
         const digest = await world.digest();
-        for (const actor of actors) {
-          const refusal = refusalOf(spec.access, actor.kind, edition);
-          assertError(await send(world, spec, actor, samples[name].request(actor)), refusal, actor.kind);
-        }
+        await Promise.all(
+          actors.map(async (actor) => {
+            const refusal = refusalOf(spec.access, actor.kind, edition);
+            assertError(await send(world, spec, actor, samples[name].request(actor)), refusal, actor.kind);
+          }),
+        );
         assert.equal(await world.digest(), digest, 'a refused request changed something');
       });
     }
@@ -97,7 +106,8 @@ for (const edition of ['community', 'managed'] as const) {
       test(`${spec.method} ${spec.path} is for whom its access word says`, async () => {
         if (spec.method !== 'GET') await world.clearCatalogues();
         for (const kind of actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) === undefined)) {
-          const [actor] = spec.method === 'GET' ? await lasting([kind]) : [await world.makeActor(kind)];
+          const requests = [samples[name].request];
+          const [actor] = spec.method === 'GET' ? await lasting([kind]) : [await world.makeActor(kind, { requests })];
           assert.ok(actor !== undefined);
           const answer = await send(world, spec, actor, samples[name].request(actor));
           assert.equal(answer.status, samples[name].others?.[kind] ?? samples[name].own, `${kind}: ${answer.text}`);
@@ -134,8 +144,8 @@ test('community edition: what an administrator shares is used by others, and cha
       if (rule.names !== 'provider' && rule.names !== 'model') continue;
       for (const kind of ['plain user', 'administrator'] as const) {
         if (refusalOf(spec.access, kind, 'community') !== undefined) continue;
-        const actor = await world.makeActor(kind);
         const make: (own: Actor) => SampleRequest = rule.request ?? samples[name].request;
+        const actor = await world.makeActor(kind, { requests: [make] });
         const sendWith = (id: string): Promise<Answered> => send(world, spec, actor, withId(make(actor), place, id));
         const where = `${spec.method} ${spec.path}, ${place}, ${kind}`;
         if (spec.access === 'provider-editor' || spec.access === 'admin-for-user') {
@@ -183,33 +193,41 @@ function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): 
   return kind === 'without provider rights' ? 'provider_settings_disabled' : undefined;
 }
 
-type Case = {
-  name: EndpointName;
-  spec: EndpointSpec;
-  actor: Actor;
-  foreign: Records;
-  place: string;
-  rule: IdRule;
-};
+type Case = { name: EndpointName; spec: EndpointSpec; actor: Actor; foreign: Records };
 
-async function checkIds(world: World, { name, spec, actor, foreign, place, rule }: Case): Promise<void> {
-  if (rule.names === 'text' || rule.names === 'shown elsewhere') return;
-  const make = ('request' in rule ? rule.request : undefined) ?? samples[name].request;
+/** Refused before any id is looked at: ids that exist, and ids that cannot, in all places at once. */
+async function checkRefused(
+  world: World,
+  { name, spec, actor, foreign, refusal }: Case & { refusal: ErrorCode },
+): Promise<void> {
+  const shapes = Map.groupBy(Object.entries(samples[name].ids), ([, rule]) => requestOf(name, rule));
+  for (const [make, places] of shapes) {
+    for (const idOf of [
+      (rule: IdRule) => foreignIds(rule, actor, foreign, spec.access)[0],
+      (rule: IdRule, place: string) => (isLookedUp(rule) ? malformedIds(rule, place).at(-1) : undefined),
+    ]) {
+      let request = make(actor);
+      const ids = places.map(([place, rule]): [string, string | undefined] => [place, idOf(rule, place)]);
+      for (const [place, id] of ids) if (id !== undefined && id !== '') request = withId(request, place, id);
+      assertError(await send(world, spec, actor, request), refusal, `${actor.kind}, ${JSON.stringify(ids)}`);
+    }
+  }
+}
+
+async function checkIds(
+  world: World,
+  { name, spec, actor, foreign, place, rule }: Case & { place: string; rule: IdRule },
+): Promise<void> {
+  if (!isLookedUp(rule)) return;
+  const make = requestOf(name, rule);
   const sendWith = (id: string) => send(world, spec, actor, withId(make(actor), place, id));
   const where = (id: string) => `${actor.kind}, ${place} = ${JSON.stringify(id.slice(0, 40))}`;
-  const refusal = refusalOf(spec.access, actor.kind, world.edition);
   const withIds = samples[name].withIds?.[actor.kind];
   const all = foreignIds(rule, actor, foreign, spec.access).filter((id) => !mayUseForeign(rule, actor, foreign, id));
-  const ids = meetsEveryId(actor.kind) ? all : all.slice(0, 2);
-  if (refusal !== undefined) {
-    // Refused before any id is looked at: one that exists and one that cannot show it.
-    for (const id of [ids[0], malformedIds(rule, place).at(-1)]) {
-      if (id !== undefined && id !== '') assertError(await sendWith(id), refusal, where(id));
-    }
-    return;
-  }
+  const isThorough = meetsEveryId(actor.kind);
+  const ids = isThorough ? all : all.slice(0, 2);
   const malformed = malformedIds(rule, place);
-  for (const id of meetsEveryId(actor.kind) ? malformed : malformed.slice(-1)) {
+  for (const id of isThorough ? malformed : malformed.slice(-1)) {
     assertError(await sendWith(id), 'invalid_request', where(id));
   }
   if (withIds !== undefined) {
@@ -226,6 +244,14 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   }
   const [first, ...others] = answers.map(comparable);
   for (const other of others) assert.deepEqual(other, first, `${actor.kind}, ${place}`);
+}
+
+function requestOf(name: EndpointName, rule: IdRule): (actor: Actor) => SampleRequest {
+  return ('request' in rule ? rule.request : undefined) ?? samples[name].request;
+}
+
+function isLookedUp({ names }: IdRule): boolean {
+  return names !== 'text' && names !== 'shown elsewhere';
 }
 
 /** The other kinds that may call differ from a plain user in whether they may, not in what their ids mean. */

@@ -101,12 +101,17 @@ export type Actor = {
   elsewhere: Records | undefined;
 };
 
+type MakeRequest = (own: Actor) => unknown;
+type Needed = Pick<Set<string>, 'has'>;
+const everything: Needed = { has: () => true };
+
 export type World = {
   edition: 'community' | 'managed';
   app: TestApp;
   provider: FakeProvider;
   mcp: FakeMcp;
-  makeActor(kind: ActorKind, options?: { withElsewhere: boolean }): Promise<Actor>;
+  /** With all records, or, as that takes long, with those that `requests` read of it. */
+  makeActor(kind: ActorKind, options?: { withElsewhere?: boolean; requests?: MakeRequest[] }): Promise<Actor>;
   /** Records that no actor made by `makeActor` may touch. */
   makeForeignRecords(): Promise<Records>;
   /** Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. So are offers. */
@@ -136,7 +141,36 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   const { database } = app.database;
   const catalogue = { db: database, secrets: app.service.deps.secrets, clock: systemClock };
 
-  async function makeRecords(userId: string, catalogueOwner: string): Promise<OwnRecords> {
+  /** Those of `needed`, and what belongs to them; each of the others fails when it is read. */
+  async function makeRecords(userId: string, catalogueOwner: string, needed: Needed): Promise<OwnRecords> {
+    const needs = (...kinds: (keyof OwnRecords)[]) => kinds.some((kind) => needed.has(kind));
+    const made: Partial<OwnRecords> = {};
+    const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
+    const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
+    Object.assign(made, { provider: providerId, model });
+    if (needs('chat', 'message', 'answer', 'summary', 'input', 'artifact')) {
+      const conversation = await makeConversation(userId);
+      Object.assign(made, conversation);
+      if (needs('artifact')) made.artifact = await storeFile(userId, conversation.chat);
+    }
+    if (needs('session')) made.session = (await openSession(userId)).id;
+    if (needs('project', 'member')) {
+      const other = await makeUser({});
+      const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
+      await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
+      Object.assign(made, { project, member: other.id });
+    }
+    if (needs('mcpServer')) made.mcpServer = await makeMcpServer(userId);
+    if (needs('mcpOffer')) made.mcpOffer = await makeMcpOffer();
+    if (needs('askedChat', 'approval', 'question')) Object.assign(made, await makeQuestion(userId));
+    if (needs('assistant', 'prompt', 'skill')) Object.assign(made, await makeSaved(userId));
+    if (needs('import')) made.import = await makeImport(userId);
+    if (needs('person', 'personProvider', 'personModel', 'invitation', 'invitationToken'))
+      Object.assign(made, await makePerson(userId));
+    return allOf(made);
+  }
+
+  async function makeConversation(userId: string) {
     const chat = await makeChat(database, userId);
     const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
     const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
@@ -148,38 +182,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     );
     const input = await queueInput(database, { id: chat, ownerId: userId }, 'Later');
     await database.pool.query(`update inputs set start_after = now() + interval '1 day' where id = $1`, [input]);
-    const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
-    const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
-    const artifact = await storeFile(userId, chat);
-    const session = await openSession(userId);
-    const other = await makeUser({});
-    const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
-    await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
-    const made = {
-      chat,
-      message,
-      answer: answered,
-      summary,
-      input,
-      provider: providerId,
-      model,
-      artifact,
-      session: session.id,
-    };
-    const mcpServer = await makeMcpServer(userId);
-    const mcpOffer = await makeMcpOffer();
-    const asked = await makeQuestion(userId);
-    const saved = { ...(await makeSaved(userId)), import: await makeImport(userId) };
-    return {
-      ...made,
-      project,
-      member: other.id,
-      mcpServer,
-      mcpOffer,
-      ...asked,
-      ...saved,
-      ...(await makePerson(userId)),
-    };
+    return { chat, message, answer: answered, summary, input };
   }
 
   async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string; question: string }> {
@@ -294,11 +297,12 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     app,
     provider,
     mcp,
-    async makeActor(kind, { withElsewhere } = { withElsewhere: false }) {
+    async makeActor(kind, { withElsewhere = false, requests = [] } = {}) {
       const user = await makeUser(fieldsOf(kind));
       const catalogueOwner = edition === 'managed' ? installationOwner : user.id;
-      const elsewhere = withElsewhere ? await makeRecords(user.id, catalogueOwner) : undefined;
-      const records = await makeRecords(user.id, catalogueOwner);
+      const needed = requests.length === 0 ? everything : recordsIn(kind, requests);
+      const elsewhere = withElsewhere ? await makeRecords(user.id, catalogueOwner, needed) : undefined;
+      const records = await makeRecords(user.id, catalogueOwner, needed);
       const { token } = await openSession(user.id, kind === 'expired session' ? 8 * 86_400_000 : 0);
       const workspaceToken = newWorkspaceToken();
       if (isWorkspace(kind)) await makeWorkspace(user.id, kind, workspaceToken);
@@ -315,7 +319,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     },
     async makeForeignRecords() {
       const user = await makeUser({});
-      return makeRecords(user.id, user.id);
+      return makeRecords(user.id, user.id, everything);
     },
     async clearCatalogues() {
       await database.pool.query('delete from providers');
@@ -341,6 +345,27 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Which records of their own those who send these name in them. */
+function recordsIn(kind: ActorKind, requests: MakeRequest[]): Needed {
+  const read = new Set<string>();
+  const records = new Proxy<object>({}, { get: (_, name) => read.add(String(name)) && 'some-record' }) as OwnRecords;
+  const caller = { kind, id: 'somebody', email: 'somebody@example.org', cookie: undefined, credentials: {} };
+  for (const make of requests) make({ ...caller, records, elsewhere: undefined });
+  return read;
+}
+
+/** A record that nobody asked for is a fault of the test, not an id that is undefined. */
+function allOf(made: Partial<OwnRecords>): OwnRecords {
+  return new Proxy(made, {
+    get(target, name) {
+      // Whoever awaits an object asks it for `then`.
+      if (typeof name === 'string' && name !== 'then' && !(name in target))
+        throw new Error(`No ${name} was made for this caller`);
+      return Reflect.get(target, name);
+    },
+  }) as OwnRecords;
 }
 
 /** Tokens are known here, and nothing is ever started. */

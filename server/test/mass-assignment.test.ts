@@ -53,8 +53,9 @@ for (const edition of ['community', 'managed'] as const) {
       const byAdministrator =
         spec.access.startsWith('admin') || (edition === 'managed' && spec.access === 'provider-editor');
       const kind = byAdministrator ? 'administrator' : spec.access === 'workspace' ? 'workspace' : 'plain user';
-      const actor = await world.makeActor(kind);
-      const bystander = await world.makeActor('without provider rights');
+      const person = (own: Actor) => own.records.person;
+      const actor = await world.makeActor(kind, { requests: [samples[name].request, person] });
+      const bystander = await world.makeActor('without provider rights', { requests: [person] });
       const since = await timeOf(world);
       const before = await usersBut(world, actor, since);
       const request = samples[name].request(actor);
@@ -137,11 +138,11 @@ async function isPlanted(world: World): Promise<boolean> {
   const { rows } = await pool.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
   );
-  for (const { name } of rows) {
-    const found = await pool.query(`select 1 from ${name} t where to_jsonb(t)::text ~ $1 limit 1`, [
-      'planted|2001-02-03|987654321',
-    ]);
-    if (found.rowCount !== 0) return true;
-  }
-  return false;
+  const texts = rows.map(({ name }) => `select to_jsonb(t)::text as row from ${name} t`).join(' union all ');
+  const found = await pool.query({
+    name: 'planted',
+    text: `select 1 from (${texts}) rows where row ~ $1 limit 1`,
+    values: ['planted|2001-02-03|987654321'],
+  });
+  return found.rowCount !== 0;
 }
