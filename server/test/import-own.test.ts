@@ -119,7 +119,10 @@ test('an import is undone with what it brought, except what was changed here', a
   assert.equal(undone.status, 200);
   const { import: after } = await settled(second, made.id);
   assert.equal(after.state, 'undone');
-  assert.match(JSON.stringify(after.problems), /1 assistants, prompts or skills were changed here/);
+  assert.match(
+    JSON.stringify(after.problems),
+    /changed here or deleted before: 1 of the assistants, prompts and skills/,
+  );
   const left = await everythingOf(second);
   assert.deepEqual(left, {
     prompts: [{ name: 'brief', title: 'Be brief', text: 'Mine now' }],
@@ -137,6 +140,8 @@ test('what is damaged, taken or too much is left out alone, with the reason', as
     { name: 'nul', title: 'nul', text: 'a\u0000b' },
     { name: 'good', title: 'Good', text: 'Good' },
     'none',
+    { name: 'huge', title: 'Huge', text: 'x'.repeat(300_000) },
+    { name: 'many', title: 'Many', text: 'x', starters: Array(100_000).fill(1) },
   ];
   const assistants = [
     { id: 'one', name: 'One', icon: 'data:image/png;base64,AAAA' },
@@ -151,16 +156,20 @@ test('what is damaged, taken or too much is left out alone, with the reason', as
     'skills/me/upwards/SKILL.md': skillText('upwards'),
     'skills/me/upwards/a:b': 'x',
     'skills/me/headless/README.md': 'no skill',
+    ...Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`skills/me/many-files/${n}`, ''])),
     'skills/me/large/SKILL.md': skillText('large'),
     'skills/me/large/data': Buffer.alloc(limits.skillBytes),
   });
   const { import: done } = await bring(who, archive);
   assert.equal(done.state, 'done', JSON.stringify(done.problems));
   const reasons = await reasonsOf(who, done.id);
-  assert.equal(Object.keys(reasons).length, 12, JSON.stringify(reasons));
+  assert.equal(Object.keys(reasons).length, 15, JSON.stringify(reasons));
   assert.equal(reasons.Other, 'same: null');
   assert.match(reasons.x ?? '', /^left_out: its content is damaged/);
   assert.match(reasons.nul ?? '', /^left_out: /);
+  assert.match(reasons.Huge ?? '', /^left_out: its content is damaged/);
+  assert.match(reasons.Many ?? '', /^left_out: its content is damaged/);
+  assert.match(reasons['many-files'] ?? '', /^left_out: .*200 files/);
   assert.match(reasons.One ?? '', /^left_out: its content is damaged/);
   assert.match(reasons.Far ?? '', /^new: .*Its tier does not exist here/);
   assert.match(reasons.upwards ?? '', /^left_out: .*file name cannot be used/i);

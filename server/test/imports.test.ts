@@ -133,7 +133,7 @@ test('an import is undone as a whole, except what was continued here, and can be
   });
   const { body } = await who.call('DELETE /api/imports', undefined, { query: { id: made.id } });
   assert.deepEqual([body.ok, body.import.state], [true, 'undone']);
-  assert.match(body.import.problems[0].message, /^1 conversations were continued here/);
+  assert.match(body.import.problems[0].message, /continued here or deleted before: 1 conversation\.$/);
   assert.equal((await conversationsOf(who)).length, 1);
   const { body: list } = await who.call('GET /api/projects');
   assert.deepEqual(list.projects, []);

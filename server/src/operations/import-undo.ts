@@ -46,9 +46,15 @@ export async function undoImport(
     });
   }
   const notes = [
-    ...(kept > 0 ? [`${kept} conversations were continued here, or deleted before. They were left as they are.`] : []),
-    ...(keptOwn > 0 ? [`${keptOwn} assistants, prompts or skills were changed here, or deleted before.`] : []),
-    ...(keptProjects > 0 ? [`${keptProjects} projects are in use. They were left as they are.`] : []),
+    ...(kept > 0 ? [`Left as they are, continued here or deleted before: ${counted(kept, 'conversation')}.`] : []),
+    ...(keptOwn > 0
+      ? [`Left as they are, changed here or deleted before: ${keptOwn} of the assistants, prompts and skills.`]
+      : []),
+    ...(keptProjects > 0 ? [`Left as they are because they are in use: ${counted(keptProjects, 'project')}.`] : []),
   ];
   await endUndo(deps.db.kysely, run.id, notes);
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

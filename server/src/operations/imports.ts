@@ -220,6 +220,7 @@ export class Imports {
 }
 
 function sizeOf(item: PreparedItem): number {
+  if (item.kind === 'prompt' || item.kind === 'assistant') return JSON.stringify(item.fields).length;
   if (item.kind !== 'conversation') return 1000;
   return item.messages.reduce((sum, { parts, words }) => sum + parts.length + words.length, 1000);
 }

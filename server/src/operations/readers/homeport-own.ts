@@ -1,8 +1,12 @@
+import { limits } from '@homeport/contracts/limits';
+import { findJsonExcess } from '../../json-scan.ts';
 import type { ZipArchive } from '../archive.ts';
 import { importBounds, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
 import { items, type Members, members, name } from './values.ts';
 
 /** What a person made besides conversations, from Homeport's own export of everything: export-account.ts writes it. */
+
+const itemBounds = { depth: 20, values: 2_000, names: 1_000 };
 
 /** In the order of the archive; nothing if it is not this export. */
 export async function* readOwn(archive: ZipArchive): AsyncGenerator<ReadItem, void> {
@@ -20,13 +24,13 @@ export async function* readOwn(archive: ZipArchive): AsyncGenerator<ReadItem, vo
 }
 
 function promptOf(value: unknown): ReadPrompt {
-  const own = members(value);
+  const own = modest(value);
   const title = name(own.title) ?? name(own.name) ?? 'Unnamed';
   return { kind: 'prompt', source: 'homeport', sourceId: name(own.name) ?? '', title, fields: own, notes: shared(own) };
 }
 
 function assistantOf(value: unknown): ReadAssistant {
-  const own = members(value);
+  const own = modest(value);
   const title = name(own.name) ?? 'Unnamed';
   const known = { source: 'homeport', sourceId: name(own.id) ?? title, title } as const;
   return { kind: 'assistant', ...known, fields: own, notes: shared(own) };
@@ -41,7 +45,10 @@ function* skillsIn(entries: readonly string[], folder: string): Generator<ReadIt
     if (forWhom === undefined || title === undefined || path.length === 0) continue;
     const key = `${forWhom}/${title}`;
     if (!found.has(key) && found.size === importBounds.own) continue;
-    found.set(key, [...(found.get(key) ?? []), { entry, path: path.join('/') }]);
+    const files = found.get(key) ?? [];
+    found.set(key, files);
+    // One more than a skill may have shows that it has too many.
+    if (files.length <= limits.skillFiles) files.push({ entry, path: path.join('/') });
   }
   for (const [key, files] of found) {
     const [forWhom = '', title = ''] = key.split('/');
@@ -49,6 +56,14 @@ function* skillsIn(entries: readonly string[], folder: string): Generator<ReadIt
     const sourceId = name(key, 300) ?? '';
     yield { kind: 'skill', source: 'homeport', sourceId, title: name(title, 100) ?? 'Unnamed', files, notes };
   }
+}
+
+/** The members of one prompt or assistant; only its names if it is larger than any, so that nothing large is checked. */
+function modest(value: unknown): Members {
+  const own = members(value);
+  const json = Buffer.from(JSON.stringify(own));
+  if (json.length <= importBounds.ownItemBytes && findJsonExcess(json, itemBounds) === undefined) return own;
+  return { id: name(own.id), name: name(own.name), title: name(own.title) };
 }
 
 function shared({ audience }: Members): string[] {

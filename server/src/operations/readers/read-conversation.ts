@@ -11,8 +11,9 @@ export const importBounds = {
   /** JSON of one conversation. */
   elementBytes: 32 * 1024 * 1024,
   sideFileBytes: 8 * 1024 * 1024,
-  /** Of a list of prompts or assistants, and how many of each, and of skills, are read. */
-  ownBytes: 128 * 1024 * 1024,
+  /** Of a list of prompts or assistants, of one of them, and how many of each, and of skills, are read. */
+  ownBytes: 64 * 1024 * 1024,
+  ownItemBytes: 256 * 1024,
   own: 1_000,
   conversations: 100_000,
   projects: 500,
