@@ -27,7 +27,13 @@ test('only the output of a command is taken for one', () => {
     {},
     [],
     { text: 'a' },
-    { text: 1, end: { kind: 'exit' } },
+    { text: 1, end: { kind: 'exit', code: 0 } },
+    { text: 'a', end: { kind: 'exit' } },
+    { text: 'a', end: { kind: 'exit', code: { a: 1 } } },
+    { text: 'a', end: { kind: 'signal', signal: 9 } },
+    { text: 'a', end: { kind: 'gone' } },
+    { text: 'a', end: { kind: 'timeout' }, milliseconds: '1' },
+    { text: 'a', end: { kind: 'timeout' }, unloggedBytes: {} },
   ])
-    assert.equal(isCommandResult(other), false);
+    assert.equal(isCommandResult(other), false, JSON.stringify(other));
 });

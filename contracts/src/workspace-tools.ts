@@ -29,10 +29,18 @@ export type CommandResult = {
   unloggedBytes?: number;
 };
 
+/** Outputs come from archives and servers of others, too, so everything that is shown is looked at. */
 export function isCommandResult(output: unknown): output is CommandResult {
-  if (typeof output !== 'object' || output === null || !('text' in output) || !('end' in output)) return false;
-  const { text, end } = output;
-  return typeof text === 'string' && typeof end === 'object' && end !== null && 'kind' in end;
+  if (!isRecord(output) || typeof output.text !== 'string' || !isRecord(output.end)) return false;
+  const { end, milliseconds, unloggedBytes } = output;
+  if (![milliseconds, unloggedBytes].every((value) => value === undefined || typeof value === 'number')) return false;
+  if (end.kind === 'exit') return typeof end.code === 'number';
+  if (end.kind === 'signal') return typeof end.signal === 'string';
+  return end.kind === 'timeout' || end.kind === 'running';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** As models and exports read it: how it ended is in the last line. */

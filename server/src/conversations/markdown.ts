@@ -1,5 +1,5 @@
 import type { MessagePart, MessageStatus } from '@homeport/contracts/frames';
-import { commandText, isCommandResult } from '@homeport/contracts/workspace-tools';
+import { commandText, isCommandResult, type WorkspaceTool } from '@homeport/contracts/workspace-tools';
 
 /** A message as the Markdown export shows it. */
 export type ShownMessage = {
@@ -56,7 +56,8 @@ function markdownFile({ filename, mediaType, url }: Extract<MessagePart, { type:
 function markdownTool({ toolName, input, output, errorText }: ToolPart): string {
   const blocks = [`**Tool ${inline(toolName)}**`];
   if (input !== undefined) blocks.push(fenced(input));
-  if (output !== undefined) blocks.push(fenced(isCommandResult(output) ? commandText(output) : output));
+  const isCommand = toolName === ('bash' satisfies WorkspaceTool) && isCommandResult(output);
+  if (output !== undefined) blocks.push(fenced(isCommand ? commandText(output) : output));
   if (errorText !== undefined) blocks.push(`Error: ${inline(errorText)}`);
   return blocks.join('\n\n');
 }
