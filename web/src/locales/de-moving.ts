@@ -15,6 +15,7 @@ export const texts = {
   'moving.reading': 'Das Archiv wird gelesen. Noch wird nichts geändert.',
   'moving.ready': 'Das wird importiert. Noch wurde nichts geändert.',
   'moving.importing': 'Import läuft: {done} von {total} Unterhaltungen. Du kannst die Seite verlassen.',
+  'moving.doneOthers': 'Der Import ist fertig.',
   'moving.done': '{count, plural, one {# Unterhaltung} other {# Unterhaltungen}} importiert.',
   'moving.failed': 'Der Import ist fehlgeschlagen. Bereits importierte Unterhaltungen sind vollständig.',
   'moving.cancelled': 'Der Import wurde abgebrochen. Bereits importierte Unterhaltungen bleiben.',

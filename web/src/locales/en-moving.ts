@@ -13,6 +13,7 @@ export const texts = {
   'moving.reading': 'Reading the archive. Nothing is changed yet.',
   'moving.ready': 'This is what will come. Nothing has been changed yet.',
   'moving.importing': 'Importing: {done} of {total} conversations. You can leave this page.',
+  'moving.doneOthers': 'The import is done.',
   'moving.done': 'Imported {count, plural, one {# conversation} other {# conversations}}.',
   'moving.failed': 'The import failed. Conversations that had come are whole.',
   'moving.cancelled': 'The import was cancelled. Conversations that had come are still here.',

@@ -124,7 +124,8 @@ function nameOf({ source, filename }: ImportRecord, t: Translate): string {
 
 function stateText({ state, counts }: ImportRecord, t: Translate): string {
   if (state === 'importing') return t('moving.importing', { done: counts.imported, total: counts.new + counts.more });
-  return state === 'done' ? t('moving.done', { count: counts.imported }) : t(`moving.${state}`);
+  if (state !== 'done') return t(`moving.${state}`);
+  return counts.conversations === 0 ? t('moving.doneOthers') : t('moving.done', { count: counts.imported });
 }
 
 function countsText({ counts }: ImportRecord, t: Translate): string {
