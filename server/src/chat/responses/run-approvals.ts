@@ -15,13 +15,13 @@ type RunApprovalsDeps = Pick<Platform, 'db' | 'clock'> & { responses: RunningRes
 export type RunApprovals = Approvals & { park: () => void };
 
 /**
- * The questions that one response asks its person. `isCutOff` is asked when a wait ends without a decision: true if the
- * response was interrupted or lost.
+ * The questions that one response asks its person. `onUndecided` is called when a wait ends without a decision. It ends the
+ * response as interrupted if its approvals are parked, and returns whether the response was interrupted or lost.
  */
 export function createRunApprovals(
   deps: RunApprovalsDeps,
   response: ResponseRow,
-  isCutOff: (isParked: boolean) => boolean,
+  onUndecided: (isParked: boolean) => boolean,
 ): RunApprovals {
   const { responses, clock, db } = deps;
   // Aborted when approvals are no longer waited for; tools beside them continue.
@@ -39,7 +39,7 @@ export function createRunApprovals(
         const waiting = AbortSignal.any([signal, parked.signal]);
         return await waitForWord({ ...deps, signals: responses.signals }, response, approvalId, waiting);
       } catch (error) {
-        if (isCutOff(parked.signal.aborted)) return 'parked';
+        if (onUndecided(parked.signal.aborted)) return 'parked';
         throw error;
       } finally {
         patience.abort();
