@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
-import { addModels, type Caller } from '../product.ts';
+import { addModels } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
-import { startMcp, type TestMcp } from './mcp-server.ts';
+import { addTrusted, startMcp, type TestMcp } from './mcp-server.ts';
 
 /** What a person sees of a tool that asks first, and says to it. */
 
@@ -28,12 +28,6 @@ async function order(page: Page, input: object): Promise<void> {
   const field = page.getByLabel('Message', { exact: true });
   await field.fill(`mcp__Box__erase ${JSON.stringify(input)}`);
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-}
-
-async function addTrusted(caller: Caller, mcp: TestMcp): Promise<void> {
-  const toolPolicies = { erase: 'ask' };
-  const { server } = await caller.must('POST', '/api/mcp', { name: 'Box', url: mcp.url, toolPolicies });
-  await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
 }
 
 test('tools that can destroy something ask first, unless the person who trusts them says otherwise', async ({
@@ -64,7 +58,7 @@ test('on a phone all of a long input can be read beside the buttons; one press d
 }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   await addModels(person.caller, provider, ['order']);
-  await addTrusted(person.caller, mcp);
+  await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   await page.goto(installation.url);
   const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1} of what is erased.`);
   await order(page, { text: lines.join('\n') });
@@ -92,7 +86,7 @@ test('what was allowed for the conversation is not asked for again, and is asked
   mcp,
 }) => {
   await addModels(person.caller, provider, ['order']);
-  await addTrusted(person.caller, mcp);
+  await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   await page.goto(installation.url);
   await order(page, { text: 'one' });
   await waiting(page).getByRole('button', { name: 'Always allow…' }).click();
@@ -115,7 +109,7 @@ test('the list says which conversation waits for the person and which answer fai
   mcp,
 }) => {
   const [asks, fails] = await addModels(person.caller, provider, ['order', 'error-400']);
-  await addTrusted(person.caller, mcp);
+  await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   const add = async (title: string): Promise<string> =>
     (await person.caller.must('POST', '/api/chats', { title })).chat.id;
   const send = async (chatId: string, modelId: string | undefined, text: string) => {
@@ -144,7 +138,7 @@ test('an empty answer says that it is empty, also after a notice', async ({
   mcp,
 }) => {
   await addModels(person.caller, provider, ['words-0']);
-  await addTrusted(person.caller, mcp);
+  await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   mcp.tools = mcp.tools.map((tool) => ({ ...tool, description: 'Something else.' }));
   await page.goto(installation.url);
   await order(page, {});

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Page } from '@playwright/test';
+import { textSeparator } from '../../server/test/fakes/provider-scripts.ts';
 import { addModels, type Caller } from '../product.ts';
 import { expect, test } from './fixtures.ts';
 import { exfiltrations, scripts } from './hostile-payloads.ts';
@@ -33,9 +34,6 @@ async function watch(page: Page, origin: string): Promise<string[]> {
   });
   return events;
 }
-
-/** Where the scripted model `texts` begins the next text of its answer, which is rendered for itself. */
-const textSeparator = '\n\n=== next text ===\n\n';
 
 async function ask(page: Page, text: string): Promise<void> {
   const answers = page.locator('[data-role="assistant"][aria-busy="false"]');

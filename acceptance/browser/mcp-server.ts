@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Caller } from '../product.ts';
 
 /** An MCP server on loopback (streamable HTTP, JSON responses) whose tools a test changes while it runs. */
 export type TestMcp = {
@@ -34,6 +35,15 @@ export async function startMcp(tools: TestTool[]): Promise<TestMcp> {
     },
   };
   return mcp;
+}
+
+/** Adds the server under this name for a person, who trusts it. */
+export async function addTrusted(
+  caller: Caller,
+  { name, url, toolPolicies }: { name: string; url: string; toolPolicies: Record<string, string> },
+): Promise<void> {
+  const { server } = await caller.must('POST', '/api/mcp', { name, url, toolPolicies });
+  await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
 }
 
 async function serve(mcp: TestMcp, request: IncomingMessage, response: ServerResponse): Promise<void> {

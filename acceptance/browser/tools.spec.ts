@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { addModels, type Caller, type Json } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
-import { startMcp, type TestMcp, type TestTool } from './mcp-server.ts';
+import { addTrusted, startMcp, type TestMcp, type TestTool } from './mcp-server.ts';
 
 const lookUp: TestTool = {
   name: 'look_up',
@@ -142,7 +142,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   mcp,
 }) => {
   await addModels(person.caller, provider, ['tool']);
-  await addTrusted(person.caller, mcp, { look_up: 'ask' });
+  await addTrusted(person.caller, { name: 'Numbers', url: mcp.url, toolPolicies: { look_up: 'ask' } });
   const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   mcp.content = [
     { type: 'text', text: 'See https://example.org/numbers' },
@@ -215,7 +215,7 @@ test('a conversation uses the servers that were chosen for it', async ({
   mcp,
 }) => {
   await addModels(person.caller, provider, ['tool']);
-  await addTrusted(person.caller, mcp, {});
+  await addTrusted(person.caller, { name: 'Numbers', url: mcp.url, toolPolicies: {} });
   await page.goto(installation.url);
   await chooseServers(page);
   const numbers = page.getByRole('menuitemcheckbox', { name: /Numbers/ });
@@ -243,11 +243,6 @@ test('a conversation uses the servers that were chosen for it', async ({
 async function chooseServers(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add files and tools' }).click();
   await expect(page.getByText('Tools in this conversation')).toBeVisible();
-}
-
-async function addTrusted(caller: Caller, mcp: TestMcp, toolPolicies: Record<string, string>) {
-  const { server } = await caller.must('POST', '/api/mcp', { name: 'Numbers', url: mcp.url, toolPolicies });
-  await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
 }
 
 /** A person's only server. */

@@ -206,8 +206,8 @@ function citeDocument(call: FakeCall): FakeScript {
   return stream([start, ...say(`It says so in ${cite}.`), ...finish(call, 12)]);
 }
 
-/** Between what comes back as texts of their own. */
-const textSeparator = '\n\n=== next text ===\n\n';
+/** Where the model `texts` begins the next text of its answer, which is rendered for itself. */
+export const textSeparator = '\n\n=== next text ===\n\n';
 
 const key = ({ headers }: FakeCall): string =>
   headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? '';
