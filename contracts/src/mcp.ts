@@ -159,6 +159,7 @@ export const mcpEndpoints = {
     bodyBytes: limits.credentialBodyBytes,
     response: one,
     status: 201,
+    errors: ['not_found'],
   }),
   patchMcpServer: endpoint({
     method: 'PATCH',

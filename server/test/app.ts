@@ -17,6 +17,7 @@ import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { StatementTrace } from '../src/db/wire.ts';
 import type { Egress } from '../src/egress/egress.ts';
+import { documentedErrors } from '../src/http/openapi.ts';
 import { createTracing } from '../src/open-tracing.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
 import { noTracing } from '../src/tracing.ts';
@@ -221,7 +222,7 @@ export function createCaller(url: string, cookie: string | undefined): Caller {
       });
       const text = await response.text();
       const answer = { status: response.status, headers: response.headers, text, body: parse(text) };
-      if (response.ok) assertDocumented(method, path, answer);
+      assertDocumented(method, path, answer);
       return answer;
     },
   };
@@ -235,15 +236,20 @@ function parse(text: string): Json {
   }
 }
 
-const documented = Object.values<EndpointSpec>(endpoints).map(({ method, path, response }) => ({
-  ...{ method, response },
-  pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+const documented = Object.values<EndpointSpec>(endpoints).map((spec) => ({
+  ...{ spec, pattern: new RegExp(`^${spec.path.replace(/:\w+/g, '[^/]+')}$`) },
+  codes: new Set<string>(documentedErrors(spec)),
 }));
 
-/** A success must be what the endpoint table says: no undocumented member shapes slip out unseen. */
+/** An answer must be what the endpoint table says: no undocumented members or error codes slip out unseen. */
 function assertDocumented(method: string, path: string, answer: Answer): void {
-  const response = documented.find((spec) => spec.method === method && spec.pattern.test(path))?.response;
-  if (response === undefined || typeof response === 'string' || answer.status === 204) return;
+  const found = documented.find(({ spec, pattern }) => spec.method === method && pattern.test(path));
+  if (found === undefined || answer.status === 204) return;
+  const code = answer.status < 400 ? undefined : answer.body?.error?.code;
+  if (code !== undefined && !found.codes.has(code))
+    throw new Error(`${method} ${path} answered ${code}, which its row of the endpoint table does not name`);
+  const { response } = found.spec;
+  if (answer.status >= 400 || typeof response === 'string') return;
   const result = response.safeParse(answer.body);
   if (!result.success) throw new Error(`${method} ${path} answered what its schema does not allow: ${result.error}`);
 }

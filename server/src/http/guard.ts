@@ -47,13 +47,15 @@ export async function identifyCaller(
 
 const maintenanceText = 'This installation is being maintained: you can read everything, and write again soon.';
 
-/**
- * During maintenance only administrators write; everybody can read, sign in and sign out. The caller's statement says
- * whether there is any, so that it holds from the next request on.
- */
-export function assertOpen({ method, path }: Pick<EndpointSpec, 'method' | 'path'>, actor: Actor | undefined): void {
+/** Whether only administrators may call this during maintenance: everybody can read, sign in and sign out. */
+export function isClosedByMaintenance({ method, path }: Pick<EndpointSpec, 'method' | 'path'>): boolean {
+  return method !== 'GET' && !path.startsWith('/api/auth/');
+}
+
+/** The caller's statement says whether there is maintenance, so that it holds from the next request on. */
+export function assertOpen(spec: Pick<EndpointSpec, 'method' | 'path'>, actor: Actor | undefined): void {
   const message = actor?.maintenance ?? null;
-  if (message === null || method === 'GET' || actor?.role === 'admin' || path.startsWith('/api/auth/')) return;
+  if (message === null || actor?.role === 'admin' || !isClosedByMaintenance(spec)) return;
   throw new ApiError('maintenance', message === '' ? maintenanceText : message, { retryAfter: 60 });
 }
 

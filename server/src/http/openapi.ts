@@ -2,6 +2,7 @@ import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import { bodyRoomBounds } from './body-room.ts';
+import { isClosedByMaintenance } from './guard.ts';
 
 type Json = Record<string, unknown>;
 
@@ -135,14 +136,16 @@ function success(spec: EndpointSpec): Json {
 }
 
 /** The codes that the table names, and those that follow from access word, body and query. */
-function documentedErrors(spec: EndpointSpec): ErrorCode[] {
+export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
   if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
   if (spec.access !== 'public' && spec.access !== 'session-any-password') implied.push('password_change_required');
-  if (spec.access === 'admin' || spec.access === 'admin-for-user') implied.push('forbidden');
+  const isForAdministrators = spec.access === 'admin' || spec.access === 'admin-for-user';
+  if (isForAdministrators) implied.push('forbidden');
   if (spec.access === 'provider-editor') implied.push('provider_settings_disabled', 'forbidden');
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
   if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
+  if (spec.access !== 'public' && !isForAdministrators && isClosedByMaintenance(spec)) implied.push('maintenance');
   if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   if (spec.upload === true) implied.push('payload_too_large');
   if (spec.body !== undefined && maxBodyBytes(spec) > bodyRoomBounds.freeBytes) implied.push('rate_limited');
