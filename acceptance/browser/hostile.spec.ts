@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Page } from '@playwright/test';
-import { textSeparator } from '../../server/test/fakes/provider-scripts.ts';
+import { textSeparator } from '../../contracts/test/text-separator.ts';
 import { addModels, type Caller } from '../product.ts';
 import { expect, test } from './fixtures.ts';
 import { exfiltrations, scripts } from './hostile-payloads.ts';

@@ -1,3 +1,4 @@
+import { textSeparator } from '../../../contracts/test/text-separator.ts';
 import { awkwardSteps } from './awkward-text.ts';
 import { previewAppSource } from './preview-app.ts';
 
@@ -205,9 +206,6 @@ function citeDocument(call: FakeCall): FakeScript {
   const cite = /\[[^\]"[]+, [^\]"[]+\]/.exec(JSON.stringify(last.content))?.[0];
   return stream([start, ...say(`It says so in ${cite}.`), ...finish(call, 12)]);
 }
-
-/** Where the model `texts` begins the next text of its answer, which is rendered for itself. */
-export const textSeparator = '\n\n=== next text ===\n\n';
 
 const key = ({ headers }: FakeCall): string =>
   headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? '';
