@@ -21,14 +21,18 @@ export async function unpack(content: Buffer): Promise<Buffer> {
   });
 }
 
+/** What each sort and each index is built in; the default of 64 MiB makes the word index of messages in many rounds. */
+const buildMemory = '256MB';
+
 /**
- * Loads a database in one transaction: the schema as the backup had it, its rows, then the migrations since. Foreign
- * keys are checked once, at the end. Nothing stays unless `commit` is called.
+ * Loads a database in one transaction: the schema as the backup had it, its rows, then the migrations since. Indexes
+ * and constraints are taken away while rows load and made again from all of them. Nothing stays without `commit`.
  */
 export class DatabaseLoad {
   readonly #client: Client;
   readonly #tables: ReadonlyMap<string, TableColumns>;
-  #keys: { table: string; name: string; definition: string }[] = [];
+  #indexes: string[] = [];
+  #foreignKeys: string[] = [];
   #open: { table: string; stream: CopyStreamQuery; ended: Promise<unknown> } | undefined;
   readonly rows = new Map<string, number>();
 
@@ -41,15 +45,7 @@ export class DatabaseLoad {
     await this.#client.query(sessionSettings);
     await this.#client.query('begin');
     await migrateWithin(this.#client, migrations);
-    const { rows } = await this.#client.query<{ table: string; name: string; definition: string }>(
-      `select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
-       from pg_constraint k join pg_class c on c.oid = k.conrelid
-       where k.contype = 'f' and c.relnamespace = current_schema()::regnamespace`,
-    );
-    this.#keys = rows;
-    for (const { table, name } of rows) {
-      await this.#client.query(`alter table ${quoted(table)} drop constraint ${quoted(name)}`);
-    }
+    await this.#dropIndexes();
     // Migrations insert first rows; the backup has its own.
     const names = [...this.#tables.keys()].map(quoted);
     if (names.length > 0) await this.#client.query(`truncate ${names.join(', ')}`);
@@ -58,7 +54,7 @@ export class DatabaseLoad {
   /** Takes a member `database/<table>/<number>.zst`. */
   async take(table: string, content: Buffer): Promise<void> {
     if (this.#open?.table !== table) {
-      await this.endTable();
+      await this.#endTable();
       this.#open = this.#beginTable(table);
     }
     const { stream, ended } = this.#open;
@@ -66,9 +62,15 @@ export class DatabaseLoad {
     if (!stream.write(text)) await Promise.race([once(stream, 'drain'), ended]);
   }
 
-  /** After the last table: counters, foreign keys, and what has been migrated since. */
+  /** After the last table: primary keys and all other indexes. */
+  async endTables(): Promise<void> {
+    await this.#endTable();
+    for (const create of this.#indexes.splice(0)) await this.#client.query(create);
+  }
+
+  /** At the end: counters, foreign keys, and what has been migrated since. */
   async finish(identities: readonly IdentityState[]): Promise<void> {
-    await this.endTable();
+    await this.endTables();
     for (const { table, column, last, isCalled } of identities) {
       await this.#client.query(`select setval(pg_get_serial_sequence(quote_ident($1), $2), $3::bigint, $4)`, [
         table,
@@ -77,9 +79,7 @@ export class DatabaseLoad {
         isCalled,
       ]);
     }
-    for (const { table, name, definition } of this.#keys) {
-      await this.#client.query(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`);
-    }
+    for (const create of this.#foreignKeys.splice(0)) await this.#client.query(create);
     await migrateWithin(this.#client);
   }
 
@@ -98,13 +98,40 @@ export class DatabaseLoad {
   }
 
   /** Ends the table that is being loaded; nothing else can be asked of the connection before. */
-  async endTable(): Promise<void> {
+  async #endTable(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
     if (open === undefined) return;
     open.stream.end();
     await open.ended;
     this.rows.set(open.table, open.stream.rowCount);
+  }
+
+  /** Foreign keys first: they depend on the others. Only the owner's rights are needed. */
+  async #dropIndexes(): Promise<void> {
+    await this.#client.query(
+      `select set_config('maintenance_work_mem', $1, true)
+       where pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes($1)`,
+      [buildMemory],
+    );
+    const { rows } = await this.#client.query<{ isForeign: boolean; drop: string; create: string }>(
+      `select k.contype = 'f' as "isForeign", k.oid, format('alter table %I drop constraint %I', c.relname, k.conname) as drop,
+         format('alter table %I add constraint %I %s', c.relname, k.conname, pg_get_constraintdef(k.oid)) as create
+       from pg_constraint k join pg_class c on c.oid = k.conrelid
+       where c.relnamespace = current_schema()::regnamespace
+         and (k.contype = 'f' or (k.contype in ('p', 'u', 'x') and c.relname = any ($1)))
+       union all
+       select false, i.oid, format('drop index %I', i.relname), pg_get_indexdef(i.oid)
+       from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class c on c.oid = x.indrelid
+       where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1)
+         and not exists (select from pg_constraint k where k.conindid = i.oid and k.contype in ('p', 'u', 'x'))
+       order by 1 desc, 2`,
+      [[...this.#tables.keys()]],
+    );
+    for (const { isForeign, drop, create } of rows) {
+      await this.#client.query(drop);
+      (isForeign ? this.#foreignKeys : this.#indexes).push(create);
+    }
   }
 
   #beginTable(table: string): { table: string; stream: CopyStreamQuery; ended: Promise<unknown> } {

@@ -84,7 +84,7 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
         await loading.take(name, content);
       },
       async identities(found) {
-        await loading.endTable();
+        await loading.endTables();
         states = found;
       },
       async file(sha256, member) {
