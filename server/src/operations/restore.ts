@@ -18,6 +18,7 @@ import { BackupError, damaged } from './backup-error.ts';
 import type { IdentityState } from './dump.ts';
 import { restoreHome } from './homes.ts';
 import { DatabaseLoad } from './load.ts';
+import { FileLoad } from './restore-files.ts';
 import { type BackupSecrets, type BackupSummary, readBackup, refuseNewer } from './verify.ts';
 
 /**
@@ -37,7 +38,6 @@ export type Restored = { backup: BackupSummary; notes: string[] };
 
 const unfinishedMark = 'a restore that has not finished';
 const everything = -3_600_000;
-const keysAtOnce = 500;
 
 export async function restoreBackup(request: RestoreRequest): Promise<Restored> {
   const { config, source, passphrase } = request;
@@ -72,11 +72,11 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
   await store.writeMark(unfinishedMark);
   const client = await db.openClient('copying');
   const loading = new DatabaseLoad(client, backup.tables);
+  const files = new FileLoad(store, client);
   let mayBeThere = false;
   try {
     let states: IdentityState[] = [];
-    let files = 0;
-    const keys = new KeyChanges(client);
+    let read = 0;
     await loading.begin(backup.migrations);
     await readBackup(request.source.read(), passphrase, {
       async table(name, content) {
@@ -89,15 +89,13 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
       },
       async file(sha256, member) {
         signal.throwIfAborted();
-        const stored = await store.put(member.content);
-        if (stored.sha256 !== sha256) throw damaged(`files/${sha256} has been changed`);
-        await keys.add(stored);
-        files += 1;
-        request.onProgress?.({ step: 'restore', rows: 0, files });
+        await files.add(sha256, member);
+        read += 1;
+        request.onProgress?.({ step: 'restore', rows: 0, files: read });
       },
       home: (member) => restoreHome(config.dataDir, member),
     });
-    if ((await keys.finish()) !== backup.files.count) throw damaged('files are missing');
+    if ((await files.finish()) !== backup.files.count) throw damaged('files are missing');
     for (const [table, rows] of Object.entries(backup.rows)) {
       if ((loading.rows.get(table) ?? 0) !== rows) throw damaged(`rows of ${table} are missing`);
     }
@@ -110,6 +108,7 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
     await complete(backup, { db, store, loading }).catch(afterwards);
     return [...(await notesOn(config, backup, db, written)), ...(former === undefined ? [] : [former])];
   } catch (error) {
+    await files.settled();
     await loading.rollback();
     // A commit may have happened although its answer was lost; then the database names these files.
     if (!mayBeThere) await emptyStore(store).catch(() => undefined);
@@ -145,32 +144,6 @@ async function settleIn(client: Client): Promise<void> {
     delete from workspace_hosts;
     update workspaces set phase = 'stopped', runtime = null, host = null, token_hash = null, key_id = null,
       op_owner = null, op_until = null where phase <> 'stopped'`);
-}
-
-/** The store gives each file a new key, which goes into its row. */
-class KeyChanges {
-  readonly #client: Client;
-  #waiting: { sha256: string; key: string }[] = [];
-  #changed = 0;
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  async add({ sha256, key }: { sha256: string; key: string }): Promise<void> {
-    this.#waiting.push({ sha256, key });
-    if (this.#waiting.length >= keysAtOnce) await this.finish();
-  }
-
-  async finish(): Promise<number> {
-    const { rowCount } = await this.#client.query(
-      `update blobs b set key = x.key from json_to_recordset($1::json) as x (sha256 text, key text) where b.sha256 = x.sha256`,
-      [JSON.stringify(this.#waiting)],
-    );
-    this.#waiting = [];
-    this.#changed += rowCount ?? 0;
-    return this.#changed;
-  }
 }
 
 async function withDatabase<T>(request: RestoreRequest, work: (db: Database) => Promise<T>): Promise<T> {
