@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import { addModels, administrator } from '../product.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 
@@ -88,3 +89,41 @@ test('German names what nobody has renamed, and writes numbers as German does', 
   await expect(page.getByLabel('Stufe')).toContainText('Mittel');
   await context.close();
 });
+
+test('what stands side by side stands on one line, and no name of a section wraps', async ({
+  browser,
+  installation,
+}) => {
+  const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1440, height: 900 } });
+  const caller = await signInElsewhere(installation.url, administrator.email);
+  await caller.must('POST', '/api/mcp', { name: 'Gone', url: 'http://127.0.0.1:9/mcp' });
+  await giveCookie(context, installation.url, caller);
+  const page = await context.newPage();
+  const main = page.getByRole('main');
+  await page.goto(`${installation.url}/settings/admin/single-sign-on`);
+  await expectOneLine(main.getByLabel('Client-ID'), main.getByLabel('Client-Secret'));
+  const callback = main.getByRole('textbox', { name: 'Callback-URL' });
+  await expectOneLine(main.getByRole('button', { name: /Callback-URL/ }), callback);
+
+  await page.goto(`${installation.url}/settings/tools`);
+  const title = main.getByRole('heading', { level: 1 });
+  const add = main.getByRole('button', { name: 'Server hinzufügen' });
+  await expectOneLine(add, title);
+
+  // The name of the open section is bold, so each has to be open once.
+  const links = page.getByRole('navigation', { name: 'Einstellungen' }).getByRole('link');
+  const heights = new Set<number>();
+  for (const link of await links.all()) {
+    await link.click();
+    await expect(link).toHaveAttribute('aria-current', 'page');
+    heights.add(Math.round((await link.boundingBox())?.height ?? 0));
+  }
+  expect([...heights]).toHaveLength(1);
+  await context.close();
+});
+
+/** Their tops differ by the padding of a button at most. */
+async function expectOneLine(one: Locator, other: Locator): Promise<void> {
+  const [first, second] = [await one.boundingBox(), await other.boundingBox()];
+  expect(Math.abs((first?.y ?? 0) - (second?.y ?? Number.NaN))).toBeLessThan(6);
+}

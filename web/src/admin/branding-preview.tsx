@@ -1,5 +1,6 @@
 import type { Branding } from '@homeport/contracts/system';
 import type { CSSProperties } from 'react';
+import { taglineOf } from '../frame/branding.ts';
 import { useText } from '../i18n.ts';
 import { shownColors } from '../theme.ts';
 import classes from './branding.module.css';
@@ -63,7 +64,7 @@ function Scheme({ branding, scheme }: { branding: Branding; scheme: 'light' | 'd
         </div>
         <div className={classes.stage}>
           <span className={classes.productName}>{branding.productName}</span>
-          <span className={classes.tagline}>{branding.tagline}</span>
+          <span className={classes.tagline}>{taglineOf(branding, t)}</span>
           <span className={classes.link}>{t('branding.previewLink')}</span>
           <span className={classes.button}>{t('branding.previewButton')}</span>
         </div>

@@ -22,25 +22,29 @@ export function CopyField({
   const t = useText();
   const { isCopied, copy } = useCopy();
   return (
-    <div className={classes.copy}>
+    <div>
       <TextInput
         label={label}
         description={description}
         value={value}
         readOnly
         spellCheck={false}
-        className={classes.copyInput}
         onFocus={(event) => event.currentTarget.select()}
+        inputContainer={(input) => (
+          <div className={classes.copy}>
+            {input}
+            <Button
+              variant="default"
+              data-autofocus={isFocused || undefined}
+              leftSection={isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
+              aria-label={isCopied ? t('app.copied') : t('admin.copyNamed', { name: label })}
+              onClick={() => copy(value)}
+            >
+              {t(isCopied ? 'app.copied' : 'app.copy')}
+            </Button>
+          </div>
+        )}
       />
-      <Button
-        variant="default"
-        data-autofocus={isFocused || undefined}
-        leftSection={isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
-        aria-label={isCopied ? t('app.copied') : t('admin.copyNamed', { name: label })}
-        onClick={() => copy(value)}
-      >
-        {t(isCopied ? 'app.copied' : 'app.copy')}
-      </Button>
       <span role="status" className="visually-hidden">
         {isCopied ? t('app.copied') : ''}
       </span>

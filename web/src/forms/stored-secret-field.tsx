@@ -1,4 +1,5 @@
 import { Button, type PasswordInputProps } from '@mantine/core';
+import classes from './form.module.css';
 import { PasswordField } from './password-field.tsx';
 
 type Props = Pick<PasswordInputProps, 'label' | 'description' | 'inputWrapperOrder'> & {
@@ -15,7 +16,7 @@ type Props = Pick<PasswordInputProps, 'label' | 'description' | 'inputWrapperOrd
 /** A secret goes in and never comes out: a stored one can be kept, replaced or removed. */
 export function StoredSecretField({ input, isStored, isCleared, onToggle, clearLabel, keepLabel, ...field }: Props) {
   return (
-    <div>
+    <div className={classes.nested}>
       <PasswordField
         {...input}
         {...field}

@@ -3,13 +3,13 @@ import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { Fragment, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { failureText } from '../failure-text.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { FormDialog } from '../frame/form-dialog.tsx';
-import { EmptyState } from '../frame/section.tsx';
+import { EmptyState, Section } from '../frame/section.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { type SignInAnswer, takeSignInAnswer } from './connect-button.tsx';
@@ -29,8 +29,16 @@ type Dialog =
     }
   | { kind: 'review'; server: McpServer };
 
-/** The MCP servers of the signed-in user or, with `userId`, of another user, with all actions. */
-export function McpServersView({ userId }: { userId?: string }) {
+type Props = {
+  userId?: string;
+  title: string;
+  text: string;
+  /** What else the section has, below the servers. */
+  children?: ReactNode;
+};
+
+/** The section of the MCP servers of the signed-in user or, with `userId`, of another user, with all actions. */
+export function McpServersView({ userId, title, text, children }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery(mcpServersQuery(userId));
@@ -67,20 +75,31 @@ export function McpServersView({ userId }: { userId?: string }) {
     </Button>
   );
 
+  // With a key it stays the same while the servers load, and so does what was typed there.
+  const below = <Fragment key="below">{children}</Fragment>;
+
   if (error && !data) {
     return (
-      <>
+      <Section title={title} text={text}>
         <FormFailure failure={error} />
         <Button variant="default" onClick={() => void refetch()}>
           {t('app.retry')}
         </Button>
-      </>
+        {below}
+      </Section>
     );
   }
-  if (!data) return <Loading />;
+  if (!data) {
+    return (
+      <Section title={title} text={text}>
+        <Loading />
+        {below}
+      </Section>
+    );
+  }
   const { servers, canEdit } = data;
   return (
-    <>
+    <Section title={title} text={text} action={canEdit && servers.length > 0 ? add : undefined}>
       {canEdit ? null : <Notice kind="info">{t('mcp.readOnly')}</Notice>}
       {answer && 'problem' in answer ? (
         <Notice kind="warning" title={t('mcp.connectFailed')}>
@@ -110,7 +129,6 @@ export function McpServersView({ userId }: { userId?: string }) {
           onReview={() => setDialog({ kind: 'review', server })}
         />
       ))}
-      {canEdit && servers.length > 0 ? <div>{add}</div> : null}
       <OfferedServers api={api} servers={servers} canEdit={canEdit} onAdded={onSaved} />
       {dialog?.kind === 'form' ? (
         <FormDialog
@@ -133,6 +151,7 @@ export function McpServersView({ userId }: { userId?: string }) {
       {dialog?.kind === 'review' ? (
         <ToolReview key={dialog.server.id} server={dialog.server} api={api} userId={userId} onClose={close} />
       ) : null}
-    </>
+      {below}
+    </Section>
   );
 }

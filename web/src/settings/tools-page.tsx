@@ -1,6 +1,5 @@
 import '../mcp/mcp-texts.ts';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
-import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';
 import { RulesCard } from './rules-card.tsx';
@@ -10,12 +9,12 @@ export function ToolsPage() {
   const t = useText();
   const owner = useCatalogueOwner();
   return (
-    <Section
+    <McpServersView
+      {...(owner ? { userId: owner.userId } : {})}
       title={owner ? t('users.toolsOf', { name: owner.name }) : t('settings.tools')}
       text={t(owner ? 'users.toolsText' : 'mcp.text')}
     >
-      {owner ? <McpServersView userId={owner.userId} /> : <McpServersView />}
       {owner ? null : <RulesCard />}
-    </Section>
+    </McpServersView>
   );
 }

@@ -55,7 +55,7 @@ function Name({ row }: { row: UsageRow }) {
   const [name, detail] = namesOf(row, t);
   return (
     <>
-      <bdi>{name}</bdi>
+      <bdi className={row.day === undefined ? undefined : classes.day}>{name}</bdi>
       {detail ? <bdi className={classes.detail}>{detail}</bdi> : null}
     </>
   );

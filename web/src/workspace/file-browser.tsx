@@ -144,32 +144,33 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
         >
           {t('workspace.newFolder')}
         </Button>
-        <span className={classes.gap} />
-        {hasHidden ? (
+        <span className={classes.toolIcons}>
+          {hasHidden ? (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={30}
+              aria-label={t('workspace.hidden')}
+              title={t('workspace.hidden')}
+              aria-pressed={showsHidden}
+              onClick={() => setShowsHidden(!showsHidden)}
+            >
+              {showsHidden ? <Eye size={15} /> : <EyeOff size={15} />}
+            </ActionIcon>
+          ) : null}
           <ActionIcon
             variant="subtle"
             color="gray"
             size={30}
-            aria-label={t('workspace.hidden')}
-            title={t('workspace.hidden')}
-            aria-pressed={showsHidden}
-            onClick={() => setShowsHidden(!showsHidden)}
+            className={classes.refresh}
+            aria-label={t('workspace.refresh')}
+            title={t('workspace.refresh')}
+            data-busy={isRefreshing || undefined}
+            onClick={onRefresh}
           >
-            {showsHidden ? <Eye size={15} /> : <EyeOff size={15} />}
+            <RefreshCw size={15} />
           </ActionIcon>
-        ) : null}
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={30}
-          className={classes.refresh}
-          aria-label={t('workspace.refresh')}
-          title={t('workspace.refresh')}
-          data-busy={isRefreshing || undefined}
-          onClick={onRefresh}
-        >
-          <RefreshCw size={15} />
-        </ActionIcon>
+        </span>
         <input
           ref={picker}
           type="file"
