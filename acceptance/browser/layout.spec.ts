@@ -110,8 +110,17 @@ test('what stands side by side stands on one line, and no name of a section wrap
   const add = main.getByRole('button', { name: 'Server hinzufügen' });
   await expectOneLine(add, title);
 
+  await caller.must('POST', '/api/chats', { title: 'Alte Pläne' });
+  await page.goto(installation.url);
+  await page.getByRole('link', { name: 'Alte Pläne' }).press('Delete');
+  const dialog = page.getByRole('dialog');
+  const archive = dialog.getByRole('button', { name: 'Stattdessen archivieren' });
+  await expectOneLine(archive, dialog.getByRole('button', { name: 'Unterhaltung löschen' }));
+  await page.goto(`${installation.url}/settings/tools`);
+
   // The name of the open section is bold, so each has to be open once.
   const links = page.getByRole('navigation', { name: 'Einstellungen' }).getByRole('link');
+  await expect(links.first()).toBeVisible();
   const heights = new Set<number>();
   for (const link of await links.all()) {
     await link.click();

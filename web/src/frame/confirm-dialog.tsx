@@ -19,7 +19,7 @@ type Props = {
 export function ConfirmDialog({ title, text, confirmLabel, instead, isGentle = false, onConfirm, onClose }: Props) {
   const t = useText();
   return (
-    <Modal.Root opened onClose={onClose} size="sm">
+    <Modal.Root opened onClose={onClose} size={instead ? '38rem' : 'sm'}>
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>
