@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page, Request } from '@playwright/test';
 import { addModels, type Caller, type Json } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
@@ -100,8 +100,21 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
 
   await test.step('policies, off, delete', async () => {
     await main.getByText('Tool permissions (2)').click();
+    // The first choice is slow on its way; the second one is made meanwhile.
+    const chosen = Promise.withResolvers<void>();
+    const isFirst = (request: Request) => request.method() === 'PATCH' && !request.postData()?.includes('look_up');
+    await page.route('**/api/mcp', async (route) => {
+      if (isFirst(route.request())) await chosen.promise;
+      await route.continue();
+    });
+    const answered = page.waitForResponse((response) => isFirst(response.request()));
     await main.getByLabel('Permission for sly').selectOption('Never');
     await main.getByLabel('Permission for look_up').selectOption('Ask first');
+    await expect(main.getByLabel('Permission for look_up')).toHaveValue('ask');
+    // By now, a second request that did not wait for the first would have been answered.
+    for (let reads = 0; reads < 5; reads += 1) await serverOf(person.caller);
+    chosen.resolve();
+    await answered;
     await expect
       .poll(async () => (await serverOf(person.caller)).toolPolicies)
       .toEqual({ sly: 'deny', look_up: 'ask' });

@@ -6,11 +6,12 @@ import { failureText } from '../failure-text.ts';
 import { focusSectionTitle } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { inOrder } from '../in-order.ts';
 import { type McpApi, mcpServersQuery } from './mcp-api.ts';
 
 export type ServerChanges = ReturnType<typeof useServerChanges>;
 
-/** Changes that take one click: shown at once, reverted if the server refuses. */
+/** Changes that take one click: shown at once, made one after another, reverted if the server refuses. */
 export function useServerChanges(api: McpApi, userId: string | undefined) {
   const t = useText();
   const queries = useQueryClient();
@@ -22,15 +23,18 @@ export function useServerChanges(api: McpApi, userId: string | undefined) {
           ? { ...known, servers: known.servers.map((each) => (each.id === id ? { ...each, ...change } : each)) }
           : known,
       );
+    const changes = inOrder();
     const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+      // What is being read now does not know of this change.
+      void queries.cancelQueries({ queryKey });
       try {
-        await work();
+        await changes.do(work);
         return true;
       } catch (error) {
         showFailure(t('settings.changeFailed'), failureText(error, t));
         return false;
       } finally {
-        await queries.invalidateQueries({ queryKey });
+        if (changes.isIdle) await queries.invalidateQueries({ queryKey });
       }
     };
     return {

@@ -1,10 +1,12 @@
 import type { Model, Provider } from '@homeport/contracts/catalogue';
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { failureText } from '../failure-text.ts';
 import { focusSectionTitle } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { inOrder } from '../in-order.ts';
 import { catalogueQuery } from '../queries.ts';
 
 /** Changes that one click makes. They show at once and go back when the server refuses; a default that moved is told. */
@@ -15,10 +17,11 @@ export function useCatalogueChanges() {
   const { queryKey } = api.query;
 
   const models = () => queries.getQueryData(queryKey)?.providers.flatMap((provider) => provider.models) ?? [];
+  const [changes] = useState(inOrder);
   const run = async (work: () => Promise<{ defaultModelId: string | null }>): Promise<boolean> => {
     const before = models().find((model) => model.isDefault)?.id;
     try {
-      const { defaultModelId } = await work();
+      const { defaultModelId } = await changes.do(work);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       const now = models().find((model) => model.id === defaultModelId);
       if (now && now.id !== before) showToast(t('models.defaultMoved', { name: now.displayName }));

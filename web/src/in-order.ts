@@ -1,0 +1,25 @@
+/** What `inOrder` returns: does each piece of work after the one before, whether that failed or not. */
+export type InOrder = {
+  do<T>(work: () => Promise<T>): Promise<T>;
+  /** Nothing is being done or waits. */
+  readonly isIdle: boolean;
+};
+
+/** For changes of one thing by one click each: two requests at once can arrive in the other order, and the older stay. */
+export function inOrder(): InOrder {
+  let last: Promise<unknown> = Promise.resolve();
+  let open = 0;
+  return {
+    do(work) {
+      open += 1;
+      const done = last.then(work).finally(() => {
+        open -= 1;
+      });
+      last = done.catch(() => undefined);
+      return done;
+    },
+    get isIdle() {
+      return open === 0;
+    },
+  };
+}
