@@ -33,6 +33,9 @@ import { addPerson } from './people.ts';
 
 const rounds = Number(process.env.BACKUP_KILLS ?? 3);
 const peopleCount = process.env.BACKUP_KILLS === undefined ? 5 : 20;
+// Together at most twenty turns a second, in short conversations: every backup is restored, and they would only grow.
+const paceMs = 50 * peopleCount;
+const turnsPerChat = 20;
 const victims = ['backup', 'service', 'database'] as const;
 const root = join(import.meta.dirname, '../..');
 const dist = process.env.HOMEPORT_DIST ?? join(root, 'dist');
@@ -42,7 +45,7 @@ const secrets = {
 };
 
 /** What somebody did, one after the other: `message …` or `file …`; each was acknowledged before the next began. */
-type Person = { caller: Caller; chatId: string; home: string; done: string[]; homeFiles: number };
+type Person = { caller: Caller; home: string; done: string[]; homeFiles: number };
 
 test(`${rounds} times kill -9 of the backup, the service or the database while backups are made`, {
   timeout: 300_000 + rounds * 120_000,
@@ -58,7 +61,7 @@ test(`${rounds} times kill -9 of the backup, the service or the database while b
     await addModels(caller, provider.url, ['words-20@100']);
     const home = join(dataDir, 'workspaces', `made-${index}`, 'home');
     mkdirSync(home, { recursive: true });
-    people.push({ caller, chatId: await createChat(caller), home, done: [], homeFiles: 0 });
+    people.push({ caller, home, done: [], homeFiles: 0 });
   }
   const stopping = { now: false };
   const work = people.map((person, index) => live(person, index, stopping));
@@ -95,11 +98,17 @@ test(`${rounds} times kill -9 of the backup, the service or the database while b
   provider.kill('SIGKILL');
 });
 
-/** Chats, uploads and writes in its workspace until the end; what failed because something was killed is sent again. */
+/** Chats, uploads and writes in a workspace until the end; what failed because something was killed is sent again. */
 async function live(person: Person, index: number, stopping: { now: boolean }): Promise<void> {
-  const { caller, chatId, home, done } = person;
+  const { caller, home, done } = person;
+  let chatId = '';
+  const begin = async () => {
+    chatId = await createChat(caller);
+    return { status: 201 };
+  };
   for (let turn = 0; !stopping.now; turn += 1) {
     const id = `${index}-${turn}`;
+    if (turn % turnsPerChat === 0 && !(await insist(stopping, begin))) return;
     if (!(await insist(stopping, () => caller.call('POST', '/api/chat/start', submission(chatId, id))))) return;
     done.push(`message ${id}`);
     await postChat(caller, { chatId, messageId: id })
@@ -116,6 +125,7 @@ async function live(person: Person, index: number, stopping: { now: boolean }): 
     done.push(`file ${id}.txt`);
     writeFileSync(join(home, `${id}.txt`), id);
     person.homeFiles += 1;
+    await pause(paceMs);
   }
 }
 
