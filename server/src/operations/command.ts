@@ -170,7 +170,10 @@ Each command has --help and --json. Exit codes: 0 done, 1 failed, 2 not understo
 
 function helpOf({ name, synopsis, summary, help }: Command): string {
   const form = `${name} ${synopsis}`.trimEnd();
-  return `Usage: ${adminCommand} ${form}\n\n${summary}\n\n${help === '' ? '' : `${help}\n`}  --json    the result as one line of JSON on standard output\n`;
+  // Below the descriptions of the other options.
+  const column = /^ +--.*? {2,}(?=\S)/.exec(help)?.[0].length ?? 12;
+  const options = `${help === '' ? '' : `${help}\n`}${'  --json'.padEnd(column)}the result as one line of JSON on standard output`;
+  return `Usage: ${adminCommand} ${form}\n\n${summary}\n\n${options}\n`;
 }
 
 /** The message for people; usually a wrong DATABASE_URL points to a database that was never Homeport's. */
