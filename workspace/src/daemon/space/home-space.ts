@@ -3,6 +3,7 @@ import { clock, type Timer } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
 import { countTemporary, measureHome, type Space } from './measure.ts';
+import { writtenBytes } from './own-processes.ts';
 import { setWriting } from './write-limit.ts';
 
 /** Undefined: no limit. */
@@ -19,6 +20,8 @@ export type Room = Pick<HomeSpace, 'roomBytes' | 'count' | 'tooMuch'>;
 
 const tickMs = 1_000;
 const freshMs = 60_000;
+/** For what neither the free space nor the count of written bytes shows, as empty files where others delete some. */
+const unseenMs = 15_000;
 const settleMs = 5_000;
 const mebibyte = 1024 ** 2;
 /** Measuring takes at most this part of the time while nothing seems to grow. */
@@ -34,8 +37,8 @@ export function spaceOf(daemon: Daemon): HomeSpace {
 }
 
 /**
- * What the home takes of what it may. While anything runs, the free space of the disk is looked at every second, and the
- * home is measured as soon as it can have passed its limit. Above it, nothing can be written until something is deleted.
+ * What the home takes of what it may. While anything runs, the free space of the disk and what was written are looked at
+ * every second, and the home is measured as soon as it can have passed its limit. Above it, nothing can be written until something is deleted.
  */
 export class HomeSpace {
   readonly limits: SpaceLimits;
@@ -50,6 +53,7 @@ export class HomeSpace {
   #measuredAt = Number.NEGATIVE_INFINITY;
   #tookMs = 0;
   #freeThen = { bytes: 0, files: 0 };
+  #writtenThen = 0;
   /** What it took when writing was switched off. */
   #ended: Space | undefined;
   #timer: Timer | undefined;
@@ -133,15 +137,16 @@ export class HomeSpace {
     const age = clock.elapsed() - this.#measuredAt;
     if (this.#measuring !== undefined || age < this.#tookMs) return;
     this.#temporary = countTemporary(this.#home);
-    const isDue = age > share * this.#tookMs && (this.#ended !== undefined || age > freshMs);
+    const isDue = age > share * this.#tookMs && (this.#ended !== undefined || age > unseenMs);
     if (isDue || this.#temporary > temporaryMax || this.#mayBeFull()) void this.look();
   }
 
-  /** The free space tells what it can have grown by at most, unless somebody else freed some. */
+  /** The free space tells what it can have grown by at most, unless somebody else freed some; hence what was written, too. */
   #mayBeFull(): boolean {
     const { bytes, files } = this.limits;
     const free = this.#free();
-    const taken = { bytes: this.#freeThen.bytes - free.bytes, files: this.#freeThen.files - free.files };
+    const bytesTaken = Math.max(this.#freeThen.bytes - free.bytes, writtenBytes() - this.#writtenThen);
+    const taken = { bytes: bytesTaken, files: this.#freeThen.files - free.files };
     const left = {
       bytes: (bytes ?? Number.POSITIVE_INFINITY) - this.#used.bytes,
       files: (files ?? Number.POSITIVE_INFINITY) - this.#used.files,
@@ -162,11 +167,13 @@ export class HomeSpace {
     do {
       this.#isStale = false;
       const [began, free, expected] = [clock.elapsed(), this.#free(), this.#expected];
+      const written = writtenBytes();
       const measured = await measureHome(this.#home);
       // What was counted as written before is now measured.
       this.count(-expected);
       this.#temporary = countTemporary(this.#home);
       this.#freeThen = free;
+      this.#writtenThen = written;
       if (measured !== undefined) this.#used = measured;
       this.#measuredAt = clock.elapsed();
       this.#tookMs = this.#measuredAt - began;
