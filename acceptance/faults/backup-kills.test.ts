@@ -47,6 +47,12 @@ const secrets = {
 /** What somebody did, one after the other: `message …` or `file …`; each was acknowledged before the next began. */
 type Person = { caller: Caller; home: string; done: string[]; homeFiles: number };
 
+type Stopping = {
+  now: boolean;
+  /** While a backup is looked into, people rest: the next one would only be larger. */
+  resting: Promise<void> | undefined;
+};
+
 test(`${rounds} times kill -9 of the backup, the service or the database while backups are made`, {
   timeout: 300_000 + rounds * 120_000,
 }, async (t) => {
@@ -63,7 +69,7 @@ test(`${rounds} times kill -9 of the backup, the service or the database while b
     mkdirSync(home, { recursive: true });
     people.push({ caller, home, done: [], homeFiles: 0 });
   }
-  const stopping = { now: false };
+  const stopping: Stopping = { now: false, resting: undefined };
   const work = people.map((person, index) => live(person, index, stopping));
   // How long one takes with nobody killed.
   const startedAt = performance.now();
@@ -83,11 +89,15 @@ test(`${rounds} times kill -9 of the backup, the service or the database while b
     product = await kill(victim, { backup, product, dataDir, port });
     await backup.ended;
     await succeed(startBackup(dataDir, folder), `a backup after the ${victim} was killed`);
+    const rest = Promise.withResolvers<void>();
+    stopping.resting = rest.promise;
     for (const name of readdirSync(folder).filter((each) => !each.includes('.partial-'))) {
       finished += 1;
       await assertOneInstant(join(folder, name), people, before);
     }
+    rest.resolve();
     rmSync(folder, { recursive: true });
+    if (rounds > 3) console.log(`round ${round + 1}: the ${victim} was killed, ${finished} backups are whole`);
   }
   stopping.now = true;
   await Promise.all(work);
@@ -99,7 +109,7 @@ test(`${rounds} times kill -9 of the backup, the service or the database while b
 });
 
 /** Chats, uploads and writes in a workspace until the end; what failed because something was killed is sent again. */
-async function live(person: Person, index: number, stopping: { now: boolean }): Promise<void> {
+async function live(person: Person, index: number, stopping: Stopping): Promise<void> {
   const { caller, home, done } = person;
   let chatId = '';
   const begin = async () => {
@@ -126,11 +136,12 @@ async function live(person: Person, index: number, stopping: { now: boolean }): 
     writeFileSync(join(home, `${id}.txt`), id);
     person.homeFiles += 1;
     await pause(paceMs);
+    await stopping.resting;
   }
 }
 
 /** Until it is acknowledged, or was before and the acknowledgement was lost; false: the test has ended. */
-async function insist(stopping: { now: boolean }, send: () => Promise<{ status: number }>): Promise<boolean> {
+async function insist(stopping: Stopping, send: () => Promise<{ status: number }>): Promise<boolean> {
   while (!stopping.now) {
     const status = await send().then(
       (answer) => answer.status,
