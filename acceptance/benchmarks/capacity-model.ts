@@ -10,7 +10,9 @@ import { productSubject, type Script } from './subjects.ts';
 const resources = ['server CPU', 'database CPU', 'WAL', 'rows'] as const;
 type Spent = Record<(typeof resources)[number], number>;
 /** What a load consists of. */
-const causes = ['turns', 'tokens', 'streamSeconds', 'busySeconds', 'replicaSeconds'] as const;
+const causes = ['turns', 'tokens', 'pieces', 'busySeconds', 'replicaSeconds'] as const;
+/** A replica stores what an answer has got since the last time, if anything: `tickMs` of server/src/chat/responses. */
+const piecesPerSecond = 10;
 type Work = Omit<Load, 'busySeconds' | 'replicaSeconds'>;
 type Load = Record<(typeof causes)[number], number>;
 /** So many streams, each with one answer after the other. */
@@ -31,10 +33,10 @@ const predicted: Mix = [
 ];
 // Until the code of every replica is compiled and its connections have their plans: the model is of a service that runs.
 const warmUp = (replicas: number): Mix => [
-  { streams: 40 * replicas, script: { tokens: 50, perSecond: 50 }, answers: 8 },
+  { streams: 40 * replicas, script: { tokens: 50, perSecond: 50 }, answers: 20 },
 ];
 const idleSeconds = 15;
-const idle: Work = { turns: 0, tokens: 0, streamSeconds: 0 };
+const idle: Work = { turns: 0, tokens: 0, pieces: 0 };
 const followerCount = 400;
 
 /**
@@ -91,7 +93,7 @@ function addCoefficients(bench: Bench, resource: keyof Spent, found: readonly nu
   for (const [index, cause] of [
     'turn',
     'token',
-    'stream-second',
+    'stored piece of an answer',
     'second of a busy replica',
     'second of a replica',
   ].entries()) {
@@ -153,11 +155,10 @@ async function run(replicas: Replicas, mix: Mix): Promise<Work> {
       await delay(index * 20);
       for (let answer = 0; answer < answers; answer++) {
         const opened = await subjects[index % subjects.length]?.open(script);
-        const beganAt = performance.now();
         const tokens = (await opened?.done) ?? 0;
         load.tokens += tokens;
         load.turns += 1;
-        load.streamSeconds += (performance.now() - beganAt) / 1000;
+        load.pieces += tokens * Math.min(1, piecesPerSecond / script.perSecond);
       }
     }),
   );
