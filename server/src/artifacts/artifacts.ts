@@ -119,6 +119,8 @@ export type NewArtifact = {
   createdBy: string | null;
   createdAt?: Date | undefined;
   source?: string | undefined;
+  /** Of one that was replaced where it comes from. */
+  changed?: { version: number; changedBy: string; changedAt: Date };
 };
 
 /** The caller has made sure that the path is free; an id in use anywhere throws `id_taken`. */
@@ -127,6 +129,7 @@ export async function insertArtifact(
   namespace: Namespace,
   artifact: NewArtifact,
 ): Promise<ArtifactRow> {
+  const { changed } = artifact;
   const row = await trx
     .insertInto('artifacts')
     .values({
@@ -141,6 +144,9 @@ export async function insertArtifact(
       created_by: artifact.createdBy,
       source: artifact.source ?? null,
       ...(artifact.createdAt === undefined ? {} : { created_at: artifact.createdAt }),
+      ...(changed === undefined
+        ? {}
+        : { version: changed.version, changed_by: changed.changedBy, changed_at: changed.changedAt }),
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning(artifactColumns)

@@ -41,6 +41,21 @@ export async function replaceContent(
   return { row, dropped: await dropOldest(trx, present.id) };
 }
 
+/** Earlier versions of an artifact that was just inserted, within the bounds that the caller keeps. */
+export async function insertVersions(
+  trx: Queryable,
+  artifactId: string,
+  authorId: string,
+  versions: readonly { version: number; mediaType: string; content: NewArtifact['content']; createdAt: Date }[],
+): Promise<void> {
+  if (versions.length === 0) return;
+  const rows = versions.map(({ version, mediaType, content, createdAt }) => ({
+    ...{ artifact_id: artifactId, version, media_type: mediaType, author_id: authorId, created_at: createdAt },
+    ...{ size: content.size, sha256: content.sha256 },
+  }));
+  await trx.insertInto('artifact_versions').values(rows).execute();
+}
+
 async function dropOldest(trx: Queryable, id: string): Promise<string[]> {
   const { rows } = await sql<{ sha256: string }>`
     delete from artifact_versions v using (

@@ -18,8 +18,26 @@ import { waitAtMost } from '../waits.ts';
  */
 
 type Needs = Pick<Platform, 'db' | 'clock'> & { artifactStore: BlobStore };
-type FileRow = { id: string; path: string; mediaType: string; sha256: string; size: number; createdAt: Date };
-type ListedFile = { id: string; path: string; mediaType: string; createdAt: string; entry: string };
+type Content = { mediaType: string; sha256: string; size: number };
+/** The newest first; times as ISO texts. */
+type EarlierContent = Content & { version: number; createdAt: string };
+type FileRow = Content & {
+  id: string;
+  path: string;
+  createdAt: Date;
+  version: number;
+  changedAt: Date | null;
+  earlier: EarlierContent[];
+};
+type ListedContent = { mediaType: string; createdAt: string; entry: string };
+type ListedFile = ListedContent & {
+  id: string;
+  path: string;
+  /** Only of a file that was replaced. */
+  version?: number;
+  changedAt?: string | null;
+  earlier?: (ListedContent & { version: number })[];
+};
 
 const pageSize = 100;
 /** Whoever takes nothing for this long is gone. */
@@ -124,8 +142,13 @@ async function projectsOf({ db }: Needs, userId: string) {
 async function* filesOf({ db }: Needs, kind: 'chat' | 'project', id: string): AsyncGenerator<FileRow, void> {
   for (let after = ''; ; ) {
     const { rows } = await sql<FileRow>`
-      select id, path, media_type as "mediaType", sha256, size, created_at as "createdAt" from artifacts
-      where namespace = ${`${kind}:${id}`} and path > ${after} order by path limit ${pageSize}`.execute(db.kysely);
+      select id, path, media_type as "mediaType", sha256, size, created_at as "createdAt", version, changed_at as "changedAt",
+        coalesce((select json_agg(json_build_object('version', v.version, 'mediaType', v.media_type, 'sha256', v.sha256,
+          'size', v.size, 'createdAt', v.created_at) order by v.version desc)
+          from artifact_versions v where v.artifact_id = artifacts.id), '[]') as earlier
+      from artifacts where namespace = ${`${kind}:${id}`} and path > ${after} order by path limit ${pageSize}`.execute(
+      db.kysely,
+    );
     yield* rows;
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -201,12 +224,27 @@ class Archive {
   async files(rows: AsyncIterable<FileRow>): Promise<ListedFile[]> {
     const listed: ListedFile[] = [];
     for await (const row of rows) {
-      const entry = `files/${row.id}/${filenameOf(row.path).replaceAll('\\', '_')}`;
-      await this.#add(entry, () => this.#bytesOf(row), !/^(image|video|audio)\/|zip/.test(row.mediaType));
-      const { id, path, mediaType, createdAt } = row;
-      listed.push({ id, path, mediaType, createdAt: createdAt.toISOString(), entry });
+      const { id, path, version, changedAt } = row;
+      const name = filenameOf(path).replaceAll('\\', '_');
+      const file = { id, path, ...(await this.#content(`files/${id}/${name}`, row)) };
+      if (version === 1) {
+        listed.push(file);
+        continue;
+      }
+      const earlier: ListedFile['earlier'] = [];
+      for (const each of row.earlier) {
+        const entry = `files/${id}/versions/${each.version}/${name}`;
+        earlier.push({ version: each.version, ...(await this.#content(entry, each)) });
+      }
+      listed.push({ ...file, version, changedAt: changedAt?.toISOString() ?? null, earlier });
     }
     return listed;
+  }
+
+  async #content(entry: string, content: Content & { createdAt: Date | string }): Promise<ListedContent> {
+    const { mediaType, createdAt } = content;
+    await this.#add(entry, () => this.#bytesOf(content), !/^(image|video|audio)\/|zip/.test(mediaType));
+    return { mediaType, createdAt: new Date(createdAt).toISOString(), entry };
   }
 
   async end(): Promise<void> {
@@ -218,7 +256,7 @@ class Archive {
     this.#output.destroy();
   }
 
-  #bytesOf({ sha256, size }: FileRow): Readable {
+  #bytesOf({ sha256, size }: Content): Readable {
     const stream = new PassThrough();
     if (size === 0) return stream.end();
     const take = async (bytes: Uint8Array): Promise<void> => {

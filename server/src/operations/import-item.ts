@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { freePath, insertArtifact, isPathTaken } from '../artifacts/artifacts.ts';
 import type { BlobStore, StoredBlob } from '../artifacts/blob-store.ts';
@@ -8,6 +9,8 @@ import { mediaTypeOf } from '../artifacts/media-type.ts';
 import { lockNamespace, type Scope } from '../artifacts/namespaces.ts';
 import { filenameOf, parsePath, pathOfName } from '../artifacts/path.ts';
 import { quotaLeft } from '../artifacts/quota.ts';
+import { insertVersions } from '../artifacts/versions.ts';
+import { systemClock } from '../clock.ts';
 import { importChats, showImported } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
@@ -18,6 +21,7 @@ import { type Archive, ZipArchive } from './archive.ts';
 import { type ClaimedImport, holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
 import type { PreparedConversation, PreparedFile, PreparedProject } from './prepare.ts';
+import type { ReadContent } from './readers/read-conversation.ts';
 
 /** One conversation or project of an archive: its files into the store, then everything in one transaction. */
 
@@ -32,7 +36,8 @@ export class ClaimLost extends Error {}
 const statementBytes = 1_000_000;
 const statementRows = 500;
 
-type StoredFile = { file: PreparedFile; stored: StoredBlob };
+type StoredVersion = { version: number; mediaType: string | undefined; createdAt: string | null; stored: StoredBlob };
+type StoredFile = { file: PreparedFile; stored: StoredBlob; earlier: StoredVersion[] };
 
 export async function importConversation(deps: ImportDeps, place: Place, item: PreparedConversation): Promise<void> {
   await withFiles(deps, place, item.files, (trx, files) => insertConversation(trx, place, item, files));
@@ -56,28 +61,48 @@ async function withFiles(
   work: (trx: Queryable, files: readonly StoredFile[]) => Promise<void>,
 ): Promise<void> {
   const stored: StoredFile[] = [];
+  const blobs: StoredBlob[] = [];
   const used = new Set<string>();
   try {
     const note = (text: string) => noteAt(deps.db.kysely, { importId: run.id, position }, text);
     const missing = await missingFiles(deps, files);
     let room = missing.length === 0 ? 0 : await quotaLeft(deps.db.kysely, deps, run.owner_id);
+    /** Undefined: it does not come, and the report says why. */
+    const store = async (content: ReadContent, what: string): Promise<StoredBlob | undefined> => {
+      const blob = room > 0 ? await storeContent(deps, archive, content) : undefined;
+      if (blob !== undefined) blobs.push(blob);
+      else if (room > 0) await note(`${what.charAt(0).toUpperCase()}${what.slice(1)} is damaged or too large`);
+      else await note(`There is no room for ${what}: the limit of your account is reached`);
+      room -= blob?.size ?? 0;
+      return blob;
+    };
     for (const file of missing) {
-      const kept = room > 0 ? await storeFile(deps, archive, file) : undefined;
-      if (kept !== undefined) stored.push(kept);
-      else if (room > 0) await note(`The file “${filenameOf(file.name)}” is damaged or too large`);
-      else await note(`There is no room for the file “${filenameOf(file.name)}”: the limit of your account is reached`);
-      room -= kept?.stored.size ?? 0;
+      const name = `“${filenameOf(file.name)}”`;
+      const present = await store(file.content, `the file ${name}`);
+      if (present === undefined) continue;
+      const kept: StoredFile = { file, stored: present, earlier: [] };
+      stored.push(kept);
+      let bytes = 0;
+      for (const { content, ...version } of file.versions?.earlier ?? []) {
+        const blob = await store(content, `version ${version.version} of the file ${name}`);
+        bytes += blob?.size ?? 0;
+        if (bytes > limits.artifactVersionBytes) break;
+        if (blob !== undefined) kept.earlier.push({ ...version, stored: blob });
+      }
     }
     await inTransaction(deps.db, async (trx) => {
       if (!(await holdClaim(trx, run))) throw new ClaimLost();
-      for (const { stored: blob } of stored) used.add((await adoptBlob(trx, blob)).key);
+      for (const { stored: blob, earlier } of stored) {
+        for (const each of [blob, ...earlier.map((version) => version.stored)])
+          used.add((await adoptBlob(trx, each)).key);
+      }
       await work(trx, stored);
     });
   } catch (error) {
     used.clear();
     throw error;
   } finally {
-    for (const { stored: blob } of stored) if (!used.has(blob.key)) await discardStored(deps, blob);
+    for (const blob of blobs) if (!used.has(blob.key)) await discardStored(deps, blob);
   }
 }
 
@@ -90,9 +115,8 @@ async function missingFiles(deps: ImportDeps, files: readonly PreparedFile[]): P
 }
 
 /** Undefined for a file that is damaged or too large: the conversation comes without it, and the report says so. */
-async function storeFile(deps: ImportDeps, archive: Archive, file: PreparedFile): Promise<StoredFile | undefined> {
+async function storeContent(deps: ImportDeps, archive: Archive, content: ReadContent): Promise<StoredBlob | undefined> {
   const most = deps.config.artifactMaxUploadBytes;
-  const { content } = file;
   if ('entry' in content) {
     if (!(archive instanceof ZipArchive) || !archive.has(content.entry) || archive.sizeOf(content.entry) > most)
       return undefined;
@@ -103,8 +127,7 @@ async function storeFile(deps: ImportDeps, archive: Archive, file: PreparedFile)
       'entry' in content
         ? await (archive as ZipArchive).read(content.entry)
         : Readable.from([Buffer.from(content.bytes)]);
-    const stored = await deps.artifactStore.put(source);
-    return { file, stored };
+    return await deps.artifactStore.put(source);
   } catch (error) {
     if (error instanceof ApiError || !('entry' in content)) throw error;
     return undefined;
@@ -119,16 +142,31 @@ async function insertFiles(
 ): Promise<number> {
   if (files.length === 0) return 0;
   const namespace = await lockNamespace(trx, { userId: ownerId }, scope);
-  for (const { file, stored } of files) {
+  for (const { file, stored, earlier } of files) {
     const wanted = pathFor(file.name);
     const path = (await isPathTaken(trx, namespace, wanted)) ? await freePath(trx, namespace, wanted) : wanted;
     await insertArtifact(trx, namespace, {
       ...{ id: file.id, path, createdBy: ownerId, content: stored },
       mediaType: mediaTypeOf(file.mediaType, filenameOf(path)),
       ...(file.createdAt === null ? {} : { createdAt: new Date(file.createdAt) }),
+      ...(file.versions === undefined
+        ? {}
+        : {
+            changed: { version: file.versions.present, changedBy: ownerId, changedAt: dateOf(file.versions.changedAt) },
+          }),
     });
+    const versions = earlier.map(({ version, mediaType, createdAt, stored: content }) => {
+      const type = mediaTypeOf(mediaType, filenameOf(path));
+      return { version, content, mediaType: type, createdAt: dateOf(createdAt) };
+    });
+    await insertVersions(trx, file.id, ownerId, versions);
   }
   return files.length;
+}
+
+/** Without one: now. */
+function dateOf(time: string | null): Date {
+  return time === null ? new Date(systemClock.now()) : new Date(time);
 }
 
 /** The path as it was, as far as it is one. */

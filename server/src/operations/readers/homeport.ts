@@ -1,4 +1,5 @@
 import type { MessagePart } from '@homeport/contracts/frames';
+import { limits } from '@homeport/contracts/limits';
 import {
   ConversationRefused,
   importBounds,
@@ -6,12 +7,14 @@ import {
   type ReadFile,
   type ReadMessage,
   type ReadProject,
+  type ReadVersions,
 } from './read-conversation.ts';
 import { instructions, isMembers, items, json, type Members, members, name, text, time, title } from './values.ts';
 
 /** Homeport's own export: of one conversation as JSON, or of everything a person has. */
 
 const statuses = ['complete', 'stopped', 'failed', 'interrupted'] as const;
+const versionMax = 1_000_000_000;
 const partTypes = /^(text|reasoning|file|step-start|dynamic-tool|data-[\w-]{1,60})$/;
 
 export function readHomeport(element: Members): ReadConversation {
@@ -65,7 +68,24 @@ function fileOf(file: Members): ReadFile[] {
   const [sourceId, path, entry] = [name(file.id), text(file.path), text(file.entry)];
   if (sourceId === undefined || path === '' || entry === '') return [];
   const mediaType = name(file.mediaType);
-  return [{ sourceId, name: path, mediaType, createdAt: time(file.createdAt), content: { entry } }];
+  const versions = versionsOf(file);
+  const own = { sourceId, name: path, mediaType, createdAt: time(file.createdAt), content: { entry } };
+  return [versions === undefined ? own : { ...own, versions }];
+}
+
+/** Versions are numbered from 1; those that are not below the one after them are none. */
+function versionsOf(file: Members): ReadVersions | undefined {
+  const present = Number(file.version);
+  if (!Number.isSafeInteger(present) || present < 2 || present > versionMax) return undefined;
+  let below = present;
+  const earlier: ReadVersions['earlier'] = [];
+  for (const each of items(file.earlier).slice(0, limits.artifactVersionsKept).map(members)) {
+    const [version, entry] = [Number(each.version), text(each.entry)];
+    if (!Number.isSafeInteger(version) || version < 1 || version >= below || entry === '') continue;
+    below = version;
+    earlier.push({ version, mediaType: name(each.mediaType), createdAt: time(each.createdAt), content: { entry } });
+  }
+  return { present, changedAt: time(file.changedAt), earlier };
 }
 
 type Context = { places: ReadonlyMap<string, number>; models: Members };

@@ -40,7 +40,16 @@ export type ReadFile = {
   name: string;
   mediaType: string | undefined;
   createdAt: string | null;
-  content: { entry: string } | { bytes: Uint8Array<ArrayBuffer> };
+  content: ReadContent;
+  /** Only of a file that was replaced where it comes from. */
+  versions?: ReadVersions;
+};
+export type ReadContent = { entry: string } | { bytes: Uint8Array<ArrayBuffer> };
+/** The number of the present content, since when it is that, and what was there before, the newest first. */
+export type ReadVersions = {
+  present: number;
+  changedAt: string | null;
+  earlier: { version: number; mediaType: string | undefined; createdAt: string | null; content: ReadContent }[];
 };
 
 /** `parts` names the conversation's files as `import:<index>`. */
