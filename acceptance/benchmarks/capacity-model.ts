@@ -61,6 +61,7 @@ export async function measureCapacityModel(bench: Bench): Promise<void> {
     }
   }
   await measureIdle(bench, one);
+  await measureMerging(bench, one);
   for (const replicas of sets) await replicas.stop();
   const model = fit(runs);
   for (const resource of resources) addCoefficients(bench, resource, model[resource]);
@@ -80,9 +81,8 @@ export async function measureCapacityModel(bench: Bench): Promise<void> {
 /** Replicas and a PostgreSQL of their own that have worked for a while. */
 async function warm(bench: Bench, count: number): Promise<Replicas> {
   const replicas = await startReplicas(bench.dist, count, (await bench.provider()).port);
-  // What a page costs the first time after a checkpoint would come in some runs and not in others.
-  await replicas.database.query(`alter system set checkpoint_timeout = '1d'`);
-  await replicas.database.query(`alter system set max_wal_size = '64GB'`);
+  // Every 2,000 turns, PostgreSQL puts their words into the search index: in one run and not in another (measureMerging).
+  await replicas.database.query(`alter system set gin_pending_list_limit = '1TB'`);
   await replicas.database.query('select pg_reload_conf()');
   await run(replicas, warmUp(count));
   return replicas;
@@ -178,6 +178,24 @@ async function run(replicas: Replicas, mix: Mix): Promise<Work> {
     }),
   );
   return load;
+}
+
+/** What it takes to put the words of all turns so far into the search index at once, for each of them. */
+async function measureMerging(bench: Bench, replicas: Replicas): Promise<void> {
+  const { rows } = await replicas.database.query('select count(*) as turns from responses');
+  const perTurn = (value: number) => value / Number(rows[0]?.turns);
+  const before = await read(replicas);
+  for (const index of ['messages_search', 'chats_title_search']) {
+    await replicas.database.query('select gin_clean_pending_list($1)', [index]);
+  }
+  const after = await read(replicas);
+  const row = (resource: 'database CPU' | 'WAL', unit: string, factor: number) =>
+    bench.report.add({
+      ...{ part: 'capacity-model', what: `${resource} per turn for the search index`, unit },
+      measured: perTurn((after[resource] - before[resource]) * factor),
+    });
+  row('database CPU', 'ms', 1000);
+  row('WAL', 'bytes', 1);
 }
 
 /** What followers that only wait take, and what a turn leaves in the database. */
