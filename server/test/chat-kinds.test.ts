@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { providerKinds } from '@homeport/contracts/provider-kinds';
 import { until } from '../../contracts/test/until.ts';
-import { interruptExpired } from '../src/chat/responses/response-end.ts';
+import { interruptExpired } from '../src/chat/responses/interruption.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import {

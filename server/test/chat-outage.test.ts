@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import { storeFrames } from '../src/chat/responses/response-end.ts';
+import { storeFrames } from '../src/chat/responses/frame-store.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';

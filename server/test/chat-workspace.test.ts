@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
 import { commandText, isCommandResult, workspaceTools } from '@homeport/contracts/workspace-tools';
 import { until } from '../../contracts/test/until.ts';
-import { interruptExpired } from '../src/chat/responses/response-end.ts';
+import { interruptExpired } from '../src/chat/responses/interruption.ts';
 import { type AgentChat, agentApp, bash, type Call, isCall } from './agent-makers.ts';
 import { answer, chatDetail, idle, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 

@@ -23,7 +23,7 @@ import {
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { findFollowable } from './responses/handing-over.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
-import { requestStop } from './responses/response-end.ts';
+import { requestStop } from './responses/running-state.ts';
 import { steerInput } from './responses/steering.ts';
 import { editSummary, undoSummary } from './responses/summaries.ts';
 

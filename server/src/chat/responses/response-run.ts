@@ -18,20 +18,14 @@ import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
-import {
-  type EndState,
-  interruptedError,
-  parkedError,
-  questionError,
-  type ResponseEnd,
-  saveCheckpoint,
-  saveEchoes,
-} from './response-end.ts';
+import { interruptedError } from './interruption.ts';
+import { type EndState, parkedError, questionError, type ResponseEnd } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
+import { saveCheckpoint, saveEchoes } from './running-state.ts';
 import { takeSteered } from './steering.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';

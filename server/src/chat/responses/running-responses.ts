@@ -4,20 +4,12 @@ import { dropTemporaryChats } from '../../conversations/chats.ts';
 import { PerAccount } from '../../per-account.ts';
 import { waitAtMost } from '../../waits.ts';
 import { Activity } from './activity.ts';
-import { findAnswered } from './approvals.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
-import { findHandedOver } from './handing-over.ts';
-import { dueChats } from './inputs.ts';
-import {
-  dropOldFrames,
-  findToStop,
-  interruptExpired,
-  type LogBatch,
-  pruneEnded,
-  renewLeases,
-  storeFrames,
-} from './response-end.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { dropOldFrames, type LogBatch, pruneEnded, storeFrames } from './frame-store.ts';
+import { interruptExpired } from './interruption.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
+import { findToStop, renewLeases } from './running-state.ts';
 import { notify, type Signal, SignalListener } from './signals.ts';
 
 /** Intervals of a replica, in milliseconds; tests shorten them. */
@@ -54,9 +46,6 @@ export const defaultTimings: ChatTimings = {
   keepFramesMs: 5 * 60_000,
 };
 
-const dueBatch = 50;
-const putOffMs = 10_000;
-const putOffMax = 10_000;
 const backgroundMax = 8;
 /** The most that answers waiting for the database may hold, as JSON. */
 const keptBytesMax = 256 * 1024 * 1024;
@@ -82,7 +71,7 @@ export class RunningResponses {
   readonly #idle = new Set<() => void>();
   readonly #jobs = new Map<string, Promise<void>>();
   readonly #background = new Set<Promise<void>>();
-  readonly #putOff = new Map<string, number>();
+  readonly #dispatcher: Dispatcher;
   readonly #stopped = new AbortController();
   #draining = false;
   #patienceOver = false;
@@ -97,6 +86,11 @@ export class RunningResponses {
     this.activity = new Activity(this.signals);
     this.answers = new PerAccount(deps.config.answersPerAccount);
     this.streams = new PerAccount(deps.config.streamsPerAccount);
+    this.#dispatcher = new Dispatcher(deps, this.answers, {
+      start: (chatId) => this.startNext(chatId),
+      goOn: (chatId) => this.continueAnswered(chatId),
+      failed: (error) => this.#failed('dispatch', error),
+    });
   }
 
   get maker(): Maker {
@@ -339,37 +333,7 @@ export class RunningResponses {
   }
 
   async #dispatch(): Promise<void> {
-    if (this.#draining) return;
-    const { kysely } = this.#deps.db;
-    // Before what is queued behind them.
-    await this.#continueEach(await findHandedOver(kysely, dueBatch));
-    const but = { chatIds: this.#stillPutOff(), ownerIds: this.answers.full() };
-    await this.#startEach(await dueChats(kysely, dueBatch, but));
-    await this.#continueEach(await findAnswered(kysely, dueBatch));
-  }
-
-  async #continueEach(chatIds: readonly string[]): Promise<void> {
-    for (const chatId of chatIds) {
-      await this.continueAnswered(chatId).catch((error) => this.#failed('dispatch', error));
-    }
-  }
-
-  /** One conversation that cannot continue does not block the others. */
-  async #startEach(chats: Iterable<{ chatId: string; ownerId: string }>): Promise<void> {
-    for (const { chatId, ownerId } of chats) {
-      if (this.answers.isFull(ownerId)) continue;
-      await this.startNext(chatId).catch((error) => {
-        if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
-        this.#failed('dispatch', error);
-      });
-    }
-  }
-
-  /** Conversations that could not continue a moment ago: enough of them would fill every batch of the dispatcher. */
-  #stillPutOff(): string[] {
-    const now = this.#deps.clock.now();
-    for (const [chatId, until] of this.#putOff) if (until <= now) this.#putOff.delete(chatId);
-    return [...this.#putOff.keys()];
+    if (!this.#draining) await this.#dispatcher.look();
   }
 
   #onSignal(signal: Signal): void {
