@@ -92,9 +92,14 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 /** A folder of its own that disappears with this process. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-acceptance-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  scratchFolders.push(folder);
   return folder;
 }
+
+const scratchFolders: string[] = [];
+process.on('exit', () => {
+  for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {

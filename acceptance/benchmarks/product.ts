@@ -32,9 +32,14 @@ export type Product = {
 /** A separate data folder that disappears with this process. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  scratchFolders.push(folder);
   return folder;
 }
+
+const scratchFolders: string[] = [];
+process.on('exit', () => {
+  for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true });
+});
 
 /** Starts the built product; resolves once it is healthy, with the milliseconds it took. */
 export async function launchProduct(
