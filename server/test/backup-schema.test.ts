@@ -25,9 +25,10 @@ const parts = {
       left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
     order by 1, a.attnum`,
+  // PostgreSQL 18 lists "not null" here, too, which older ones do not; the columns have it.
   constraints: `select k.conrelid::regclass::text as "table", k.conname as name, k.contype as kind, k.convalidated as valid,
       k.conindid::regclass::text as index, pg_get_constraintdef(k.oid) as definition
-    from pg_constraint k where k.connamespace = 'public'::regnamespace order by 1, 2`,
+    from pg_constraint k where k.connamespace = 'public'::regnamespace and k.contype <> 'n' order by 1, 2`,
   indexes: `select i.relname as name, pg_get_indexdef(i.oid) as definition, i.reloptions as options, x.indisvalid as valid,
       x.indisunique as once, x.indisprimary as main, x.indisclustered as clustered, x.indisreplident as identity
     from pg_index x join pg_class i on i.oid = x.indexrelid
