@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
@@ -85,6 +86,8 @@ async function serve(
       if (process.argv.includes('--welcome')) welcome(address);
       await whenAborted(stopping);
       log.info('stopping: running responses may finish');
+      // `process.exit` waits for ever for a thread that compiles and wants a garbage collection (nodejs/node#54918).
+      setFlagsFromString('--no-concurrent-recompilation');
       drain = drainMs;
     } finally {
       systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => process.exit(1));

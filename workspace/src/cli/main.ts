@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { Flags } from './call.ts';
 import { type Command, commands } from './commands.ts';
 import { readConfig, version } from './config.ts';
@@ -69,6 +70,9 @@ function parse(command: Command, args: string[]) {
 function seeHelp(name: string): string {
   return `See \`homeport help${name === '' ? '' : ` ${name}`}\`.`;
 }
+
+// `process.exit` waits for ever for a thread that compiles and wants a garbage collection (nodejs/node#54918).
+setFlagsFromString('--no-concurrent-recompilation');
 
 const interruption = new AbortController();
 let interruptedBy: keyof typeof signals | undefined;
