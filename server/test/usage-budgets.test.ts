@@ -134,7 +134,7 @@ test('three replicas and many parallel turns go beyond a budget by no more than 
   await setPrices(user);
   const limit = 6_000;
   await setBudgets({ scope: 'everyone', unit: 'cost', period: 'month', limit: limit + (await spentByAll()) });
-  const turns = 12;
+  const turns = Number(process.env.BUDGET_TURNS ?? 12);
   await Promise.all(
     Array.from({ length: turns }, async (_, index) => {
       const replica = replicas[index % replicas.length] ?? app;
