@@ -92,14 +92,17 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 /** A folder of its own that disappears with this process. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-acceptance-'));
+  // Behind the listeners that are there already: one may have to unmount what is in the folder.
+  if (scratchFolders.length === 0) process.on('exit', removeScratchFolders);
   scratchFolders.push(folder);
   return folder;
 }
 
 const scratchFolders: string[] = [];
-process.on('exit', () => {
+
+function removeScratchFolders(): void {
   for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-});
+}
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
