@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import { pruneEnded } from '../src/chat/responses/frame-store.ts';
+import { pruneEnded } from '../src/chat/responses/pruning.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import {
   addModels,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { dropOldFrames, dropStatement, pruneEnded, pruneStatement } from '../src/chat/responses/frame-store.ts';
+import { dropOldFrames, dropStatement } from '../src/chat/responses/frame-store.ts';
 import { dropCopiesStatement } from '../src/chat/responses/inputs.ts';
+import { pruneEnded, pruneStatement } from '../src/chat/responses/pruning.ts';
 import { inTransaction } from '../src/db/pool.ts';
 import { createTestDatabase, seed, type TestDatabase } from './database.ts';
 

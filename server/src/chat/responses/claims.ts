@@ -31,7 +31,7 @@ import { answerTogether, takenWith } from './steering.ts';
 /**
  * How a response begins: from the next input in its conversation, by regenerating, or by resuming. Each is one
  * transaction that locks the chat row, so that a conversation has at most one running response (contract.md section 6).
- * Only this file, running-state.ts, response-end.ts and frame-store.ts (which prunes) write the table `responses`.
+ * Besides this file, running-state.ts, response-end.ts, frame-store.ts and pruning.ts write the table `responses`.
  */
 
 export type ResponseRow = Selectable<ResponsesTable>;

@@ -8,9 +8,10 @@ const dueBatch = 50;
 const putOffMs = 10_000;
 const putOffMax = 10_000;
 
+/** What is done with a conversation that was found. */
 export type Dispatch = {
-  start(chatId: string): Promise<void>;
-  goOn(chatId: string): Promise<void>;
+  startNext(chatId: string): Promise<void>;
+  continueAnswered(chatId: string): Promise<void>;
   failed(error: unknown): void;
 };
 
@@ -33,20 +34,21 @@ export class Dispatcher {
   async look(): Promise<void> {
     const { kysely } = this.#deps.db;
     // Before what is queued behind them.
-    await this.#goOn(await findHandedOver(kysely, dueBatch));
+    await this.#continueEach(await findHandedOver(kysely, dueBatch));
     const but = { chatIds: this.#stillPutOff(), ownerIds: this.#answers.full() };
-    await this.#start(await dueChats(kysely, dueBatch, but));
-    await this.#goOn(await findAnswered(kysely, dueBatch));
+    await this.#startEach(await dueChats(kysely, dueBatch, but));
+    await this.#continueEach(await findAnswered(kysely, dueBatch));
   }
 
-  async #goOn(chatIds: readonly string[]): Promise<void> {
-    for (const chatId of chatIds) await this.#dispatch.goOn(chatId).catch((error) => this.#dispatch.failed(error));
+  async #continueEach(chatIds: readonly string[]): Promise<void> {
+    for (const chatId of chatIds)
+      await this.#dispatch.continueAnswered(chatId).catch((error) => this.#dispatch.failed(error));
   }
 
-  async #start(chats: Iterable<{ chatId: string; ownerId: string }>): Promise<void> {
+  async #startEach(chats: Iterable<{ chatId: string; ownerId: string }>): Promise<void> {
     for (const { chatId, ownerId } of chats) {
       if (this.#answers.isFull(ownerId)) continue;
-      await this.#dispatch.start(chatId).catch((error) => {
+      await this.#dispatch.startNext(chatId).catch((error) => {
         if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
         this.#dispatch.failed(error);
       });

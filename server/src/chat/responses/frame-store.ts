@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Platform } from '../../platform.ts';
 import type { ResponseRow } from './claims.ts';
-import { dropCopiesStatement } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
 import { idsPerSignal, signalChannel } from './signals.ts';
 
@@ -85,19 +84,4 @@ export const dropStatement = `
 /** Deletes the frames of responses that ended a while ago; their messages contain everything. */
 export async function dropOldFrames(deps: Pick<Platform, 'db'>, keepMs: number): Promise<void> {
   await deps.db.pool.query(dropStatement, [keepMs]);
-}
-
-/** How long a complete response is kept; nobody can continue it, and its message is what is replayed. */
-const keptCompleteDays = 7;
-
-/** Removes complete responses. Any others can be continued, and stay with their conversation. */
-export const pruneStatement = `
-  delete from responses where ctid = any(array(select ctid from responses
-    where state = 'complete' and end_frames is null and ended_at < now() - ${keptCompleteDays} * interval '1 day'
-    order by ended_at limit ${dropBatch} for update skip locked))`;
-
-/** Removes what nobody can ask for any more, a batch at a time; simultaneous replicas take different rows. */
-export async function pruneEnded(deps: Pick<Platform, 'db'>): Promise<void> {
-  await deps.db.pool.query(pruneStatement);
-  await deps.db.pool.query(dropCopiesStatement);
 }

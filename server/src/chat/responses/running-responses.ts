@@ -6,8 +6,9 @@ import { waitAtMost } from '../../waits.ts';
 import { Activity } from './activity.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { dropOldFrames, type LogBatch, pruneEnded, storeFrames } from './frame-store.ts';
+import { dropOldFrames, type LogBatch, storeFrames } from './frame-store.ts';
 import { interruptExpired } from './interruption.ts';
+import { pruneEnded } from './pruning.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
 import { findToStop, renewLeases } from './running-state.ts';
 import { notify, type Signal, SignalListener } from './signals.ts';
@@ -87,8 +88,8 @@ export class RunningResponses {
     this.answers = new PerAccount(deps.config.answersPerAccount);
     this.streams = new PerAccount(deps.config.streamsPerAccount);
     this.#dispatcher = new Dispatcher(deps, this.answers, {
-      start: (chatId) => this.startNext(chatId),
-      goOn: (chatId) => this.continueAnswered(chatId),
+      startNext: (chatId) => this.startNext(chatId),
+      continueAnswered: (chatId) => this.continueAnswered(chatId),
       failed: (error) => this.#failed('dispatch', error),
     });
   }
