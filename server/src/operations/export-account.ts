@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { ZipFile } from 'yazl';
 import { readOwnUser } from '../accounts/users.ts';
 import type { BlobStore } from '../artifacts/blob-store.ts';
+import { findBlobKey } from '../artifacts/blobs.ts';
 import { readContent } from '../artifacts/contents.ts';
 import { filenameOf } from '../artifacts/path.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
@@ -226,7 +227,9 @@ class Archive {
     for await (const row of rows) {
       const { id, path, version, changedAt } = row;
       const name = filenameOf(path).replaceAll('\\', '_');
-      const file = { id, path, ...(await this.#content(`files/${id}/${name}`, row)) };
+      const content = await this.#content(`files/${id}/${name}`, row);
+      if (content === undefined) continue;
+      const file = { id, path, ...content };
       if (version === 1) {
         listed.push(file);
         continue;
@@ -234,15 +237,18 @@ class Archive {
       const earlier: ListedFile['earlier'] = [];
       for (const each of row.earlier) {
         const entry = `files/${id}/versions/${each.version}/${name}`;
-        earlier.push({ version: each.version, ...(await this.#content(entry, each)) });
+        const kept = await this.#content(entry, each);
+        if (kept !== undefined) earlier.push({ version: each.version, ...kept });
       }
       listed.push({ ...file, version, changedAt: changedAt?.toISOString() ?? null, earlier });
     }
     return listed;
   }
 
-  async #content(entry: string, content: Content & { createdAt: Date | string }): Promise<ListedContent> {
+  /** Undefined if it was deleted since it was listed. */
+  async #content(entry: string, content: Content & { createdAt: Date | string }): Promise<ListedContent | undefined> {
     const { mediaType, createdAt } = content;
+    if ((await findBlobKey(this.#deps.db.kysely, content.sha256)) === undefined) return undefined;
     await this.#add(entry, () => this.#bytesOf(content), !/^(image|video|audio)\/|zip/.test(mediaType));
     return { mediaType, createdAt: new Date(createdAt).toISOString(), entry };
   }

@@ -73,15 +73,20 @@ function fileOf(file: Members): ReadFile[] {
   return [versions === undefined ? own : { ...own, versions }];
 }
 
+function isVersion(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= versionMax;
+}
+
 /** Versions are numbered from 1; those that are not below the one after them are none. */
 function versionsOf(file: Members): ReadVersions | undefined {
-  const present = Number(file.version);
-  if (!Number.isSafeInteger(present) || present < 2 || present > versionMax) return undefined;
+  const present = file.version;
+  if (!isVersion(present) || present < 2) return undefined;
   let below = present;
   const earlier: ReadVersions['earlier'] = [];
   for (const each of items(file.earlier).slice(0, limits.artifactVersionsKept).map(members)) {
-    const [version, entry] = [Number(each.version), text(each.entry)];
-    if (!Number.isSafeInteger(version) || version < 1 || version >= below || entry === '') continue;
+    const { version } = each;
+    const entry = text(each.entry);
+    if (!isVersion(version) || version >= below || entry === '') continue;
     below = version;
     earlier.push({ version, mediaType: name(each.mediaType), createdAt: time(each.createdAt), content: { entry } });
   }
