@@ -32,17 +32,14 @@ export type Product = {
 /** A separate data folder that disappears with this process. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-'));
-  // Behind the listeners that are there already: one may have to unmount what is in the folder.
-  if (scratchFolders.length === 0) process.on('exit', removeScratchFolders);
   scratchFolders.push(folder);
   return folder;
 }
 
 const scratchFolders: string[] = [];
-
-function removeScratchFolders(): void {
+process.on('exit', () => {
   for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true });
-}
+});
 
 /** Starts the built product; resolves once it is healthy, with the milliseconds it took. */
 export async function launchProduct(

@@ -100,7 +100,8 @@ function limits(identity: Identity): void {
     // Somebody else on the same disk frees more than is written here.
     const freed = join(hosts.dataDir, 'freed');
     await promisify(execFile)('fallocate', ['-l', '1G', freed]);
-    await run('echo > ~/measured; sleep 1.5; rm ~/measured');
+    // The watch sees that the disk has less room, and measures: what is freed later comes after that.
+    await run('sleep 2.5');
     const filling = run(fill);
     await rm(freed);
     const { exitCode, stderr } = await filling;

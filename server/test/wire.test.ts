@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Compilable, sql } from 'kysely';
+import { until } from '../../contracts/test/until.ts';
 import {
   bound,
   type Database,
@@ -153,17 +154,25 @@ test('a large result and what is sent behind it reach each its own', limit, asyn
 });
 
 test('reads that are asked for at once share connections, and each has its own end', limit, async () => {
-  const pids = (count: number, seconds = 0) =>
+  const pids = (count: number, waitsFor = '') =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
-        const text = `select pg_backend_pid() as pid, pg_sleep(${seconds})`;
+        const text = `select pg_backend_pid() as pid${waitsFor}`;
         if (index % 2 === 0) return (await db.pool.query<{ pid: number }>(text)).rows[0]?.pid;
         return (await sql<{ pid: number }>`${sql.raw(text)}`.execute(db.kysely)).rows[0]?.pid;
       }),
     );
   assert.equal(new Set(await pids(8)).size, 1);
-  // Each takes a moment: behind a pooler, connections that are not busy at once would have one process.
-  assert.ok(new Set(await pids(9, 0.02)).size > 1, 'no more than eight wait for each other');
+  // Both wait for a lock: behind a pooler, connections that are not busy at once would have one process.
+  const holder = await db.openClient();
+  await holder.query('begin; select pg_advisory_xact_lock(155)');
+  const nine = pids(9, ', pg_advisory_xact_lock_shared(155)');
+  const waiting = `select from pg_locks where locktype = 'advisory' and objid = 155 and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await until('two connections to wait', async () => (await holder.query(waiting)).rowCount === 2);
+  await holder.query('commit');
+  await holder.end();
+  assert.equal(new Set(await nine).size, 2, 'no more than eight wait for each other');
   const [read, failing, write] = await Promise.allSettled([
     sql`select count(*)::int as count from notes`.execute(db.kysely),
     sql`select 1 / 0`.execute(db.kysely),
