@@ -20,7 +20,7 @@ import { addEveryKind, allMessages, textOf } from './conversation.ts';
  * nothing runs for ever, what followers saw is there), whatever protocol the model speaks.
  */
 
-const kills = Number(process.env.CRASH_KILLS ?? 12);
+const kills = Number(process.env.CRASH_KILLS ?? 8);
 const conversations = 20;
 /** Text that a follower saw this long before the kill must be in the stored message. */
 const keptAfterMs = 1_000;

@@ -20,7 +20,7 @@ import {
  * the same state.
  */
 
-const kills = Number(process.env.PROVISION_KILLS ?? 20);
+const kills = Number(process.env.PROVISION_KILLS ?? 6);
 const size = { users: 20, models: 5, conversations: 500 };
 const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../../dist');
 

@@ -14,7 +14,8 @@ export function resultOf({ output }: Ended) {
 /** `npm run admin` from its sources, with these settings. */
 export function admin(args: string[], environment: Record<string, string>): Promise<Ended> {
   const file = join(import.meta.dirname, '../src/admin.ts');
-  const env = { PATH: process.env.PATH, AUTH_SECRET: authSecret, ...environment };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, AUTH_SECRET: authSecret, ...environment };
   return new Promise((resolve) => {
     execFile(process.execPath, [file, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({

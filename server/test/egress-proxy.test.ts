@@ -163,7 +163,8 @@ test('NODE_EXTRA_CA_CERTS makes a certificate authority of one’s own trusted',
     process.exit(0);`;
   const run = (env: Record<string, string>) =>
     new Promise<string>((resolve, reject) => {
-      const options = { env: { PATH: process.env.PATH, ...env }, timeout: 100_000 };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const options = { env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: 100_000 };
       execFile(process.execPath, ['--input-type=module', '-e', script], options, (error, stdout) =>
         error === null ? resolve(stdout) : reject(error),
       );

@@ -93,7 +93,7 @@ async function killedIn(name: string): Promise<void> {
       [statement],
     );
     const child = spawn(process.execPath, [fileURLToPath(new URL('./migrate-process.ts', import.meta.url))], {
-      env: { PATH: process.env.PATH, DATABASE_URL: url },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, DATABASE_URL: url },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const isWaiting = async () => {

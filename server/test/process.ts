@@ -38,13 +38,16 @@ export function dataFolder(): string {
 
 /** Starts it; `limit` is a bound of the shell's ulimit such as `-n 100`. */
 export function startServer(env: Record<string, string>, limit?: string): ServerProcess {
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const [file, args] =
     limit === undefined
       ? [process.execPath, [main]]
       : ['/bin/sh', ['-c', `ulimit ${limit}; exec "$0" "$@"`, process.execPath, main]];
   const settings = { PORT: '0', WORKSPACE_MODE: 'disabled', ...env };
-  const child = spawn(file, args, { env: { PATH, HOME, TMPDIR, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, args, {
+    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -115,6 +115,7 @@ export class ProcessRuntime implements WorkspaceRuntime {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         HOMEPORT_HOME: home,
         HOMEPORT_GENERATION: String(generation),
         HOMEPORT_LISTEN: `unix:${socketPath}`,
