@@ -25,9 +25,7 @@ const launchOptions = {
 export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
-  workers: 1,
-  // On a busy machine a test may be late once; what passes on the second try is listed as flaky.
-  retries: 1,
+  workers: 2,
   // These limits end what hangs; on a busy machine a page may be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
@@ -36,7 +34,6 @@ export default defineConfig({
     // Animations cost a processor that draws; the tests of menus and of scrolling have them.
     contextOptions: { reducedMotion: 'reduce' },
     actionTimeout: 30_000,
-    trace: 'on-first-retry',
     launchOptions,
   },
 });

@@ -1,5 +1,6 @@
 // For node --test and for test-worker.mjs: prints one line per failing test with its reason and one per file, and tells
 // the worker's parent how each file ended.
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
@@ -7,7 +8,7 @@ const isWorker = process.argv[1]?.endsWith('/test-worker.mjs');
 
 export default async function* report(source) {
   let counts = noCounts();
-  let cpu = process.cpuUsage();
+  let cpu = usedCpu();
   for await (const { type, data } of source) {
     if (type === 'test:fail' && (data.details?.type !== 'suite' || isOwnFault(data))) yield failure(data);
     else if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
@@ -19,9 +20,10 @@ export default async function* report(source) {
     count(counts, type, data);
     if (data.nesting > 0 || data.details?.type !== 'suite') continue;
     const success = counts.failed === 0;
-    const { user, system } = process.cpuUsage(cpu);
-    cpu = process.cpuUsage();
-    yield fileLine(data.name, data.details.duration_ms, counts.tests, success, (user + system) / 1e6);
+    const now = usedCpu();
+    const used = { own: now.own - cpu.own, children: now.children - cpu.children };
+    cpu = now;
+    yield fileLine(data.name, data.details.duration_ms, counts.tests, success, used);
     process.send?.({ type: 'ended', file: data.name, counts, success });
     process.emit('test-file-ended');
     counts = noCounts();
@@ -65,9 +67,22 @@ function ending({ exitCode, signal }) {
   return `: the process ended with ${signal ?? `code ${exitCode}`}`;
 }
 
-/** `cpu`: seconds of processor time in the file's own process, where it is known. */
+/** Seconds of processor time of this process, and of those that it started and that have ended. */
+function usedCpu() {
+  const { user, system } = process.cpuUsage();
+  let children = 0;
+  if (process.platform === 'linux') {
+    const [, numbers = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+    const [, , , , , , , , , , , , , childrenUser, childrenSystem] = numbers.split(' ').map(Number);
+    // In hundredths of a second.
+    children = (childrenUser + childrenSystem) / 100;
+  }
+  return { own: (user + system) / 1e6, children };
+}
+
+/** `cpu`: where it is known. */
 function fileLine(file, milliseconds, tests, success, cpu) {
-  const seconds = `${(milliseconds / 1000).toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.toFixed(1)} s of CPU`}`;
+  const seconds = `${(milliseconds / 1000).toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.own.toFixed(1)} + ${cpu.children.toFixed(1)} s of CPU`}`;
   return `  ${success ? 'ok  ' : 'FAIL'}  ${place(file)} (${tests} tests, ${seconds})\n`;
 }
 

@@ -20,9 +20,6 @@ import { runTestFiles } from './test-pool.mjs';
 
 const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
-// The files in which a test passed only on the second try.
-const flaky = [];
-const secondTriesMax = 6;
 // No file should take a tenth of this; one that hangs is named instead of blocking everything.
 const fileTimeoutMs = 900_000;
 /** A run that takes longer than this reports what it was doing, and fails. */
@@ -54,17 +51,17 @@ const releaseTests = files.filter((file) => /^acceptance\/release\/.*\.test\.ts$
 const leansOnSql =
   /\/(accounts-se|artifacts-search|catalogue-(default|http)|chat-(answers|changes|compaction|inputs|recovery|replicas|summaries|tools)\.|conversations-|migrate|pool|usage-reports)/;
 
-// Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
+// Lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
+const laneCount = 3;
 const parts = [
   { name: 'check', work: checkTree },
   { name: 'build', work: buildProduct },
-  { name: 'browser', work: inBrowser, needsBuild: true },
   { name: 'unit and server tests', work: onEmbedded },
+  { name: 'browser', work: inBrowser, needsBuild: true },
+  { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
   { name: 'release', work: asReleased, needsBuild: true },
   { name: 'containers', work: inContainers, needsBuild: true },
   ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
-  // Last but for what is asked for, because it keeps both processors busy by itself.
-  { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
   ...(system === undefined || pgBouncer === undefined
     ? []
     : [{ name: 'server tests through PgBouncer', work: throughPgBouncer, onRequest: true }]),
@@ -88,7 +85,7 @@ async function main() {
       if (!passed && (next.name === 'check' || next.name === 'build')) stopped = true;
     }
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all(Array.from({ length: laneCount }, lane));
 }
 
 async function runPart({ name, work }) {
@@ -219,16 +216,10 @@ function skipContainers(why) {
   return true;
 }
 
-/** A few failed files run once more, alone: what passes then counts as passed and is listed as flaky. */
 async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
   const env = testEnvironment({ TEST_DATABASE_URL: databaseUrl ?? '', ...own });
   const { counts, failed } = await runTestFiles(chosen, { concurrency, env, fileTimeoutMs, isAlone });
-  if (failed.length === 0 || failed.length > secondTriesMax) return addCounts(sumOf(counts), failed.length);
-  addCounts(sumOf(counts, failed), 0);
-  console.log(`  once more, alone: ${failed.join(', ')}`);
-  const again = await runTestFiles(failed, { concurrency: 1, env, fileTimeoutMs, isAlone: () => true });
-  flaky.push(...failed.filter((file) => !again.failed.includes(file)));
-  return addCounts(sumOf(again.counts), again.failed.length);
+  return addCounts(sumOf(counts), failed.length);
 }
 
 /** Those that change what all of their process share, and those whose helpers clean up at the end of their process. */
@@ -237,11 +228,9 @@ function isAlone(file) {
   return readFileSync(join(root, file), 'utf8').includes("'./process.ts'");
 }
 
-/** The counts of all files except `without`. */
-function sumOf(counts, without = []) {
+function sumOf(counts) {
   const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [file, { passed, failed, skipped }] of Object.entries(counts)) {
-    if (without.includes(file)) continue;
+  for (const { passed, failed, skipped } of Object.values(counts)) {
     sum.passed += passed;
     sum.failed += failed;
     sum.skipped += skipped;
@@ -249,24 +238,16 @@ function sumOf(counts, without = []) {
   return sum;
 }
 
-/** One at a time: a browser draws with the processor alone here, and the other lane has work too. */
 async function inBrowser() {
-  return playwright(files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file)));
-}
-
-async function playwright(specs) {
+  const specs = files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file));
   const resultsFile = join(scratch, 'playwright.json');
   const cli = join(root, 'node_modules/@playwright/test/cli.js');
   const options = ['-c', 'acceptance/playwright.config.ts', '--reporter=list,json', '--output=.pw/out'];
-  const args = [cli, 'test', ...options, '--workers=1', ...specs];
+  const args = [cli, 'test', ...options, ...specs];
   const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
   const { code } = await run(process.execPath, args, { cwd: root, env });
-  const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
-  const stats = results?.stats;
-  const counts = stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped };
-  for (const { title, specs: inside } of results?.suites ?? []) {
-    if (inside.some((spec) => spec.tests.some((test) => test.status === 'flaky'))) flaky.push(title);
-  }
+  const stats = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).stats : undefined;
+  const counts = stats && { passed: stats.expected, failed: stats.unexpected, skipped: stats.skipped };
   return addCounts(counts, code);
 }
 
@@ -305,7 +286,6 @@ const startedAt = performance.now();
 setTimeout(giveUp, patienceMs).unref();
 await main();
 console.log(`\nall parts: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-if (flaky.length > 0) console.log(`passed only on the second try, to be fixed: ${flaky.join(', ')}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
 console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed === 0 ? 0 : 1;
