@@ -17,7 +17,7 @@ import { type Json, type Running, scratchFolder, seedOf, startProduct, startProv
  * built product answers as it documents, in the one error shape, stays up and does not grow. All of this from FUZZ_REQUESTS=20000.
  */
 
-const total = Number(process.env.FUZZ_REQUESTS ?? 4_000);
+const total = Number(process.env.FUZZ_REQUESTS ?? 3_000);
 const rawShare = 0.1;
 const atOnce = 12;
 const mostGrowthBytes = 100 * 1024 * 1024;

@@ -122,7 +122,7 @@ async function onEmbedded() {
   const log = { debug() {}, info() {}, warn: logLine, error: logLine };
   const server = await startTestServer({ folder, log });
   try {
-    return await nodeTest([...unitTests, ...serverTests], { concurrency: 2, databaseUrl: server.url });
+    return await nodeTest([...unitTests, ...serverTests], { concurrency: 3, databaseUrl: server.url });
   } finally {
     await server.stop();
   }
