@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { trackActivity } from '../src/daemon/activity.ts';
-import { type ChangeBounds, Changes } from '../src/daemon/changes/changes.ts';
-import type { Daemon } from '../src/daemon/state.ts';
+import type { ChangeBounds } from '../src/daemon/changes/changes.ts';
+import { bareChanges } from './changes-harness.ts';
 
 const KiB = 1024;
-const wide: ChangeBounds = { entries: 20_000, milliseconds: 60_000, bytes: 512 * KiB * KiB };
 
-/** What is noted of a home within these bounds; `turn` writes as a command of that turn. */
+/** `turn` writes as a command of that turn. */
 function startBounded(t: TestContext, bounds: Partial<ChangeBounds>) {
-  const home = mkdtempSync(join(tmpdir(), 'hp-bounds-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
-  const log = (message: string, error?: unknown): never => assert.fail(`${message}: ${error}`);
-  const daemon = { config: { home }, activity: trackActivity(), log } as unknown as Daemon;
-  const changes = new Changes(daemon, { ...wide, ...bounds });
-  const write = (name: string, bytes: number, fill = name): void =>
-    writeFileSync(join(home, name), Buffer.alloc(bytes, fill));
+  const { home, changes, write } = bareChanges(t, bounds);
   const turn = async (id: string, work: () => void): Promise<void> => {
     const window = await changes.begin(id);
     work();

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ChangedFile, changesApplied, type TurnChanges, turnChanges } from '@homeport/contracts/daemon';
+import { trackActivity } from '../src/daemon/activity.ts';
+import { type ChangeBounds, Changes } from '../src/daemon/changes/changes.ts';
+import type { Daemon } from '../src/daemon/state.ts';
 import { exitOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
 
 /** Everything in a folder: kind, mode and content of each path, but for what the daemon keeps. */
@@ -36,6 +48,19 @@ export async function startChanges(t: TestContext, base = mkdtempSync(join(tmpdi
     rmSync(base, { recursive: true, force: true });
   });
   return { ...withTurns(daemon), base, home, daemon };
+}
+
+/** What is noted of a home within these bounds, without a daemon around it. */
+export function bareChanges(t: TestContext, bounds: Partial<ChangeBounds> = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'hp-bare-changes-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const log = (message: string, error?: unknown): never => assert.fail(`${message}: ${error}`);
+  const daemon = { config: { home }, activity: trackActivity(), log } as unknown as Daemon;
+  const wide: ChangeBounds = { entries: 20_000, milliseconds: 60_000, bytes: 512 * 1024 * 1024 };
+  const changes = new Changes(daemon, { ...wide, ...bounds });
+  const write = (name: string, bytes: number, fill = name): void =>
+    writeFileSync(join(home, name), Buffer.alloc(bytes, fill));
+  return { home, changes, write };
 }
 
 let lastId = 0;

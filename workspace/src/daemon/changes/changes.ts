@@ -41,7 +41,13 @@ export class Changes {
   #entries = new Map<string, Scanned>();
   /** Whether anybody may have written since the last look. */
   #isStale = true;
-  #hasTyped = false;
+  /** How often the person may have written something, and how often when the last look began. */
+  #typed = 0;
+  #typedBefore = 0;
+  /** Commands of nobody that run. */
+  readonly #unknown = new Set<Window>();
+  /** What the person's requests write, until a look of their own has seen it. */
+  readonly #theirs = new Set<Set<string>>();
   readonly #windows = new Set<Open>();
   /** Who may have written since the last look: those of `#windows`, and those that were there. */
   readonly #writers = new Set<Open>();
@@ -59,9 +65,15 @@ export class Changes {
   }
 
   /** The same for what is no turn's. */
-  async beginUnknown(): Promise<Window> {
+  async beginUnknown(isBackground: boolean): Promise<Window> {
+    const end = async (): Promise<void> => {
+      this.#unknown.delete(window);
+      this.typed();
+    };
+    const window = { end };
+    if (!isBackground) this.#unknown.add(window);
     this.typed();
-    return { end: async () => this.typed() };
+    return window;
   }
 
   async #open(turn: string, isBackground: boolean): Promise<Open> {
@@ -78,30 +90,35 @@ export class Changes {
 
   /** Runs the writing of one path: the turn's or, without one, the person's. */
   async around<T>(turn: string | undefined, work: () => Promise<Wrote<T>> | Wrote<T>, paths: string[]): Promise<T> {
-    if (turn === undefined && this.#windows.size === 0) {
-      this.#isStale = true;
-      const { value, paths: more = [] } = await work();
-      // A turn may have begun, and looked, while it was written.
-      this.#isStale = true;
-      if (this.#windows.size > 0) await this.#quietly(() => this.#lookAt([...paths, ...more], false));
-      return value;
-    }
-    const open = turn === undefined ? undefined : await this.#open(turn, false);
-    if (open === undefined) await this.#quietly(() => this.#lookAt(paths, true));
+    if (turn === undefined) return this.#aroundTheirs(work, paths);
+    const open = await this.#open(turn, false);
     const written = new Set(paths);
     try {
       const { value, paths: more = [] } = await work();
       for (const path of more) written.add(path);
       return value;
     } finally {
-      if (open === undefined) await this.#quietly(() => this.#lookAt([...written], false));
-      else await this.#quietly(() => this.#end(open, [...written]));
+      await this.#quietly(() => this.#end(open, [...written]));
+    }
+  }
+
+  async #aroundTheirs<T>(work: () => Promise<Wrote<T>> | Wrote<T>, paths: string[]): Promise<T> {
+    if (this.#windows.size === 0) this.#isStale = true;
+    else await this.#quietly(() => this.#lookAt(paths, true));
+    const written = new Set(paths);
+    this.#theirs.add(written);
+    try {
+      const { value, paths: more = [] } = await work();
+      for (const path of more) written.add(path);
+      return value;
+    } finally {
+      await this.#quietly(() => this.#lookAtTheirs(written));
     }
   }
 
   /** The person may have written something, such as in a terminal. */
   typed(): void {
-    this.#hasTyped = true;
+    this.#typed += 1;
     this.#isStale = true;
   }
 
@@ -211,12 +228,24 @@ export class Changes {
   /** Looks at the whole home, and notes what has changed since the last time. */
   async #look(): Promise<void> {
     await this.#load();
+    const typed = this.#typed;
     const found = await scanHome(this.#lookNow(), this.#bounds.entries);
     await this.#settle(this.#entries, found, found, true);
-    this.#isStale = this.#windows.size > 0;
-    this.#hasTyped = false;
+    // What was typed meanwhile may be done only now.
+    this.#typedBefore = typed;
+    this.#isStale = this.#windows.size > 0 || this.#hasTyped;
     this.#writers.clear();
     for (const open of this.#windows) this.#writers.add(open);
+  }
+
+  /** Waits its turn even if no window is open: one may be opening, and look. */
+  async #lookAtTheirs(written: Set<string>): Promise<void> {
+    try {
+      if (this.#windows.size > 0) await this.#lookAt([...written], false);
+      else this.#isStale = true;
+    } finally {
+      this.#theirs.delete(written);
+    }
   }
 
   async #lookAt(paths: readonly string[], isWriters: boolean): Promise<void> {
@@ -247,7 +276,7 @@ export class Changes {
       if (path === '' || isSameContent(before, after)) continue;
       if (isUnknown(were, path) || isUnknown(are, path)) continue;
       const [from, to] = [stateOf(before), stateOf(after)];
-      for (const record of touched) addChange(record, path, from, to, isMixed);
+      for (const record of touched) addChange(record, path, from, to, isMixed || this.#isTheirs(path));
     }
     for (const record of touched) {
       for (const [path, entry] of are) {
@@ -260,6 +289,14 @@ export class Changes {
     await journal.write(lines, all);
     this.#entries = all;
     blobs.noted();
+  }
+
+  get #hasTyped(): boolean {
+    return this.#unknown.size > 0 || this.#typed > this.#typedBefore;
+  }
+
+  #isTheirs(path: string): boolean {
+    return [...this.#theirs].some((written) => [...written].some((other) => isOnTheWay(path, other)));
   }
 
   /** Commands in the foreground before those in the background, which write now and then. */

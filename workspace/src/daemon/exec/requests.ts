@@ -63,8 +63,9 @@ export function createExec(daemon: Daemon) {
 
 const noWindow: Window = { end: async () => undefined };
 
-function openWindow(daemon: Daemon, { turn, background }: ExecRequest): Promise<Window> {
-  return turn === undefined ? changesOf(daemon).beginUnknown() : changesOf(daemon).begin(turn, background === true);
+function openWindow(daemon: Daemon, { turn, background = false }: ExecRequest): Promise<Window> {
+  const changes = changesOf(daemon);
+  return turn === undefined ? changes.beginUnknown(background) : changes.begin(turn, background);
 }
 
 /** A window whose command does not start is closed at once. */
