@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { embeddedPid, scratchFolder, setUp, startProduct, workspacePids } from '../product.ts';
@@ -48,9 +57,19 @@ test('what the starter has open is open in no process of a workspace and of the 
 });
 
 function openBelow(pid: number, folder: string): number[] {
-  return readdirSync(`/proc/${pid}/fd`)
+  return descriptorsOf(pid)
     .filter((number) => linkOf(`/proc/${pid}/fd/${number}`).startsWith(folder))
     .map(Number);
+}
+
+/** None of a process that has ended since, as the database's helpers do. */
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function linkOf(path: string): string {
@@ -81,5 +100,5 @@ function parentOf(pid: string): number {
 }
 
 function commandOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  return existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/comm`, 'utf8').trim() : 'ended';
 }
