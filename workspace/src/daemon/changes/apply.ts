@@ -5,15 +5,21 @@ import { errnoOf } from '../files/fault.ts';
 import type { Blobs } from './blobs.ts';
 import { ancestorsOf, isKept, isSame, type State } from './entry.ts';
 import type { Change, TurnRecord } from './records.ts';
+import { versionAt } from './scan.ts';
 
 /** How many paths are worked on between two turns of the event loop. */
 const pathsAtOnce = 50;
 /** Of a folder until everything is in it. One that somebody else made meanwhile keeps its own. */
 const madeMode = 0o700;
+/** What is added to the mode of a folder while the undo writes in it. */
+const openMode = 0o700;
 
 export type Direction = 'undo' | 'redo';
 export type Wish = { direction: Direction; paths: readonly string[] | undefined; force: boolean };
-/** With `conflicts` nothing was written: somebody else has changed these. `skipped` says why a path was left as it is. */
+/**
+ * With `conflicts` nothing was written: somebody else has changed these. `skipped` says why a path was left as it is;
+ * what somebody else has changed since it was compared is `in_the_way`.
+ */
 export type Applied = {
   applied: number;
   conflicts: string[];
@@ -28,12 +34,12 @@ type Needs = {
   /** Keeps what has been noted in the record. */
   save: () => void;
 };
-type Step = { path: string; change: Change; target: State; expected: State; now: State };
+type Step = { path: string; change: Change; target: State; expected: State; version: string; now: State };
 
 /**
- * Brings the turn's paths to how they were before it (undo) or after it (redo). Each path changes in one step, and is looked at
- * first: what was done in part is finished by doing it again. With `force`, what somebody else made of a path is kept in place of the
- * side that it was expected to have, so that the opposite direction brings it back.
+ * Brings the turn's paths to how they were before it (undo) or after it (redo). All are compared first, and each once
+ * more before it changes in one step: what was done in part is finished by doing it again. With `force`, what somebody
+ * else made of a path is kept in place of the side that it was expected to have: the opposite direction brings it back.
  */
 export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
   const steps = await readSteps(needs, wish);
@@ -76,12 +82,13 @@ export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
   return applied;
 }
 
-async function readSteps({ record, stateOf }: Needs, { direction, paths }: Wish): Promise<Step[]> {
+async function readSteps({ home, record, stateOf }: Needs, { direction, paths }: Wish): Promise<Step[]> {
   const chosen = paths === undefined ? [...record.files] : chosenOf(record, paths);
   const steps: Step[] = [];
   for (const [path, change] of chosen) {
     const [target, expected] = direction === 'undo' ? [change.before, change.after] : [change.after, change.before];
-    steps.push({ path, change, target, expected, now: await stateOf(path) });
+    const version = versionAt(home, path);
+    steps.push({ path, change, target, expected, version, now: await stateOf(path) });
     if (steps.length % pathsAtOnce === 0) await setImmediate();
   }
   return steps;
@@ -124,36 +131,40 @@ function inOrder(steps: readonly Step[]): Step[] {
 
 async function applyStep(
   { home, blobs }: Needs,
-  { path, target, now }: Step,
+  step: Step,
   modes: Map<string, number>,
 ): Promise<'not_kept' | 'in_the_way' | undefined> {
-  const place = join(home, path);
-  if (ancestorsOf(path).some((folder) => !isFolder(join(home, folder))))
-    return target === null ? undefined : 'in_the_way';
-  if (target === null && now === null) return undefined;
-  openFolder(home, path, modes);
-  if (target === null) {
-    if (now?.type === 'directory') rmdirSync(place);
-    else rmSync(place, { force: true });
-    return undefined;
-  }
-  if (target.type === 'directory') {
-    if (now?.type === 'directory') return undefined;
-    if (now !== null) rmSync(place, { force: true });
-    mkdirSync(place, { mode: madeMode });
-    return undefined;
-  }
+  const { target } = step;
+  if (target === null || target.type === 'directory') return putStep(home, step, undefined, modes);
   const made = blobs.temporaryPath();
   try {
     if (target.type === 'symlink') symlinkSync(target.target, made);
     else if (!(await blobs.restore(target.content, made))) return 'not_kept';
     else chmodSync(made, target.mode);
-    if (now?.type === 'directory') rmdirSync(place);
-    renameSync(made, place);
-    return undefined;
+    return putStep(home, step, made, modes);
   } finally {
     rmSync(made, { force: true });
   }
+}
+
+/** Puts `made` in place. Compares and writes without awaiting anything, so that no request writes in between. */
+function putStep(
+  home: string,
+  { path, target, version, now }: Step,
+  made: string | undefined,
+  modes: Map<string, number>,
+): 'in_the_way' | undefined {
+  const place = join(home, path);
+  if (ancestorsOf(path).some((folder) => !isFolder(join(home, folder))))
+    return target === null ? undefined : 'in_the_way';
+  if (versionAt(home, path) !== version) return 'in_the_way';
+  if (target?.type === 'directory' && now?.type === 'directory') return undefined;
+  openFolder(home, path, modes);
+  if (now?.type === 'directory') rmdirSync(place);
+  else if (made === undefined && now !== null) rmSync(place, { force: true });
+  if (made !== undefined) renameSync(made, place);
+  else if (target !== null) mkdirSync(place, { mode: madeMode });
+  return undefined;
 }
 
 /** A folder that nobody may write in is opened, and closed again in the end. */
@@ -163,20 +174,27 @@ function openFolder(home: string, path: string, modes: Map<string, number>): voi
   const mode = lstatSync(join(home, folder)).mode & 0o7777;
   if ((mode & 0o300) === 0o300) return;
   modes.set(folder, mode);
-  chmodSync(join(home, folder), mode | 0o700);
+  chmodSync(join(home, folder), mode | openMode);
 }
 
-/** The modes of folders, the innermost first, as nobody may enter one that is closed. */
+/**
+ * The modes of folders, the innermost first, as nobody may enter one that is closed. A folder that somebody else has
+ * made or changed since keeps its own.
+ */
 function setModes(home: string, steps: readonly Step[], opened: ReadonlyMap<string, number>): void {
-  const wanted = new Map(opened);
+  const wanted = new Map([...opened].map(([path, mode]) => [path, { mode, left: mode | openMode }]));
   for (const { path, target, expected, now } of steps) {
     if (target?.type !== 'directory') continue;
     const asMade = expected?.type === 'directory' ? expected.mode : madeMode;
-    if (now?.type !== 'directory' || now.mode === asMade) wanted.set(path, target.mode);
+    const was = now?.type === 'directory' ? now.mode : madeMode;
+    if (now?.type !== 'directory' || was === asMade)
+      wanted.set(path, { mode: target.mode, left: wanted.get(path)?.left ?? was });
   }
-  for (const [path, mode] of [...wanted].sort(([a], [b]) => b.length - a.length)) {
+  for (const [path, { mode, left }] of [...wanted].sort(([a], [b]) => b.length - a.length)) {
     try {
-      if (isFolder(join(home, path))) chmodSync(join(home, path), mode);
+      const stats = lstatSync(join(home, path));
+      // A new folder may have inherited its group.
+      if (stats.isDirectory() && (stats.mode & 0o777) === (left & 0o777)) chmodSync(join(home, path), mode);
     } catch {
       // It is somebody else's by now.
     }

@@ -58,10 +58,16 @@ export async function scanPath(look: Look, path: string, entries: number): Promi
 
 /** What is at a path now, whether it counts or not; a folder's content is not looked at. */
 export async function stateAt(look: Look, path: string): Promise<State> {
-  if (ancestorsOf(path).some((folder) => !isFolder(join(look.home, folder)))) return null;
-  const stats = statsOf(join(look.home, path));
+  const stats = realStatsOf(look.home, path);
   const entry = stats === undefined ? undefined : (await readEntry(look, path, stats))?.entry;
   return entry === undefined || entry.type === 'skipped' ? null : entry;
+}
+
+/** Tells one version of what is at a path from another; empty if nothing is. Another hard link makes no new version. */
+export function versionAt(home: string, path: string): string {
+  const stats = realStatsOf(home, path);
+  if (stats === undefined || stats.isDirectory()) return stats === undefined ? '' : 'folder';
+  return `${stats.ino}:${stats.mode}:${stats.size}:${stats.mtimeNs}`;
 }
 
 /** Whether no link leads to a path. */
@@ -163,6 +169,12 @@ async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: s
 function stampOf({ ino, size, mode, mtimeNs, ctimeNs }: BigIntStats): string {
   if (Number(ctimeNs / 1_000_000n) > clock.now() - freshMs) return '';
   return `${ino}:${size}:${mode}:${mtimeNs}:${ctimeNs}`;
+}
+
+/** Undefined also if something else than folders leads to the path. */
+function realStatsOf(home: string, path: string): BigIntStats | undefined {
+  if (ancestorsOf(path).some((folder) => !isFolder(join(home, folder)))) return undefined;
+  return statsOf(join(home, path));
 }
 
 function statsOf(place: string): BigIntStats | undefined {
