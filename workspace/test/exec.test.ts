@@ -186,7 +186,8 @@ test('in the background: answers at once, output from any byte on and live, sign
 
 test('in the background: what a command leaves running lives on until it is ended', async () => {
   const seconds = odd(7104);
-  await run('daemonized', `setsid env -i sleep ${seconds} &`, { background: true });
+  // Escaped, so that only what the shell has started has it in its command line.
+  await run('daemonized', `setsid env -i sleep ${seconds.replace('.', '\\.')} &`, { background: true });
   await until(() => countProcesses(seconds) > 0);
   assert.equal((await processOf('daemonized')).running, true);
   await daemon.call('/v1/processes/daemonized/signal', { json: { signal: 'SIGKILL' } });

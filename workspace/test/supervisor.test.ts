@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import { startSupervised } from '../src/daemon/exec/supervisor.ts';
+import { perlPath, startSupervised } from '../src/daemon/exec/supervisor.ts';
 import { countProcesses } from './running-daemon.ts';
 
 const environment = { PATH: process.env.PATH ?? '' };
 
-function start(command: string, more: { keep?: boolean } = {}) {
+function start(command: string, more: { keep?: boolean; perl?: string } = {}) {
   const id = `supervised-${process.pid}-${Math.random().toString(36).slice(2)}`;
   return startSupervised({ id, command, cwd: tmpdir(), environment, keep: false, perl: '/nonexistent/perl', ...more });
 }
@@ -37,3 +39,40 @@ test('without Perl: what left its session ends with the command, and on TERM, by
   await asked.exited;
   await until(() => countProcesses(seconds) === 0);
 });
+
+test('a kill that comes before the command has started ends it all the same', async () => {
+  const seconds = `7302.${process.pid}`;
+  const early = start(`setsid env -i sleep ${seconds} &`, { keep: true, perl: perlPath });
+  // The supervisor waits for an answer before it starts the command, and gets none while this loop holds the thread.
+  while (!catches(early.pid, constants.signals.SIGALRM))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  early.signal('SIGKILL');
+  await early.exited;
+  assert.equal(countProcesses(seconds), 0);
+});
+
+test('a kill finds what forks and exits all the time, as soon as it stops doing so', async () => {
+  const seconds = `7303.${process.pid}`;
+  for (let run = 0; run < 5; run += 1) {
+    const chain = `syswrite STDOUT, "go"; fork and exit for 1 .. 100; exec qw(env -i sleep ${seconds})`;
+    const forking = start(`setsid perl -e '${chain}' &`, { keep: true, perl: perlPath });
+    const { stdout } = await forking.streams;
+    await once(stdout, 'data');
+    forking.signal('SIGKILL');
+    await forking.exited;
+    assert.equal(countProcesses(seconds), 0);
+  }
+});
+
+test('a command that ends takes such a one with it as well', async () => {
+  const seconds = `7304.${process.pid}`;
+  const chain = `my $now = time; fork and exit while time < $now + 2; exec qw(env -i sleep ${seconds})`;
+  const ending = start(`setsid perl -e '${chain}' &`, { perl: perlPath });
+  assert.deepEqual(await ending.exited, { exitCode: 0, signal: null });
+  assert.equal(countProcesses(seconds), 0);
+});
+
+function catches(pid: number, signal: number): boolean {
+  const [, caught = '0'] = /^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return ((BigInt(`0x${caught}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}

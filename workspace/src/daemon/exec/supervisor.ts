@@ -16,7 +16,7 @@ const script = String.raw`
 $/ = undef;
 $SIG{PIPE} = 'IGNORE';
 my ($prctl, $keep, @command) = @ARGV;
-my ($main, $status, $asked) = (0, 0, 0);
+my ($main, $status, $asked, $killed) = (0, 0, 0, 0);
 sub tree {
   my (%below, @all);
   opendir my $proc, '/proc' or return;
@@ -35,20 +35,22 @@ sub slay {
   for (1 .. 400) {
     my %stopped;
     for (1 .. 200) { my @new = grep { !$stopped{$_}++ } tree() or last; kill 'STOP', @new }
-    %stopped or last;
     kill 'KILL', keys %stopped;
-    reap(); pause(.005);
+    # Only this says that nothing is left: what forks and exits while /proc is read is not found there.
+    return if reap();
+    pause(.005);
   }
 }
 sub leave {
   for (1 .. 25) { return if reap(); pause(.02) }
-  my @left = tree() or return;
-  print STDERR '[' . @left . " left running by the command: ended. Run it in the background to keep it]\n" unless $asked;
+  my @left = tree();
+  my $said = @left . ' left running by the command: ended. Run it in the background to keep it';
+  print STDERR "[$said]\n" if @left and !$asked;
   kill 'TERM', @left;
   for (1 .. 100) { return if reap(); pause(.02) }
   slay();
 }
-$SIG{ALRM} = sub { slay() };
+$SIG{ALRM} = sub { $killed = 1; slay() };
 $SIG{TERM} = sub { return if $asked++; kill 'TERM', tree(); alarm 2 };
 for my $name (qw(INT HUP QUIT USR1 USR2)) { $SIG{$name} = sub { kill $name, -$main if $main } }
 my @pipes = map { pipe my $read, my $write; [$read, $write] } 1, 2;
@@ -65,6 +67,8 @@ $main = fork;
 if (!defined $main) { print STDERR "cannot start a process: $!\n"; exit 126 }
 if ($main == 0) { $SIG{PIPE} = 'DEFAULT'; setpgrp 0, 0; exec { $command[0] } @command; exit 127 }
 setpgrp $main, $main;
+# It may have come when there was nothing to kill.
+slay() if $killed;
 while ((my $id = waitpid -1, 0) > 0) { if ($id == $main) { $status = $?; leave() unless $keep } }
 alarm 0;
 if (my $signal = $status & 127) { $SIG{$_} = 'DEFAULT' for keys %SIG; kill $signal, $$; pause(1) }
