@@ -119,6 +119,17 @@ const ptyBeside = {
   },
 };
 
+// The daemon is one file, so the text of its supervisor is part of it.
+const supervisor = join(root, 'workspace/src/daemon/exec/supervisor.pl');
+const supervisorInside = {
+  name: 'supervisor-inside',
+  setup({ onLoad }) {
+    onLoad({ filter: /exec[\\/]supervisor-script\.ts$/ }, async () => ({
+      contents: `export const supervisorScript = ${JSON.stringify(await readFile(supervisor, 'utf8'))};`,
+    }));
+  },
+};
+
 /** What runs inside workspaces. CommonJS, one file each: as ES modules the daemon would need a third more memory. */
 async function buildWorkspace() {
   const out = join(dist, 'workspace');
@@ -139,13 +150,13 @@ async function buildWorkspace() {
     legalComments: 'none',
     // Optional speed-ups that ws works without.
     external: ['bufferutil', 'utf-8-validate'],
-    plugins: [ptyBeside],
+    plugins: [ptyBeside, supervisorInside],
     logLevel: 'warning',
   });
   const pty = createRequire(join(root, 'workspace/package.json'));
   const binary = pty.resolve(`@lydell/node-pty-${process.platform}-${process.arch}/pty.node`);
   await copyFile(binary, join(out, 'pty.node'));
-  return [...inputsOf(metafile), binary];
+  return [...inputsOf(metafile), binary, supervisor];
 }
 
 async function copyMigrations(out) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -26,6 +27,12 @@ test('without Perl: output, exit code, signals', async () => {
   const killed = start('sleep 600');
   killed.signal('SIGKILL');
   assert.deepEqual(await killed.exited, { exitCode: null, signal: 'SIGKILL' });
+});
+
+test('the supervisor is correct Perl, also by its strict rules', () => {
+  const file = new URL('../src/daemon/exec/supervisor.pl', import.meta.url).pathname;
+  const { status, stderr } = spawnSync(perlPath, ['-Mstrict', '-Mwarnings=FATAL,syntax', '-c', file]);
+  assert.equal(status, 0, String(stderr));
 });
 
 test('without Perl: what left its session ends with the command, and on TERM, by its marker', async () => {
