@@ -221,7 +221,9 @@ async function shell(text: string): Promise<string> {
 /** Runs it until it serves, and stops it as Ctrl-C does. */
 async function serve(text: string): Promise<void> {
   const child = spawn('sh', ['-euc', placed(text)], {
-    ...{ cwd: clone, env: environment(), detached: true },
+    cwd: clone,
+    env: environment(),
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);

@@ -54,8 +54,11 @@ test('no secret comes out anywhere but where it must', { timeout: 600_000 }, asy
   const leaking = await startLeakingProvider();
   const port = await freePort();
   const environment = {
-    ...{ LOG_LEVEL: 'trace', AUTH_SECRET: secrets.authSecret.value, MODEL_TITLES: 'true' },
-    ...{ SETTINGS_ENCRYPTION_KEY: secrets.encryptionKey.value, SETUP_CLAIM_TOKEN: secrets.claim.value },
+    LOG_LEVEL: 'trace',
+    AUTH_SECRET: secrets.authSecret.value,
+    MODEL_TITLES: 'true',
+    SETTINGS_ENCRYPTION_KEY: secrets.encryptionKey.value,
+    SETUP_CLAIM_TOKEN: secrets.claim.value,
   };
   const product = await startProduct(dataDir, environment, port);
   const witness = new Witness(product.url);

@@ -6,7 +6,7 @@ import { checkCoverage } from './coverage-rules.mjs';
 import { checkDocumentation } from './docs-pages.mjs';
 import { checkImportRules } from './import-rules.mjs';
 import { listFiles } from './source-text.mjs';
-import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
+import { checkDocumentPaths, checkFileLengths, checkLockfile, checkSpreads } from './text-rules.mjs';
 
 const root = dirname(import.meta.dirname);
 // One program for everything that runs in Node, one for the browser, so that shared sources are read twice, not five
@@ -31,6 +31,7 @@ export async function check() {
     { name: 'unused code', work: unused },
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
+    { name: 'spreads', work: () => report(checkSpreads(root)) },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
     { name: 'documentation', work: () => report(checkDocumentation(root)) },
     { name: 'citations', work: () => report(checkCitations(root, listFiles(root))) },

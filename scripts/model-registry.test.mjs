@@ -8,17 +8,13 @@ test('a registry is made of a file of models.dev, and anything else is refused',
     openai: {
       models: {
         'gpt-x': {
-          ...{
-            name: 'GPT X',
-            limit: { context: 400_000, output: 128_000 },
-            modalities: { input: ['text', 'image', 'pdf'] },
-          },
-          ...{
-            reasoning: true,
-            tool_call: true,
-            temperature: false,
-            cost: { input: 1.25, output: 10, cache_read: 0.125 },
-          },
+          name: 'GPT X',
+          limit: { context: 400_000, output: 128_000 },
+          modalities: { input: ['text', 'image', 'pdf'] },
+          reasoning: true,
+          tool_call: true,
+          temperature: false,
+          cost: { input: 1.25, output: 10, cache_read: 0.125 },
           reasoning_options: [{ type: 'effort', values: ['low', 'high'] }],
         },
       },

@@ -42,14 +42,15 @@ function ownAddress() {
 
 function config(settings = {}) {
   return loadConfig({
-    ...{
-      DATA_DIR: folder,
-      WORKSPACE_MODE: 'kubernetes',
-      WORKSPACE_NAMESPACE: namespace,
-      WORKSPACE_STORAGE_SIZE: '1Gi',
-    },
-    ...{ WORKSPACE_MEMORY_MB: '512', WORKSPACE_IMAGE: process.env.WORKSPACE_IMAGE ?? 'homeport-workspace:latest' },
-    ...{ WORKSPACE_PORT: '3001', WORKSPACE_CONTROL_URL: `http://${controlHost}:3001`, ...settings },
+    DATA_DIR: folder,
+    WORKSPACE_MODE: 'kubernetes',
+    WORKSPACE_NAMESPACE: namespace,
+    WORKSPACE_STORAGE_SIZE: '1Gi',
+    WORKSPACE_MEMORY_MB: '512',
+    WORKSPACE_IMAGE: process.env.WORKSPACE_IMAGE ?? 'homeport-workspace:latest',
+    WORKSPACE_PORT: '3001',
+    WORKSPACE_CONTROL_URL: `http://${controlHost}:3001`,
+    ...settings,
   });
 }
 
@@ -64,7 +65,10 @@ const open = (settings = {}) =>
 
 const daemonToken = (id, generation) => sha256(`token of ${id} ${generation}`);
 const life = (id, generation) => ({
-  ...{ id, generation, slot: 1, daemonTokenHash: sha256(daemonToken(id, generation)) },
+  id,
+  generation,
+  slot: 1,
+  daemonTokenHash: sha256(daemonToken(id, generation)),
   workspaceToken: `wst_${sha256(id).slice(0, 10)}_${generation}`,
 });
 
@@ -84,7 +88,9 @@ async function api(method, path, body, who = admin, type = 'application/json') {
   const options = {};
   await who.applyToHTTPSOptions(options);
   const outgoing = request(new URL(path, who.getCurrentCluster().server), {
-    ...{ ...options, agent: false, method },
+    ...options,
+    agent: false,
+    method,
     headers: { ...options.headers, accept: 'application/json', 'content-type': type },
   });
   outgoing.end(body === undefined ? undefined : JSON.stringify(body));
@@ -104,7 +110,9 @@ const inNamespace = (path, group = 'api/v1') => `/${group}/namespaces/${namespac
 async function prepare() {
   await must('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   await must('POST', inNamespace('serviceaccounts'), {
-    ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'homeport' } },
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'homeport' },
   });
   const rbac = 'apis/rbac.authorization.k8s.io/v1';
   const rules = neededVerbs.map(([resource, verbs]) => {
@@ -115,7 +123,9 @@ async function prepare() {
   const head = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata };
   await must('POST', inNamespace('roles', rbac), { ...head, kind: 'Role', rules });
   await must('POST', inNamespace('rolebindings', rbac), {
-    ...{ ...head, kind: 'RoleBinding', subjects: [{ kind: 'ServiceAccount', name: 'homeport', namespace }] },
+    ...head,
+    kind: 'RoleBinding',
+    subjects: [{ kind: 'ServiceAccount', name: 'homeport', namespace }],
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'homeport' },
   });
   const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 7200 } };
@@ -357,10 +367,8 @@ async function nodePart() {
   await runtime.close();
   await step('kill -9 of its process: the next one finds the workspace, and stops it', async () => {
     const child = spawn(process.execPath, [import.meta.filename, 'start-and-wait', 'orphan'], {
-      ...{
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, TEST_NAMESPACE: namespace, TEST_FOLDER: folder },
-      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TEST_NAMESPACE: namespace, TEST_FOLDER: folder },
     });
     await once(createInterface({ input: child.stdout }), 'line');
     child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-// File lengths, paths that documents mention, and a complete lockfile.
+// File lengths, spreads of literals, paths that documents mention, and a complete lockfile.
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { listFiles, readSource } from './source-text.mjs';
@@ -18,6 +18,22 @@ export function checkFileLengths(root) {
     target.push({ file, line: 1, rule: 'file-length', message: `${lines} lines` });
   }
   return { problems, warnings };
+}
+
+const code = /\.(ts|tsx|mjs)$/;
+
+/** An object spread into another one, member by member, only to save lines: its members can stand there themselves. */
+export function checkSpreads(root) {
+  const problems = [];
+  for (const file of listFiles(root).filter((name) => code.test(name))) {
+    readSource(root, file)
+      .split('\n')
+      .forEach((text, index) => {
+        if (!/(^|[{,(\s])\.{3}\{/.test(text)) return;
+        problems.push({ file, line: index + 1, rule: 'spread', message: 'write the members themselves' });
+      });
+  }
+  return problems;
 }
 
 const documents = /^(README\.md|CONTRIBUTING\.md|docs\/.*\.md)$/;

@@ -44,12 +44,13 @@ async function measure(bench: Bench, part: string, env: Record<string, string>, 
   const compared = { name: 'P', value: median(plain.map(({ server }) => server)) };
   for (const side of ['server', 'database'] as const) {
     bench.report.add({
-      ...{ part, what: `per 1,000 tokens, whole answers of ${answer.tokens}, ${side}`, unit: 'ms CPU', compared },
-      ...{
-        measured: median(own.map((spent) => spent[side])),
-        judge: 'ratio',
-        limit: { at: 'most', value: most[side] },
-      },
+      part,
+      what: `per 1,000 tokens, whole answers of ${answer.tokens}, ${side}`,
+      unit: 'ms CPU',
+      compared,
+      measured: median(own.map((spent) => spent[side])),
+      judge: 'ratio',
+      limit: { at: 'most', value: most[side] },
     });
   }
   await product.stop();

@@ -62,10 +62,13 @@ async function compareLists(bench: Bench, product: Product): Promise<void> {
       times.get(chatId)?.push(...(await ask(chatId, query, samples)));
     });
     bench.report.add({
-      ...{ part: 'artifacts', what: `${what}: p99 with ${many} files`, unit: 'ms' },
+      part: 'artifacts',
+      what: `${what}: p99 with ${many} files`,
+      unit: 'ms',
       measured: quantile(times.get(large) ?? [], 0.99),
       compared: { name: `with ${few}`, value: quantile(times.get(small) ?? [], 0.99) },
-      ...{ judge: 'ratio', limit: { at: 'most', value: 3 } },
+      judge: 'ratio',
+      limit: { at: 'most', value: 3 },
     });
   }
   connection.close();
@@ -115,13 +118,22 @@ async function compareTransfers(bench: Bench, product: Product): Promise<void> {
     ['download', median(rates.down)],
   ] as const) {
     bench.report.add({
-      ...{ part: 'artifacts', what: `${what} of ${megabytes} MiB`, measured, unit: 'MiB/s', compared },
-      ...{ judge: 'ratio', limit: { at: 'least', value: 0.6 } },
+      part: 'artifacts',
+      what: `${what} of ${megabytes} MiB`,
+      measured,
+      unit: 'MiB/s',
+      compared,
+      judge: 'ratio',
+      limit: { at: 'least', value: 0.6 },
     });
   }
   bench.report.add({
-    ...{ part: 'artifacts', what: `resident size, growth over ${megabytes} MiB up and down`, unit: 'MiB' },
-    ...{ measured: Math.max(...growth), judge: 'value', limit: { at: 'most', value: 64 } },
+    part: 'artifacts',
+    what: `resident size, growth over ${megabytes} MiB up and down`,
+    unit: 'MiB',
+    measured: Math.max(...growth),
+    judge: 'value',
+    limit: { at: 'most', value: 64 },
   });
 }
 
@@ -173,7 +185,10 @@ export async function sendForm(
   const head = `${texts.join('')}${part('"file"; filename="big.bin"')}\r\n`;
   const tail = `\r\n--${boundary}--\r\n`;
   const sending = request({
-    ...{ host: '127.0.0.1', port: product.port, method: 'POST', path },
+    host: '127.0.0.1',
+    port: product.port,
+    method: 'POST',
+    path,
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
       'content-length': head.length + size + tail.length,

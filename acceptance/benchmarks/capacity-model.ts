@@ -71,8 +71,12 @@ export async function measureCapacityModel(bench: Bench): Promise<void> {
     const error = Math.max(spent / expected, expected / spent);
     const what = `${resource} of another mix on three replicas, against the model`;
     bench.report.add({
-      ...{ part: 'capacity-model', what, unit: 'times' },
-      ...{ measured: error, judge: 'value', limit: { at: 'most', value: 1.2 } },
+      part: 'capacity-model',
+      what,
+      unit: 'times',
+      measured: error,
+      judge: 'value',
+      limit: { at: 'most', value: 1.2 },
       note: `(measured ${spent.toPrecision(3)}, predicted ${expected.toPrecision(3)}, in ${unseen.length} runs)`,
     });
   }
@@ -191,7 +195,9 @@ async function measureMerging(bench: Bench, replicas: Replicas): Promise<void> {
   const after = await read(replicas);
   const row = (resource: 'database CPU' | 'WAL', unit: string, factor: number) =>
     bench.report.add({
-      ...{ part: 'capacity-model', what: `${resource} per turn for the search index`, unit },
+      part: 'capacity-model',
+      what: `${resource} per turn for the search index`,
+      unit,
       measured: perTurn((after[resource] - before[resource]) * factor),
     });
   row('database CPU', 'ms', 1000);
@@ -221,11 +227,15 @@ async function measureIdle(bench: Bench, replicas: Replicas): Promise<void> {
   const perFollower = (value: number) => value / followerCount;
   const row = { part: 'capacity-model' };
   bench.report.add({
-    ...{ ...row, what: 'server CPU per idle follower and second', unit: 'ms' },
+    ...row,
+    what: 'server CPU per idle follower and second',
+    unit: 'ms',
     measured: perFollower(((cpuSeconds(pid) - before) * 1000) / idleSeconds),
   });
   bench.report.add({
-    ...{ ...row, what: 'memory per idle follower', unit: 'kB' },
+    ...row,
+    what: 'memory per idle follower',
+    unit: 'kB',
     measured: perFollower((residentBytes(pid) - memory) / 1024),
   });
   for (const connection of followers) connection.close();
@@ -236,11 +246,15 @@ async function measureIdle(bench: Bench, replicas: Replicas): Promise<void> {
       (select count(*) from pg_stat_activity where datname = current_database()) as connections`,
   );
   bench.report.add({
-    ...{ ...row, what: 'database per stored turn, everything included', unit: 'kB' },
+    ...row,
+    what: 'database per stored turn, everything included',
+    unit: 'kB',
     measured: Number(rows[0]?.bytes) / 1024 / Number(rows[0]?.turns),
   });
   bench.report.add({
-    ...{ ...row, what: 'database connections of one replica under load', unit: '' },
+    ...row,
+    what: 'database connections of one replica under load',
+    unit: '',
     measured: Number(rows[0]?.connections) - 1,
   });
 }

@@ -23,9 +23,13 @@ export async function measureCapacity(bench: Bench): Promise<void> {
   });
   const [own = [], plain = []] = [...held.values()];
   bench.report.add({
-    ...{ part: 'capacity', what: 'streams held by one core', measured: median(own), unit: 'streams' },
+    part: 'capacity',
+    what: 'streams held by one core',
+    measured: median(own),
+    unit: 'streams',
     compared: { name: 'P', value: median(plain) },
-    ...{ judge: 'ratio', limit: { at: 'least', value: 1 } },
+    judge: 'ratio',
+    limit: { at: 'least', value: 1 },
     note: `(rounds: ${own.join(', ')}; P ${plain.join(', ')})`,
   });
 }

@@ -103,7 +103,10 @@ export class PageCpu {
     const throughput = (megabits * 1_000_000) / 8;
     await this.#session.send('Network.enable');
     await this.#session.send('Network.emulateNetworkConditions', {
-      ...{ offline: false, latency, downloadThroughput: throughput, uploadThroughput: throughput },
+      offline: false,
+      latency,
+      downloadThroughput: throughput,
+      uploadThroughput: throughput,
     });
   }
 

@@ -46,13 +46,12 @@ export async function measureDocumentSearch(bench: Bench): Promise<void> {
       ['p95', 0.95],
     ] as const) {
       bench.report.add({
-        ...{
-          part: 'document-search',
-          what: `a search of a model, ${name}`,
-          measured: times.percentile(rank),
-          unit: 'ms',
-        },
-        ...{ judge: 'value', ...(rank === 0.95 ? { limit: { at: 'most', value: 150 } } : {}) },
+        part: 'document-search',
+        what: `a search of a model, ${name}`,
+        measured: times.percentile(rank),
+        unit: 'ms',
+        judge: 'value',
+        ...(rank === 0.95 ? { limit: { at: 'most', value: 150 } } : {}),
         note: `(${times.count} questions)`,
       });
     }

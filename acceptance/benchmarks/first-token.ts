@@ -41,9 +41,13 @@ function addRows(bench: Bench, asked: Map<Subject, Histogram>, admitted: Histogr
   const [product = new Histogram(), plain = new Histogram()] = [...asked.values()];
   const row = (what: string, histogram: Histogram, fraction: number, most: number, compared = true) =>
     bench.report.add({
-      ...{ part: 'first-token', what, measured: histogram.percentile(fraction), unit: 'ms' },
+      part: 'first-token',
+      what,
+      measured: histogram.percentile(fraction),
+      unit: 'ms',
       ...(compared ? { compared: { name: 'P', value: plain.percentile(fraction) } } : {}),
-      ...{ judge: 'value', limit: { at: 'most', value: most } },
+      judge: 'value',
+      limit: { at: 'most', value: most },
       note: `(${histogram.count} answers)`,
     });
   row('first token over the provider, p50', product, 0.5, 5);

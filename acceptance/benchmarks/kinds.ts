@@ -35,7 +35,9 @@ export async function measureKinds(bench: Bench): Promise<void> {
     const value = (kind: ProviderKind): number => median(spent.get(kind)?.[way] ?? []);
     for (const kind of providerKinds.slice(1)) {
       bench.report.add({
-        ...{ part: 'kinds', what: `per 1,000 tokens of ${kind}, ${way}, server`, unit: 'ms CPU' },
+        part: 'kinds',
+        what: `per 1,000 tokens of ${kind}, ${way}, server`,
+        unit: 'ms CPU',
         measured: value(kind),
         compared: { name: 'openai', value: value('openai') },
         ...(way === 'paced' ? { judge: 'ratio', limit: { at: 'most', value: most } } : {}),
@@ -53,8 +55,12 @@ async function subjectOf(bench: Bench, product: Product, kind: ProviderKind, por
   };
   const made = (await product.call('POST', '/api/providers', fields)) as { provider: { id: string } };
   const added = (await product.call('POST', '/api/models', {
-    ...{ providerId: made.provider.id, providerModelId: 'bench', displayName: `Bench ${kind}` },
-    ...{ contextWindow: 1_000_000, maxOutputTokens: 1_000, tier: 1 },
+    providerId: made.provider.id,
+    providerModelId: 'bench',
+    displayName: `Bench ${kind}`,
+    contextWindow: 1_000_000,
+    maxOutputTokens: 1_000,
+    tier: 1,
   })) as { model: { id: string } };
   const subject = await bench.productSubject();
   const options = { modelId: added.model.id };

@@ -43,13 +43,12 @@ export async function measureMcp(bench: Bench): Promise<void> {
       const plain = without?.percentile(share) ?? 0;
       const measured = withServer?.percentile(share) ?? 0;
       bench.report.add({
-        ...{
-          part: 'mcp',
-          what: `a warm MCP server adds to the first token, ${what}`,
-          measured: measured - plain,
-          unit: 'ms',
-        },
-        ...{ judge: 'value', limit: { at: 'most', value: 5 } },
+        part: 'mcp',
+        what: `a warm MCP server adds to the first token, ${what}`,
+        measured: measured - plain,
+        unit: 'ms',
+        judge: 'value',
+        limit: { at: 'most', value: 5 },
         note: `(${measured.toFixed(2)} with, ${plain.toFixed(2)} without, ${withServer?.count} turns; ${tools.length} tools)`,
       });
     }

@@ -21,9 +21,13 @@ export async function measureMemory(bench: Bench): Promise<void> {
   const plainBytes = await bytesPerStream(plain.subject, plain.process);
   const ownBytes = await bytesPerStream(subject, product.process);
   bench.report.add({
-    ...{ part: 'memory', what: 'per open idle stream', measured: ownBytes / 1000, unit: 'kB' },
+    part: 'memory',
+    what: 'per open idle stream',
+    measured: ownBytes / 1000,
+    unit: 'kB',
     compared: { name: 'P', value: plainBytes / 1000 },
-    ...{ judge: 'ratio', limit: { at: 'most', value: 1.5 } },
+    judge: 'ratio',
+    limit: { at: 'most', value: 1.5 },
   });
   await addIdleCpu(bench, product);
   provider.finishAll();
@@ -60,13 +64,12 @@ async function addIdleCpu(bench: Bench, product: { pid: number; databasePid: num
   const spent = spentSince(product, before);
   const percent = (seconds: number) => (100_000 * seconds) / windowMs;
   bench.report.add({
-    ...{
-      part: 'memory',
-      what: 'CPU of 1,000 idle streams, server',
-      measured: percent(spent.server),
-      unit: '% of a core',
-    },
-    ...{ judge: 'value', limit: { at: 'most', value: 1 } },
+    part: 'memory',
+    what: 'CPU of 1,000 idle streams, server',
+    measured: percent(spent.server),
+    unit: '% of a core',
+    judge: 'value',
+    limit: { at: 'most', value: 1 },
   });
   const what = 'CPU of 1,000 idle streams, database';
   bench.report.add({ part: 'memory', what, measured: percent(spent.database), unit: '% of a core' });

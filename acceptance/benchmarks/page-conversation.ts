@@ -42,7 +42,11 @@ export async function measureConversation(bench: Bench): Promise<void> {
     }
     const row = (what: string, measured: number, most: number) =>
       bench.report.add({
-        ...{ part: 'conversation', what, measured, unit: 'ms', judge: 'value' },
+        part: 'conversation',
+        what,
+        measured,
+        unit: 'ms',
+        judge: 'value',
         limit: { at: 'most', value: most },
       });
     row(`opening ${messages} messages: tasks`, median(opened), 200);

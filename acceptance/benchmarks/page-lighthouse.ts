@@ -33,8 +33,12 @@ export async function measureLighthouse(bench: Bench): Promise<void> {
         const scores = runs.map((run) => run[category].score);
         const failed = runs.at(-1)?.[category].failed ?? [];
         bench.report.add({
-          ...{ part: 'lighthouse', what: `${name}: ${category}`, measured: median(scores), unit: '' },
-          ...{ judge: 'value', limit: { at: 'least', value: 95 } },
+          part: 'lighthouse',
+          what: `${name}: ${category}`,
+          measured: median(scores),
+          unit: '',
+          judge: 'value',
+          limit: { at: 'least', value: 95 },
           note: failed.length === 0 ? '' : `(${failed.join(', ')})`,
         });
       }
@@ -49,7 +53,11 @@ type Scores = Record<(typeof categories)[number], { score: number; failed: strin
 /** Scores of 0 to 100, each with the audits that took points away. */
 async function score(url: string, port: number, extraHeaders: Record<string, string>): Promise<Scores> {
   const result = await lighthouse(url, {
-    ...{ port, output: 'json', logLevel: 'error', onlyCategories: [...categories], extraHeaders },
+    port,
+    output: 'json',
+    logLevel: 'error',
+    onlyCategories: [...categories],
+    extraHeaders,
     disableStorageReset: true,
   });
   if (result === undefined) throw new Error('Lighthouse gave no result');

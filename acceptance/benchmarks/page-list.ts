@@ -45,8 +45,13 @@ export async function measureList(bench: Bench): Promise<void> {
       await context.close();
     }
     bench.report.add({
-      ...{ part: 'list', what: `late frames, ${conversations} conversations`, measured: median(late), unit: 'frames' },
-      ...{ judge: 'value', limit: { at: 'most', value: 0 }, note: `(of ${frames})` },
+      part: 'list',
+      what: `late frames, ${conversations} conversations`,
+      measured: median(late),
+      unit: 'frames',
+      judge: 'value',
+      limit: { at: 'most', value: 0 },
+      note: `(of ${frames})`,
     });
   } finally {
     await browser.close();

@@ -26,7 +26,11 @@ export async function measureLoad(bench: Bench): Promise<void> {
         await context.close();
       }
       bench.report.add({
-        ...{ part: 'load', what: `composer usable, ${line.name}`, measured: median(times), unit: 'ms', judge: 'value' },
+        part: 'load',
+        what: `composer usable, ${line.name}`,
+        measured: median(times),
+        unit: 'ms',
+        judge: 'value',
         limit: { at: 'most', value: line.most },
       });
     }

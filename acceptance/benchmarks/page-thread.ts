@@ -12,7 +12,11 @@ export async function measureThread(bench: Bench): Promise<void> {
   try {
     const row = (what: string, measured: number, unit: string, most: number) =>
       bench.report.add({
-        ...{ part: 'thread', what, measured, unit, judge: 'value' },
+        part: 'thread',
+        what,
+        measured,
+        unit,
+        judge: 'value',
         limit: { at: 'most', value: most },
       });
     const scripts: number[] = [];

@@ -52,16 +52,22 @@ export async function launchProduct(
   const launched = startPinned(cores.subject, [join(dist, 'server/main.mjs')], {
     cwd: dataDir,
     env: {
-      ...{ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', DATABASE_URL: '', HOST: '', BASE_URL: '' },
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      DATABASE_URL: '',
+      HOST: '',
+      BASE_URL: '',
       // The scripted provider is on loopback without TLS. Titles by a model would be a second answer, not part of the
       // first.
-      ...{
-        ALLOW_PRIVATE_EGRESS: 'true',
-        ALLOW_INSECURE_HTTP: 'true',
-        MODEL_TITLES: 'false',
-        WORKSPACE_MODE: 'disabled',
-      },
-      ...{ EDITION: 'community', AUTH_SECRET: '', SETTINGS_ENCRYPTION_KEY: '', NODE_OPTIONS: '' },
+      ALLOW_PRIVATE_EGRESS: 'true',
+      ALLOW_INSECURE_HTTP: 'true',
+      MODEL_TITLES: 'false',
+      WORKSPACE_MODE: 'disabled',
+      EDITION: 'community',
+      AUTH_SECRET: '',
+      SETTINGS_ENCRYPTION_KEY: '',
+      NODE_OPTIONS: '',
       ...env,
     },
   });
@@ -103,7 +109,12 @@ export async function startProduct(options: {
   const databasePid = postmasterPid(dataDir);
   const socketDir = pidFileLines(dataDir)[4] ?? '';
   return {
-    ...{ pid: launched.pid, databasePid, port, cookie, dataDir, socketDir },
+    pid: launched.pid,
+    databasePid,
+    port,
+    cookie,
+    dataDir,
+    socketDir,
     process: launched,
     call: (method, path, body) => callApi(port, cookie, method, path, body),
     async createChats(count) {
@@ -168,7 +179,12 @@ async function addModel(
 ): Promise<string> {
   const maxOutputTokens = Math.min(1_000, Math.floor(contextWindow / 2));
   const answer = await callApi(port, cookie, 'POST', '/api/models', {
-    ...{ providerId, providerModelId, displayName: 'Bench', contextWindow, maxOutputTokens, tier: 1 },
+    providerId,
+    providerModelId,
+    displayName: 'Bench',
+    contextWindow,
+    maxOutputTokens,
+    tier: 1,
   });
   return model.parse(member(answer, 'model')).id;
 }

@@ -68,11 +68,9 @@ const anthropic: Form = {
   ending:
     named({ type: 'content_block_stop', index: 0 }) +
     named({
-      ...{
-        type: 'message_delta',
-        delta: { stop_reason: 'end_turn', stop_sequence: null },
-        usage: { output_tokens: 10 },
-      },
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 10 },
     }) +
     named({ type: 'message_stop' }) +
     last,
@@ -91,7 +89,9 @@ const responses: Form = {
       response: { ...answer, status: 'in_progress', output: [] },
     }) +
     named({
-      ...{ type: 'response.output_item.added', sequence_number: 1, output_index: 0 },
+      type: 'response.output_item.added',
+      sequence_number: 1,
+      output_index: 0,
       item: { ...item, status: 'in_progress', content: [] },
     }) +
     named({ type: 'response.content_part.added', sequence_number: 2, ...place, part }),
@@ -104,7 +104,8 @@ const responses: Form = {
   },
   ending:
     named({
-      ...{ type: 'response.completed', sequence_number: 1_000_000 },
+      type: 'response.completed',
+      sequence_number: 1_000_000,
       response: { ...answer, status: 'completed', output: [], usage: { input_tokens: 10, output_tokens: 10 } },
     }) + last,
 };

@@ -25,12 +25,21 @@ export async function measureProvision(bench: Bench): Promise<void> {
     const part = 'provision';
     const named = `${users} users, ${users * size.modelsPerUser} models, ${conversations} conversations, ${what}`;
     bench.report.add({
-      ...{ part, what: named, measured: seconds, unit: 's', judge: 'value', limit: { at: 'most', value: 60 } },
+      part,
+      what: named,
+      measured: seconds,
+      unit: 's',
+      judge: 'value',
+      limit: { at: 'most', value: 60 },
       note: `${(body.length / 1e6).toFixed(0)} MB of JSON`,
     });
     bench.report.add({
-      ...{ part, what: `growth of the server, ${what}`, measured: growth / 1e6, unit: 'MB' },
-      ...{ judge: 'value', limit: { at: 'most', value: 300 } },
+      part,
+      what: `growth of the server, ${what}`,
+      measured: growth / 1e6,
+      unit: 'MB',
+      judge: 'value',
+      limit: { at: 'most', value: 300 },
     });
     const cpu = spentSince(product, cpuBefore);
     bench.report.add({ part, what: `CPU of the server, ${what}`, measured: cpu.server, unit: 's' });
@@ -80,20 +89,27 @@ export function unpin(pid: number): void {
 function manifest(users: number, conversations: number): Manifest {
   const model = { contextWindow: 8_000, maxOutputTokens: 1_000, tier: 2 };
   const models = Array.from({ length: size.modelsPerUser }, (_, i) => ({
-    ...{ ...model, providerModelId: `model-${i}`, displayName: `Model ${i}` },
+    ...model,
+    providerModelId: `model-${i}`,
+    displayName: `Model ${i}`,
   }));
   const provider = { name: 'Provider', baseUrl: 'https://api.example.org/v1', models };
   return {
     version: 1,
     users: Array.from({ length: users }, (_, i) => ({
-      ...{ email: `user-${i}@example.org`, name: `User ${i}`, password: `password-of-user-${i}` },
+      email: `user-${i}@example.org`,
+      name: `User ${i}`,
+      password: `password-of-user-${i}`,
       providers: [{ ...provider, apiKey: `sk-${i}`, headers: { 'x-user': String(i) } }],
     })),
     conversations: Array.from({ length: conversations }, (_, i) => ({
-      ...{ id: `conversation-${i}`, ownerEmail: `user-${i % users}@example.org`, title: `Conversation ${i}` },
+      id: `conversation-${i}`,
+      ownerEmail: `user-${i % users}@example.org`,
+      title: `Conversation ${i}`,
       createdAt: '2026-01-02T03:04:05Z',
       messages: Array.from({ length: size.messages }, (_, m) => ({
-        ...{ id: `conversation-${i}-${m}`, role: m % 2 === 0 ? ('user' as const) : ('assistant' as const) },
+        id: `conversation-${i}-${m}`,
+        role: m % 2 === 0 ? ('user' as const) : ('assistant' as const),
         parts: [{ type: 'text', text: `Words ${m} of conversation ${i}, and some more of them. `.repeat(8) }],
       })),
     })),

@@ -38,9 +38,13 @@ export async function measureReads(bench: Bench): Promise<void> {
     });
     const [own = [], plain = []] = [...rates.values()];
     bench.report.add({
-      ...{ part: 'reads', what: request.name, measured: median(own), unit: 'a second' },
+      part: 'reads',
+      what: request.name,
+      measured: median(own),
+      unit: 'a second',
       compared: { name: 'M', value: median(plain) },
-      ...{ judge: 'ratio', limit: { at: 'least', value: 0.8 } },
+      judge: 'ratio',
+      limit: { at: 'least', value: 0.8 },
     });
   }
   await compareLists(bench, product, seconds);
@@ -62,10 +66,13 @@ async function compareLists(bench: Bench, product: Product, seconds: number): Pr
     rates.get(cookie)?.push(await requestsPerSecond(product.port, cookie, list, seconds));
   });
   bench.report.add({
-    ...{ part: 'reads', what: `GET /api/chats with ${manyChats} conversations`, unit: 'a second' },
+    part: 'reads',
+    what: `GET /api/chats with ${manyChats} conversations`,
+    unit: 'a second',
     measured: median(rates.get(many) ?? []),
     compared: { name: `with ${fewChats}`, value: median(rates.get(few) ?? []) },
-    ...{ judge: 'ratio', limit: { at: 'least', value: 0.95 } },
+    judge: 'ratio',
+    limit: { at: 'least', value: 0.95 },
   });
 }
 

@@ -35,7 +35,10 @@ export async function startReplicas(dist: string, count: number, providerPort: n
   const ports = launched.map(({ port }) => port);
   const { cookie } = await setUp(ports[0] ?? 0, { providerPort });
   return {
-    ...{ ports, cookie, postmaster, database },
+    ports,
+    cookie,
+    postmaster,
+    database,
     pids: launched.map(({ process }) => process.pid),
     async takeChat() {
       const made = (await callApi(ports[0] ?? 0, cookie, 'POST', '/api/chats', { title: 'Bench' })) as {

@@ -27,8 +27,12 @@ export async function measureShell(bench: Bench): Promise<void> {
       ['p95', 0.95],
     ] as const) {
       bench.report.add({
-        ...{ part: 'shell', what: `a call of the shell, ${what}`, measured: times.percentile(share), unit: 'ms' },
-        ...{ judge: 'value', ...(share === 0.5 ? { limit: { at: 'most', value: 30 } } : {}) },
+        part: 'shell',
+        what: `a call of the shell, ${what}`,
+        measured: times.percentile(share),
+        unit: 'ms',
+        judge: 'value',
+        ...(share === 0.5 ? { limit: { at: 'most', value: 30 } } : {}),
         note: `(${times.count} calls of \`true\`)`,
       });
     }

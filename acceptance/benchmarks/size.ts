@@ -30,8 +30,12 @@ export async function measureSize(bench: Bench): Promise<void> {
   const built = bytesOf(bench.dist);
   const largest = sizes.slice(0, 6).map(({ name, bytes }) => `${name} ${(bytes / megabyte).toFixed(1)}`);
   bench.report.add({
-    ...{ part: 'size', what: 'installed for production', measured: (packages + built) / megabyte, unit: 'MB' },
-    ...{ judge: 'value', limit: { at: 'most', value: 100 } },
+    part: 'size',
+    what: 'installed for production',
+    measured: (packages + built) / megabyte,
+    unit: 'MB',
+    judge: 'value',
+    limit: { at: 'most', value: 100 },
     note: `(dist ${(built / megabyte).toFixed(1)}; ${largest.join(', ')})`,
   });
 }
@@ -72,7 +76,11 @@ export async function measureBrowser(bench: Bench): Promise<void> {
       .reduce((sum, file) => sum + gzipSync(readFileSync(join(out, file)), { level: 9 }).length, 0) / 1000;
   const row = (what: string, measured: number, most: number) =>
     bench.report.add({
-      ...{ part: 'browser', what, measured, unit: 'kB', judge: 'value' },
+      part: 'browser',
+      what,
+      measured,
+      unit: 'kB',
+      judge: 'value',
       limit: { at: 'most', value: most },
     });
   row('initial JavaScript, gzip', gzipped('.js'), 220);

@@ -26,8 +26,13 @@ export async function measureStart(bench: Bench): Promise<void> {
   }
   const row = (what: string, values: number[], most: number) =>
     bench.report.add({
-      ...{ part: 'start', what, measured: median(values), unit: 'ms', judge: 'value' },
-      ...{ limit: { at: 'most', value: most }, note: `(${values.map(Math.round).join(', ')})` },
+      part: 'start',
+      what,
+      measured: median(values),
+      unit: 'ms',
+      judge: 'value',
+      limit: { at: 'most', value: most },
+      note: `(${values.map(Math.round).join(', ')})`,
     });
   row('healthy on an existing database', existing, 350);
   row('healthy with initdb and migrations', fresh, 3_000);
@@ -48,12 +53,20 @@ export async function measureIdle(bench: Bench): Promise<void> {
   const server = residentBytes(process.pid) / megabyte;
   const database = familyProportionalBytes(postmasterPid(product.dataDir)) / megabyte;
   bench.report.add({
-    ...{ part: 'idle', what: 'resident size of the server after 20 s', measured: server, unit: 'MB' },
-    ...{ judge: 'value', limit: { at: 'most', value: 120 } },
+    part: 'idle',
+    what: 'resident size of the server after 20 s',
+    measured: server,
+    unit: 'MB',
+    judge: 'value',
+    limit: { at: 'most', value: 120 },
   });
   bench.report.add({
-    ...{ part: 'idle', what: 'proportional size of the database after 20 s', measured: database, unit: 'MB' },
-    ...{ judge: 'value', limit: { at: 'most', value: 40 } },
+    part: 'idle',
+    what: 'proportional size of the database after 20 s',
+    measured: database,
+    unit: 'MB',
+    judge: 'value',
+    limit: { at: 'most', value: 40 },
   });
   await process.stop();
 }

@@ -39,7 +39,12 @@ export async function measureStop(bench: Bench): Promise<void> {
     unit: 'ms',
   });
   bench.report.add({
-    ...{ part: 'stop', what: 'Stop reaches the provider, p99', measured: reached.percentile(0.99), unit: 'ms' },
-    ...{ judge: 'value', limit: { at: 'most', value: 300 }, note: `(${reached.count} stops)` },
+    part: 'stop',
+    what: 'Stop reaches the provider, p99',
+    measured: reached.percentile(0.99),
+    unit: 'ms',
+    judge: 'value',
+    limit: { at: 'most', value: 300 },
+    note: `(${reached.count} stops)`,
   });
 }

@@ -122,7 +122,12 @@ function follow(options: {
     onClose: () => fail('The connection was closed'),
   });
   return {
-    ...{ id, chatId, admittedAt, askedAt, first: first.promise, done: done.promise },
+    id,
+    chatId,
+    admittedAt,
+    askedAt,
+    first: first.promise,
+    done: done.promise,
     close() {
       clearTimeout(patience);
       connection.close();

@@ -70,7 +70,9 @@ function addRows(bench: Bench, [product, plain]: Subject[], results: Map<Subject
     median((subject === undefined ? [] : (results.get(subject) ?? [])).map(pick));
   const row = (what: string, pick: (round: Round) => number, most?: number, base: (round: Round) => number = pick) =>
     bench.report.add({
-      ...{ part: 'tokens', what, unit: what.includes('latency') ? 'ms' : 'ms CPU' },
+      part: 'tokens',
+      what,
+      unit: what.includes('latency') ? 'ms' : 'ms CPU',
       measured: of(product, pick),
       compared: { name: 'P', value: of(plain, base) },
       ...(most === undefined ? {} : { judge: 'ratio', limit: { at: 'most', value: most } }),

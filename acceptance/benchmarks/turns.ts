@@ -43,9 +43,14 @@ function kind(name: string, seeded: number, modelId: string): Kind {
 function addRow(bench: Bench, what: string, measured: Kind, base: Kind): void {
   const prompts = `(messages in the prompt: ${[...measured.prompts].join('/')} and ${[...base.prompts].join('/')})`;
   bench.report.add({
-    ...{ part: 'turns', what, measured: median(measured.cpu), unit: 'ms CPU', note: prompts },
+    part: 'turns',
+    what,
+    measured: median(measured.cpu),
+    unit: 'ms CPU',
+    note: prompts,
     compared: { name: base.name.replace(', small window', ''), value: median(base.cpu) },
-    ...{ judge: 'ratio', limit: { at: 'most', value: 1.15 } },
+    judge: 'ratio',
+    limit: { at: 'most', value: 1.15 },
   });
 }
 

@@ -71,8 +71,13 @@ async function compare(bench: Bench, product: Product, nginx: Nginx, folder: str
   const compared = { name: 'nginx PUT', value: median(rates.nginx) };
   for (const target of ['artifact', 'workspace'] as const) {
     bench.report.add({
-      ...{ part: 'uploads', what: `upload of ${size / mebibyte} MiB, ${target}`, unit: 'MiB/s', compared },
-      ...{ measured: median(rates[target]), judge: 'ratio', limit: { at: 'least', value: 0.6 } },
+      part: 'uploads',
+      what: `upload of ${size / mebibyte} MiB, ${target}`,
+      unit: 'MiB/s',
+      compared,
+      measured: median(rates[target]),
+      judge: 'ratio',
+      limit: { at: 'least', value: 0.6 },
     });
   }
 }

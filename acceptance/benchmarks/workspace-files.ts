@@ -60,21 +60,33 @@ async function compare(bench: Bench, product: Product, { folder, source, size, n
   }
   const part = 'workspace-files';
   bench.report.add({
-    ...{ part, what: `upload of ${megabytes} MiB into a workspace`, measured: median(rates.up), unit: 'MiB/s' },
+    part,
+    what: `upload of ${megabytes} MiB into a workspace`,
+    measured: median(rates.up),
+    unit: 'MiB/s',
     compared: { name: 'cp and sync', value: median(rates.cp) },
-    ...{ judge: 'ratio', limit: { at: 'least', value: 0.6 } },
+    judge: 'ratio',
+    limit: { at: 'least', value: 0.6 },
   });
   if (rates.nginx.length === 0)
     throw new Error('There is no nginx to compare downloads with: install it, or name it in NGINX');
   bench.report.add({
-    ...{ part, what: `download of ${megabytes} MiB from a workspace`, measured: median(rates.down), unit: 'MiB/s' },
+    part,
+    what: `download of ${megabytes} MiB from a workspace`,
+    measured: median(rates.down),
+    unit: 'MiB/s',
     compared: { name: 'nginx in front of nginx', value: median(rates.nginx) },
-    ...{ judge: 'ratio', limit: { at: 'least', value: 0.8 } },
+    judge: 'ratio',
+    limit: { at: 'least', value: 0.8 },
   });
   for (const who of ['service', 'daemon'] as const) {
     bench.report.add({
-      ...{ part, what: `resident size of the ${who}, growth over ${megabytes} MiB up and down`, unit: 'MiB' },
-      ...{ measured: Math.max(...growth[who]), judge: 'value', limit: { at: 'most', value: 100 } },
+      part,
+      what: `resident size of the ${who}, growth over ${megabytes} MiB up and down`,
+      unit: 'MiB',
+      measured: Math.max(...growth[who]),
+      judge: 'value',
+      limit: { at: 'most', value: 100 },
     });
   }
 }

@@ -24,7 +24,11 @@ export async function measureWorkspace(bench: Bench): Promise<void> {
   const [first = { cookie: '' }] = people;
   const row = (what: string, measured: number, unit: string, most: number | undefined, note?: string) =>
     bench.report.add({
-      ...{ part: 'workspace', what, measured, unit, judge: 'value' as const },
+      part: 'workspace',
+      what,
+      measured,
+      unit,
+      judge: 'value' as const,
       ...(most === undefined ? {} : { limit: { at: 'most' as const, value: most } }),
       note: `load ${readFileSync('/proc/loadavg', 'utf8').split(' ')[0]}${note === undefined ? '' : `, ${note}`}`,
     });

@@ -6,7 +6,9 @@ const exported = JSON.stringify({
   folders: [],
   history: [
     {
-      ...{ id: 'cb-1', name: 'Sailing plan', model: { id: 'gpt-3.5-turbo' } },
+      id: 'cb-1',
+      name: 'Sailing plan',
+      model: { id: 'gpt-3.5-turbo' },
       messages: [
         { role: 'user', content: 'Where to?' },
         { role: 'assistant', content: 'To the islands.' },

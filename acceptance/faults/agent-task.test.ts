@@ -29,7 +29,9 @@ const parts = 24;
 const ok = /exit code 0/;
 const bash = (command: string, expects = ok): AgentStep => ({ name: 'bash', input: { command }, expects });
 const write = (path: string, content: string): AgentStep => ({
-  ...{ name: 'write_file', input: { path, content }, expects: /^Wrote/ },
+  name: 'write_file',
+  input: { path, content },
+  expects: /^Wrote/,
 });
 const plan = (done: number): AgentStep => ({
   name: 'plan',
@@ -102,7 +104,8 @@ function taskSteps(interlude: (name: 'steer-one' | 'steer-two') => Promise<unkno
     plan(1),
     write('app/server.mjs', server),
     {
-      ...{ name: 'bash', input: { command: 'exec node app/server.mjs', background: true } },
+      name: 'bash',
+      input: { command: 'exec node app/server.mjs', background: true },
       expects: /processId: (\w+)/,
     },
     { name: 'preview', input: { port: appPort, path: '/?a=1' }, expects: /"status":200.*"title":"Parts"/ },

@@ -46,7 +46,13 @@ async function stopWithin(modelId: string, frames: number) {
   const restarted = await startProduct(dataDir, {}, port);
   const messages = await allMessages(caller, chatId);
   return {
-    ...{ stream, events, caller, chatId, waiting, messages, product: restarted },
+    stream,
+    events,
+    caller,
+    chatId,
+    waiting,
+    messages,
+    product: restarted,
     async end() {
       restarted.kill('SIGTERM');
       assert.equal(await restarted.exited, 0);

@@ -38,15 +38,19 @@ function manifest(round: number): Json {
   return {
     version: 1,
     users: Array.from({ length: size.users }, (_, i) => ({
-      ...{ email: email(i), name: `User ${i}` },
+      email: email(i),
+      name: `User ${i}`,
       ...(i < 4 ? { password: `password-${i}-of-round` } : {}),
       providers: [{ name: 'P', baseUrl: 'https://a.example/v1', apiKey: `sk-${round}-${i}`, models }],
     })),
     conversations: Array.from({ length: size.conversations }, (_, i) => ({
-      ...{ id: `r${round}-c${i}`, ownerEmail: email(i % size.users), title: `Conversation ${i}` },
+      id: `r${round}-c${i}`,
+      ownerEmail: email(i % size.users),
+      title: `Conversation ${i}`,
       createdAt: '2026-01-02T03:04:05Z',
       messages: Array.from({ length: 4 }, (_, m) => ({
-        ...{ id: `r${round}-c${i}-m${m}`, role: m % 2 === 0 ? 'user' : 'assistant' },
+        id: `r${round}-c${i}-m${m}`,
+        role: m % 2 === 0 ? 'user' : 'assistant',
         parts: [{ type: 'text', text: `Words ${m} of conversation ${i}. `.repeat(10) }],
       })),
     })),

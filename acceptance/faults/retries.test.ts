@@ -164,7 +164,10 @@ test('a cancelled input stays cancelled under retries, also after kill -9', { ti
   await restart();
   await retryAll();
   await submitUntilAcknowledged({
-    ...{ id: 'after-them', chatId, endpoint: '/api/chat/turn-inputs', model: model('echo', 3) },
+    id: 'after-them',
+    chatId,
+    endpoint: '/api/chat/turn-inputs',
+    model: model('echo', 3),
   });
   await settled(caller, chatId);
   const said = (await allMessages(caller, chatId)).map((message) => message.id);

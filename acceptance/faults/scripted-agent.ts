@@ -72,7 +72,12 @@ export async function startScriptedAgent(steps: readonly AgentStep[]): Promise<S
   }
 
   const agent: ScriptedAgent = {
-    ...{ results: [], repeated: 0, summaries: 0, heard: [], faults: [], messages: [] },
+    results: [],
+    repeated: 0,
+    summaries: 0,
+    heard: [],
+    faults: [],
+    messages: [],
     ...(await startModelServer(reply)),
   };
   return agent;

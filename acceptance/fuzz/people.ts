@@ -30,9 +30,26 @@ export class Person {
   readonly caller: Caller;
   id = '';
   readonly ids: Record<Kind, string[]> = {
-    ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
-    ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths, assistant: [], prompt: [] },
-    ...{ import: [], offer: [], skill: [] },
+    provider: [],
+    model: [],
+    chat: [],
+    message: [],
+    answer: [],
+    input: [],
+    session: [],
+    server: [],
+    project: [],
+    artifact: [],
+    user: [],
+    account: [],
+    invitation: [],
+    token: [],
+    path: filePaths,
+    assistant: [],
+    prompt: [],
+    import: [],
+    offer: [],
+    skill: [],
   };
   readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;

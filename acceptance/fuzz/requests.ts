@@ -95,7 +95,10 @@ function answerRequests(callers: number): fc.Arbitrary<FuzzRequest> {
   const what = fc.constantFrom({ messageId: '@id:message:1@' }, { resume: true });
   const how = fc.record({ detach: fc.boolean(), regenerate: fc.boolean() }, { requiredKeys: [] });
   return fc.tuple(what, how, fc.nat(callers - 1)).map(([asked, options, caller]) => ({
-    ...{ operation: 'POST /api/chat', method: 'POST', target: '/api/chat', caller },
+    operation: 'POST /api/chat',
+    method: 'POST',
+    target: '/api/chat',
+    caller,
     headers: [['content-type', 'application/json']],
     body: Buffer.from(JSON.stringify({ chatId: '@id:chat:1@', ...asked, ...options })),
   }));
@@ -133,7 +136,11 @@ function strayRequests(callers: number): fc.Arbitrary<FuzzRequest> {
       caller: callerOf(callers),
     })
     .map(({ method, segments, query, headers, caller }) => ({
-      ...{ operation: undefined, method, headers, caller, body: undefined },
+      operation: undefined,
+      method,
+      headers,
+      caller,
+      body: undefined,
       target: `/api/${segments.join('/')}?${query}`,
     }));
 }

@@ -183,10 +183,20 @@ describe('values', () => {
 describe('refusals', () => {
   test('name every bad setting at once', () => {
     const problems = problemsOf({
-      ...{ EDITION: 'x', PORT: 'x', BASE_URL: 'x', DATABASE_URL: 'x', TRUSTED_PROXIES: 'x' },
-      ...{ ALLOW_PRIVATE_EGRESS: 'x', ALLOW_INSECURE_HTTP: 'x', MODEL_TITLES: 'x', LOG_LEVEL: 'x' },
-      ...{ ARTIFACT_MAX_UPLOAD_BYTES: 'x', AUTH_SECRET: 'x', SETTINGS_ENCRYPTION_KEY: 'x' },
-      ...{ SETTINGS_ENCRYPTION_KEY_PREVIOUS: 'x', SETUP_CLAIM_TOKEN_FILE: join(scratch, 'missing') },
+      EDITION: 'x',
+      PORT: 'x',
+      BASE_URL: 'x',
+      DATABASE_URL: 'x',
+      TRUSTED_PROXIES: 'x',
+      ALLOW_PRIVATE_EGRESS: 'x',
+      ALLOW_INSECURE_HTTP: 'x',
+      MODEL_TITLES: 'x',
+      LOG_LEVEL: 'x',
+      ARTIFACT_MAX_UPLOAD_BYTES: 'x',
+      AUTH_SECRET: 'x',
+      SETTINGS_ENCRYPTION_KEY: 'x',
+      SETTINGS_ENCRYPTION_KEY_PREVIOUS: 'x',
+      SETUP_CLAIM_TOKEN_FILE: join(scratch, 'missing'),
     });
     assert.equal(problems.length, 14, problems.join('\n'));
   });

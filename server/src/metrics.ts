@@ -59,57 +59,59 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   collectDefaultMetrics({ register });
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       collect() {
         this.set(read());
       },
     });
   const requests = new Histogram({
-    ...{
-      name: 'homeport_http_request_duration_seconds',
-      help: 'Requests under /api until the response began; route as in the API reference, "none" for others',
-      registers,
-    },
-    ...{ labelNames: ['method', 'route', 'status'] as const, buckets: requestBuckets },
+    name: 'homeport_http_request_duration_seconds',
+    help: 'Requests under /api until the response began; route as in the API reference, "none" for others',
+    registers,
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: requestBuckets,
   });
   const responses = new Counter({
-    ...{ name: 'homeport_responses_total', help: 'Answers that ended, by state', registers },
+    name: 'homeport_responses_total',
+    help: 'Answers that ended, by state',
+    registers,
     labelNames: ['state'] as const,
   });
   const tokens = new Counter({
-    ...{
-      name: 'homeport_tokens_total',
-      help: 'Tokens as providers count them: input, output, and of these reasoning, cached, cache-write',
-      registers,
-    },
+    name: 'homeport_tokens_total',
+    help: 'Tokens as providers count them: input, output, and of these reasoning, cached, cache-write',
+    registers,
     labelNames: ['kind'] as const,
   });
   const cost = new Counter({
-    ...{
-      name: 'homeport_cost_dollars_total',
-      help: 'What answers cost, where prices are known; by person and model on the page Usage',
-      registers,
-    },
+    name: 'homeport_cost_dollars_total',
+    help: 'What answers cost, where prices are known; by person and model on the page Usage',
+    registers,
   });
   const calls = new Histogram({
-    ...{
-      name: 'homeport_provider_call_duration_seconds',
-      help: 'Calls to models until the headers arrived, by outcome: 2xx, 4xx, 5xx, unreachable',
-      registers,
-    },
-    ...{ labelNames: ['outcome'] as const, buckets: providerBuckets },
+    name: 'homeport_provider_call_duration_seconds',
+    help: 'Calls to models until the headers arrived, by outcome: 2xx, 4xx, 5xx, unreachable',
+    registers,
+    labelNames: ['outcome'] as const,
+    buckets: providerBuckets,
   });
   gauge('homeport_responses_running', 'Answers that this replica is making', sources.runningResponses);
   gauge('homeport_streams_open', 'Event streams open to clients of this replica', sources.openStreams);
   gauge('homeport_disk_free_bytes', 'Free space on the disk of DATA_DIR', sources.freeBytes);
   new Gauge({
-    ...{ name: 'homeport_build_info', help: '1, with the release as a label', registers },
+    name: 'homeport_build_info',
+    help: '1, with the release as a label',
+    registers,
     labelNames: ['version'] as const,
   }).set({ version: sources.version }, 1);
   // Each reads for itself, since they are collected side by side; nothing while the database is away.
   const backupGauge = (name: string, help: string, read: (last: { madeAt: number; hasFailed: boolean }) => number) =>
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       async collect() {
         const last = await sources.lastBackup().catch(() => undefined);
         if (last === undefined) this.remove();
@@ -125,15 +127,16 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     (last) => last.madeAt,
   );
   const starts = new Histogram({
-    ...{
-      name: 'homeport_workspace_start_duration_seconds',
-      help: 'Workspace starts by this replica, by outcome: ready, failed',
-      registers,
-    },
-    ...{ labelNames: ['outcome'] as const, buckets: startBuckets },
+    name: 'homeport_workspace_start_duration_seconds',
+    help: 'Workspace starts by this replica, by outcome: ready, failed',
+    registers,
+    labelNames: ['outcome'] as const,
+    buckets: startBuckets,
   });
   new Gauge({
-    ...{ name: 'homeport_workspaces', help: 'Workspaces of the installation that are running or starting', registers },
+    name: 'homeport_workspaces',
+    help: 'Workspaces of the installation that are running or starting',
+    registers,
     labelNames: ['phase'] as const,
     async collect() {
       const counts = await sources.workspaces().catch(() => undefined);
@@ -145,11 +148,9 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   });
   const { pool } = sources;
   new Gauge({
-    ...{
-      name: 'homeport_database_connections',
-      help: 'The pool: idle and busy connections, and requests waiting for one',
-      registers,
-    },
+    name: 'homeport_database_connections',
+    help: 'The pool: idle and busy connections, and requests waiting for one',
+    registers,
     labelNames: ['state'] as const,
     collect() {
       this.set({ state: 'idle' }, pool.idleCount);

@@ -124,7 +124,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     openProgram: (...program) => openProgram(workspaces, ...program),
   });
   const host: RuntimeHost = {
-    ...{ config, log, egress, disk },
+    config,
+    log,
+    egress,
+    disk,
     async findUserId(token) {
       const user = await findWorkspaceUser(base, token);
       return user?.enabled === true ? user.id : undefined;
@@ -174,7 +177,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const listener: RequestListener = createApp(deps, web);
   const terminals = new Terminals(deps);
   const upgrades = createUpgrades({
-    ...{ path: terminalPath, log, metrics, origin: originRule(config.baseUrl) },
+    path: terminalPath,
+    log,
+    metrics,
+    origin: originRule(config.baseUrl),
     identify: deps.findActor,
     handle: (input) => terminals.open(input),
   });

@@ -39,8 +39,13 @@ function comparable(conversations: Json[]): Json[] {
   return conversations.map(({ chat, activeMessageId, messages }) => {
     const place = (id: string | null) => messages.findIndex((message: Json) => message.id === id);
     return {
-      ...{ title: chat.title, archived: chat.archived, instructions: chat.instructions, parameters: chat.parameters },
-      ...{ createdAt: chat.createdAt, updatedAt: chat.updatedAt, inProject: chat.projectId !== null },
+      title: chat.title,
+      archived: chat.archived,
+      instructions: chat.instructions,
+      parameters: chat.parameters,
+      createdAt: chat.createdAt,
+      updatedAt: chat.updatedAt,
+      inProject: chat.projectId !== null,
       active: place(activeMessageId),
       messages: messages.map(({ id: _, chatId: __, parentId, parts, ...message }: Json) => ({
         ...message,

@@ -85,7 +85,9 @@ async function send(url: string, method: string, path: string, options: RequestO
   if (options.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
   const body = options.body === undefined ? {} : { body: JSON.stringify(options.body) };
   const response = await fetch(`${url}${path}`, {
-    ...{ method, headers, ...body },
+    method,
+    headers,
+    ...body,
     redirect: 'manual',
     signal: options.signal ?? null,
   });

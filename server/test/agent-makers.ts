@@ -18,7 +18,9 @@ export const isCall = (part: MessagePart): part is DynamicToolPart => part.type 
 /** The steps of a provider in which a model makes these calls at once. */
 export function callSteps(calls: readonly Call[], idOf: (index: number) => string = () => nextId('call')): FakeStep[] {
   const toolCalls = calls.map(({ name, input }, index) => ({
-    ...{ index, id: idOf(index), type: 'function' },
+    index,
+    id: idOf(index),
+    type: 'function',
     function: { name, arguments: JSON.stringify(input) },
   }));
   return [chunk({ tool_calls: toolCalls })];

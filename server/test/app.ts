@@ -237,7 +237,8 @@ function parse(text: string): Json {
 }
 
 const documented = Object.values<EndpointSpec>(endpoints).map((spec) => ({
-  ...{ spec, pattern: new RegExp(`^${spec.path.replace(/:\w+/g, '[^/]+')}$`) },
+  spec,
+  pattern: new RegExp(`^${spec.path.replace(/:\w+/g, '[^/]+')}$`),
   codes: new Set<string>(documentedErrors(spec)),
 }));
 

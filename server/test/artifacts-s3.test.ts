@@ -20,7 +20,9 @@ before(async () => {
   s3 = await startS3Server();
   app = await startTestApp({
     config: {
-      ...{ artifactStore: `s3://${s3.bucket}/some/folder`, awsEndpoint: s3.url, ...s3Credentials },
+      artifactStore: `s3://${s3.bucket}/some/folder`,
+      awsEndpoint: s3.url,
+      ...s3Credentials,
       artifactMaxUploadBytes: 40 * 1024 * 1024,
     },
   });
@@ -105,7 +107,10 @@ test('the sweep finds objects without a row and leaves the others', async () => 
 
 test('a missing bucket is told at the start, a wrong key with the first file', async () => {
   const settings = {
-    ...{ bucket: s3.bucket, prefix: '', region: 'us-east-1', endpoint: s3.url },
+    bucket: s3.bucket,
+    prefix: '',
+    region: 'us-east-1',
+    endpoint: s3.url,
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   };
   const prepare = async (change: Partial<typeof settings>) => {

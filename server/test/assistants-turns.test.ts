@@ -191,7 +191,9 @@ test('who lost the assistant goes on without it and is told once', async () => {
   const { chat, messages } = await chatDetail(guest, chatId);
   assert.equal(chat.assistantId, null);
   assert.deepEqual(messages.find((message: Json) => message.id === before.message.id).assistant, {
-    ...{ id, name: 'Captain', version: 1 },
+    id,
+    name: 'Captain',
+    version: 1,
   });
   const refused = await guest.call('PATCH /api/chats', { id: chatId, assistantId: id });
   assert.deepEqual([refused.status, refused.body.error.message], [404, 'Assistant not found']);

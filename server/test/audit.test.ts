@@ -38,8 +38,13 @@ test('an event is there if and only if the act is', async () => {
   assert.match(id, /^[0-9a-f-]{36}$/);
   assert.ok(Math.abs(at.getTime() - Date.now()) < 60_000);
   assert.deepEqual(rest, {
-    ...{ actor_id: 'ada', address: '192.0.2.1', request_id: 'request-1', action: 'provider.created' },
-    ...{ target_type: 'provider', target_id: 'p', details: { name: 'One' } },
+    actor_id: 'ada',
+    address: '192.0.2.1',
+    request_id: 'request-1',
+    action: 'provider.created',
+    target_type: 'provider',
+    target_id: 'p',
+    details: { name: 'One' },
   });
 });
 

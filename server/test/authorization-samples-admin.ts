@@ -148,7 +148,8 @@ export const administrationSamples = {
     withIds: { 'without MCP rights': 'mcp_settings_disabled' },
   },
   postMcpServer: {
-    ...{ request: () => ({ body: newMcpServer }), own: 201 },
+    request: () => ({ body: newMcpServer }),
+    own: 201,
     ids: {
       'body.clientId': { names: 'text' },
       'body.offerId': { names: 'offer', request: () => ({ body: { name: 'New' } }) },
@@ -225,7 +226,8 @@ export const administrationSamples = {
   getMcpOffers: nothing,
   getAdminMcpOffers: nothing,
   postAdminMcpOffer: {
-    ...{ request: () => ({ body: { name: randomUUIDv7(), url: 'https://mcp.example.org/mcp' } }), own: 201 },
+    request: () => ({ body: { name: randomUUIDv7(), url: 'https://mcp.example.org/mcp' } }),
+    own: 201,
     ids: { 'body.clientId': { names: 'text' } },
   },
   patchAdminMcpOffer: {
@@ -240,7 +242,8 @@ export const administrationSamples = {
   },
   // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
   postProvision: {
-    ...{ request: () => ({ body: { version: 1 } }), own: 200 },
+    request: () => ({ body: { version: 1 } }),
+    own: 200,
     ids: {
       'body.mcpOffers.*.clientId': { names: 'text' },
       'body.oidc.clientId': { names: 'text' },

@@ -12,8 +12,11 @@ import { actorPassword } from './authorization-world.ts';
 const said = (id: string) => ({ id, parts: [{ type: 'text', text: 'Hello' }] });
 const submission: Sample['request'] = ({ records }) => ({
   body: {
-    ...{ chatId: records.chat, message: said(randomUUIDv7()), parentId: records.answer },
-    ...{ modelId: records.model, mcpServerIds: [] },
+    chatId: records.chat,
+    message: said(randomUUIDv7()),
+    parentId: records.answer,
+    modelId: records.model,
+    mcpServerIds: [],
   },
 });
 const submissionIds: Sample['ids'] = {
@@ -240,7 +243,10 @@ export const samples: Record<EndpointName, Sample> = {
   postArtifactImport: {
     request: ({ records }) => ({
       form: {
-        ...{ chatId: records.chat, artifactId: randomUUIDv7(), importSource: randomUUIDv7(), path: 'imported.txt' },
+        chatId: records.chat,
+        artifactId: randomUUIDv7(),
+        importSource: randomUUIDv7(),
+        path: 'imported.txt',
       },
     }),
     own: 201,

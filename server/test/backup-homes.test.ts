@@ -111,7 +111,11 @@ test('nothing is made behind a link when homes are restored', { timeout }, async
   const outside = join(folder, 'outside');
   await mkdir(outside);
   const member = (name: string, more: Partial<Member>): Member => ({
-    ...{ name: `workspaces/w2/home${name}`, size: 0, kind: 'folder', mode: 0o755, ...more },
+    name: `workspaces/w2/home${name}`,
+    size: 0,
+    kind: 'folder',
+    mode: 0o755,
+    ...more,
     content: Readable.from([]),
     bytes: async () => Buffer.alloc(0),
   });

@@ -183,7 +183,9 @@ test('the commands: whole, broken and misunderstood', { timeout }, async () => {
   assert.equal((await admin(['verify', file, '--passphrase-file', join(folder, 'no')], env)).code, 2);
   const { config } = app.service.deps;
   const settings = {
-    ...{ ...databaseSettings(app.database), ARTIFACT_STORE: config.artifactStore ?? '', DATA_DIR: folder },
+    ...databaseSettings(app.database),
+    ARTIFACT_STORE: config.artifactStore ?? '',
+    DATA_DIR: folder,
     SETTINGS_ENCRYPTION_KEY: config.encryptionKey,
   };
   const made = await admin(['backup', '--json'], settings);

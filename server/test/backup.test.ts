@@ -67,7 +67,8 @@ test('a file that is deleted meanwhile is in the backup, and goes after it', { t
   const gone = { chatId, path: 'large.bin' };
   let deleted = false;
   const needs = {
-    ...{ config, db },
+    config,
+    db,
     artifactStore: {
       async read(...given: Parameters<typeof store.read>) {
         if (!deleted) await user.call('DELETE /api/artifacts', undefined, { query: gone });

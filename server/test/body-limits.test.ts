@@ -221,7 +221,8 @@ async function send(name: EndpointName, actor: Actor, body: Buffer): Promise<{ s
       method: spec.method,
       agent: false,
       headers: {
-        ...{ 'content-type': 'application/json', 'content-length': body.length },
+        'content-type': 'application/json',
+        'content-length': body.length,
         ...(spec.access === 'public' ? {} : actor.credentials),
         ...headers,
       },

@@ -24,8 +24,12 @@ after(async () => {
 
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code];
 const model = (providerId: string, providerModelId: string) => ({
-  ...{ providerId, providerModelId, displayName: providerModelId },
-  ...{ contextWindow: 8000, maxOutputTokens: 1000, tier: 1 },
+  providerId,
+  providerModelId,
+  displayName: providerModelId,
+  contextWindow: 8000,
+  maxOutputTokens: 1000,
+  tier: 1,
 });
 
 test('everything that the user could do is done for them, though their own settings are disabled', async () => {

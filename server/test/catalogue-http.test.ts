@@ -20,8 +20,12 @@ after(async () => {
 
 const providerBody = () => ({ name: 'Fake', baseUrl: provider.url, apiKey, headers: { 'X-Team': 'canary-blue' } });
 const modelBody = (providerId: string) => ({
-  ...{ providerId, providerModelId: 'words', displayName: 'Words' },
-  ...{ contextWindow: 8000, maxOutputTokens: 1000, tier: 1 },
+  providerId,
+  providerModelId: 'words',
+  displayName: 'Words',
+  contextWindow: 8000,
+  maxOutputTokens: 1000,
+  tier: 1,
 });
 
 async function withModel(user: SignedIn): Promise<{ providerId: string; modelId: string }> {

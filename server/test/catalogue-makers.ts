@@ -39,8 +39,12 @@ export async function makeModel(
 
 export function modelInput(providerId: string) {
   return {
-    ...{ providerId, providerModelId: 'model', displayName: 'Model' },
-    ...{ contextWindow: 8000, maxOutputTokens: 1000, tier: 2 },
+    providerId,
+    providerModelId: 'model',
+    displayName: 'Model',
+    contextWindow: 8000,
+    maxOutputTokens: 1000,
+    tier: 2,
   };
 }
 

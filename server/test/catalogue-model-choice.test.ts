@@ -29,8 +29,13 @@ test('the given model, else the default, with all that a call needs', async () =
   const { owner, provider, first, second } = await catalogue();
   const byDefault = await resolveModel(deps, owner, {});
   assert.deepEqual(byDefault.model, {
-    ...{ id: first, providerModelId: 'first', displayName: 'Model' },
-    ...{ contextWindow: 8000, maxOutputTokens: 1000, parameters: {}, prices: null },
+    id: first,
+    providerModelId: 'first',
+    displayName: 'Model',
+    contextWindow: 8000,
+    maxOutputTokens: 1000,
+    parameters: {},
+    prices: null,
   });
   assert.deepEqual([byDefault.provider.id, byDefault.provider.base_url], [provider, 'https://api.example.org/v1']);
   assert.deepEqual(resolveCredentials(deps, byDefault.provider), { apiKey: 'sk-1', headers: { 'x-a': 'b' } });

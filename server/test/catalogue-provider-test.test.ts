@@ -96,12 +96,19 @@ test('what the list and the registry know of a model, with who said so', async (
   assert.deepEqual(
     { ...known, abilities: undefined },
     {
-      ...{ id: 'vendor/gpt-4o', chat: true, displayName: 'GPT-4o', contextWindow: 9_000, maxOutputTokens: 9_000 },
+      id: 'vendor/gpt-4o',
+      chat: true,
+      displayName: 'GPT-4o',
+      contextWindow: 9_000,
+      maxOutputTokens: 9_000,
       prices: { input: 1_000_000, output: 2_000_000, cachedInput: null, cacheWrite: null },
       abilities: undefined,
       sources: {
-        ...{ displayName: 'registry', contextWindow: 'provider', prices: 'provider' },
-        ...{ maxOutputTokens: 'registry', abilities: 'registry' },
+        displayName: 'registry',
+        contextWindow: 'provider',
+        prices: 'provider',
+        maxOutputTokens: 'registry',
+        abilities: 'registry',
       },
     },
   );
@@ -200,15 +207,13 @@ test('a very long list is cut, a very large answer is refused', async () => {
 
 test('5,000 models with many members each are listed, and the server answers others meanwhile', async () => {
   const data = Array.from({ length: 5_000 }, (_, index) => ({
-    ...{
-      id: `m${index}`,
-      object: 'model',
-      created: 1,
-      owned_by: 'vllm',
-      root: 'x',
-      parent: null,
-      max_model_len: 32_768,
-    },
+    id: `m${index}`,
+    object: 'model',
+    created: 1,
+    owned_by: 'vllm',
+    root: 'x',
+    parent: null,
+    max_model_len: 32_768,
     permission: [{ allow_sampling: true, allow_view: true, organization: '*', group: null, is_blocking: false }],
   }));
   answer = json({ object: 'list', data });

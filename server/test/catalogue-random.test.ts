@@ -84,8 +84,14 @@ async function operate(random: Random, owner: string, own: Known, others: Known)
     await updateProvider(deps, owner, { id: provider(), enabled: random.chance(0.5) });
   } else if (roll < 55) {
     const created = await createModel(deps, owner, {
-      ...{ providerId: provider(), providerModelId: 'm', displayName: 'm', contextWindow: 9, maxOutputTokens: 9 },
-      ...{ tier: 1 + random.below(5), enabled: random.chance(0.7), isDefault: random.chance(0.3) },
+      providerId: provider(),
+      providerModelId: 'm',
+      displayName: 'm',
+      contextWindow: 9,
+      maxOutputTokens: 9,
+      tier: 1 + random.below(5),
+      enabled: random.chance(0.7),
+      isDefault: random.chance(0.3),
     });
     own.models.push(created.id);
   } else if (roll < 67 || own.models.length > 60) {

@@ -47,7 +47,9 @@ for (const window of windows) {
       const size = (share: number) =>
         Math.ceil((window * share) / density / 100) + next(Math.ceil((window * share) / 100));
       const model = await addSmallModel(user, provider, {
-        ...{ window, maxOutputTokens: Math.ceil(window / (4 + next(5))), density },
+        window,
+        maxOutputTokens: Math.ceil(window / (4 + next(5))),
+        density,
         summarize: (call, said) => {
           // What a good model would do: every rule that it was shown is in the summary.
           const rules = [...new Set(textsOf(said.body).match(/Rule \d+: never [a-z]+/g) ?? [])];

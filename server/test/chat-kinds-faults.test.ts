@@ -197,7 +197,8 @@ for (const kind of providerKinds) {
     assert.deepEqual(refused, Array(3).fill('blocked_destination'));
     elsewhere.script(model, (call) => stream([...say('Elsewhere.'), ...finish(call, 1)]));
     provider.script(model, () => ({
-      ...{ status: 307, headers: { location: `${elsewhere.url}${asked(model).at(-1)?.path.replace('/v1', '')}` } },
+      status: 307,
+      headers: { location: `${elsewhere.url}${asked(model).at(-1)?.path.replace('/v1', '')}` },
       steps: [],
     }));
     const { body } = await answer(user, chatId, await submit(user, chatId, 'go'));

@@ -170,7 +170,9 @@ test('a tool that runs beside one that waits for a person keeps its result when 
   const running = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const slow: Tool = {
-    ...{ name: 'slow', description: '', inputSchema: {} },
+    name: 'slow',
+    description: '',
+    inputSchema: {},
     async execute(_input, { signal }) {
       running.resolve();
       await Promise.race([release.promise, new Promise((resolve) => signal.addEventListener('abort', resolve))]);
@@ -178,14 +180,18 @@ test('a tool that runs beside one that waits for a person keeps its result when 
     },
   };
   const asking: Tool = {
-    ...{ name: 'asking', description: '', inputSchema: {} },
+    name: 'asking',
+    description: '',
+    inputSchema: {},
     readPolicy: async () => 'ask',
     execute: async () => 'never',
   };
   provider.script('two-tools', (call) => {
     if (call.body.messages?.at(-1)?.role === 'tool') return { steps: [...say('done'), ...finish(call, 1)] };
     const calls = ['asking', 'slow'].map((name, index) => ({
-      ...{ index, id: `call-${name}`, function: { name, arguments: '{}' } },
+      index,
+      id: `call-${name}`,
+      function: { name, arguments: '{}' },
     }));
     return { steps: [chunk({ tool_calls: calls }), ...finish(call, 2, 'tool_calls')] };
   });

@@ -90,7 +90,9 @@ test('questions wait; they are answered once, whatever number of clients does so
   asking(async ({ user, chatId, questionId, asked, streaming }) => {
     assert.deepEqual(asked.questions, [
       {
-        ...{ header: 'Colour', question: 'Which colour?', multiple: false },
+        header: 'Colour',
+        question: 'Which colour?',
+        multiple: false,
         options: [{ label: 'Red' }, { label: 'Blue', description: 'Like the sea' }],
       },
       { question: 'Which sizes?', multiple: true, options: [{ label: 'S' }, { label: 'L' }] },

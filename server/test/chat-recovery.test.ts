@@ -101,7 +101,9 @@ test('a tool begins once its call is stored where a crash finds it, however seld
   const gate = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const tool = {
-    ...{ name: 'pay', description: 'Pays', inputSchema: { type: 'object' } },
+    name: 'pay',
+    description: 'Pays',
+    inputSchema: { type: 'object' },
     execute: async () => {
       begun.resolve();
       await gate.promise;

@@ -32,7 +32,9 @@ type Gate = ReturnType<typeof Promise.withResolvers<void>>;
 /** By conversation: what its tools wait for. Opened now and then during a walk, and for good at its end. */
 const gates = new Map<string, Gate>();
 const pausing = (chatId: string): Tool => ({
-  ...{ name: 'pause', description: 'Takes a moment', inputSchema: { type: 'object' } },
+  name: 'pause',
+  description: 'Takes a moment',
+  inputSchema: { type: 'object' },
   execute: async (_input, { signal }) => {
     const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await Promise.race([gates.get(chatId)?.promise, aborted]);
@@ -43,7 +45,9 @@ const pausing = (chatId: string): Tool => ({
 /** How often each call ran, of the tool that asks first. */
 const signed = new Map<string, number>();
 const signing: Tool = {
-  ...{ name: 'sign', description: 'Signs', inputSchema: { type: 'object' } },
+  name: 'sign',
+  description: 'Signs',
+  inputSchema: { type: 'object' },
   readPolicy: async () => 'ask',
   execute: async (_input, { toolCallId }) => {
     signed.set(toolCallId, (signed.get(toolCallId) ?? 0) + 1);
@@ -60,7 +64,8 @@ before(async () => {
     const last = (call.body.messages ?? []).at(-1);
     const word = last?.role === 'user' ? String(last.content).split(' ')[0] : '';
     const uses = {
-      ...{ tool: ['pause', '{}'], sign: ['sign', '{}'] },
+      tool: ['pause', '{}'],
+      sign: ['sign', '{}'],
       ask: ['ask', '{"questions":[{"question":"Well?"}]}'],
     }[word ?? ''];
     if (uses === undefined) return { steps: [...say('done'), ...finish(call, 1)] };

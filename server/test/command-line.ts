@@ -62,7 +62,11 @@ export async function makeCommandLine(app: TestApp, runtime: ProcessRuntime, use
   }
 
   return {
-    ...{ folder, tokenFile, socketUrl: `unix:${socketPath}`, start, run },
+    folder,
+    tokenFile,
+    socketUrl: `unix:${socketPath}`,
+    start,
+    run,
     async inTerminal(args, { env = {}, answer }) {
       const quoted = [process.execPath, outfile, ...args].map((word) => `'${word}'`).join(' ');
       const environment = { PATH: process.env.PATH, HOMEPORT_URL: app.url, HOMEPORT_TOKEN_FILE: tokenFile, ...env };

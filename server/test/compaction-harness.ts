@@ -56,8 +56,12 @@ export async function addSmallModel(
   });
   const made = await user.call('POST /api/providers', { name, baseUrl: provider.url, apiKey: 'sk-test' });
   const { body } = await user.call('POST /api/models', {
-    ...{ providerId: made.body.provider.id, providerModelId: name, displayName: name, tier: 1 },
-    ...{ contextWindow: window, maxOutputTokens },
+    providerId: made.body.provider.id,
+    providerModelId: name,
+    displayName: name,
+    tier: 1,
+    contextWindow: window,
+    maxOutputTokens,
   });
   model.id = body.model.id;
   return model;

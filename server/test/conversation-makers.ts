@@ -45,7 +45,12 @@ export async function answer(
     await touchingChat(chatId, sql`true`).execute(trx);
     await finishingMessage(
       {
-        ...{ id, chatId, parts, status: 'complete', prompt, promptTokens: 3 },
+        id,
+        chatId,
+        parts,
+        status: 'complete',
+        prompt,
+        promptTokens: 3,
         usage: { inputTokens: 10, outputTokens: 2 },
       },
       sql`true`,
@@ -63,15 +68,13 @@ export async function startResponse(
   await db.kysely
     .insertInto('responses')
     .values({
-      ...{
-        id,
-        chat_id: chat.id,
-        message_id: 'm',
-        owner_id: chat.ownerId,
-        state: 'running',
-        replica: 'r',
-        decision: '{}',
-      },
+      id,
+      chat_id: chat.id,
+      message_id: 'm',
+      owner_id: chat.ownerId,
+      state: 'running',
+      replica: 'r',
+      decision: '{}',
       lease_until: new Date(Date.now() + 60_000),
       ended_at: null,
       end_frames: null,
@@ -86,8 +89,15 @@ export async function queueInput(db: Database, chat: { id: string; ownerId: stri
   await db.kysely
     .insertInto('inputs')
     .values({
-      ...{ id, chat_id: chat.id, owner_id: chat.ownerId, assistant_id: randomUUID(), parent_id: null },
-      ...{ parent_given: false, decision: '{}', request_hash: 'h', start_after: new Date() },
+      id,
+      chat_id: chat.id,
+      owner_id: chat.ownerId,
+      assistant_id: randomUUID(),
+      parent_id: null,
+      parent_given: false,
+      decision: '{}',
+      request_hash: 'h',
+      start_after: new Date(),
       parts: JSON.stringify([{ type: 'text', text }]),
     })
     .execute();

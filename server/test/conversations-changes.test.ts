@@ -109,8 +109,16 @@ test('archive waits for a claim that has the row, and then sees its response', a
     await trx
       .insertInto('responses')
       .values({
-        ...{ id: `r-${id}`, chat_id: id, message_id: 'm', owner_id: caller.id, state: 'running', replica: 'r' },
-        ...{ decision: '{}', lease_until: new Date(Date.now() + 60_000), ended_at: null, end_frames: null },
+        id: `r-${id}`,
+        chat_id: id,
+        message_id: 'm',
+        owner_id: caller.id,
+        state: 'running',
+        replica: 'r',
+        decision: '{}',
+        lease_until: new Date(Date.now() + 60_000),
+        ended_at: null,
+        end_frames: null,
       })
       .execute();
   });
@@ -167,8 +175,12 @@ test('a pin needs a model of the own catalogue and ends with it', async () => {
 async function makeModel(caller: SignedIn): Promise<string> {
   const provider = await caller.call('POST /api/providers', { name: 'P', baseUrl: 'http://127.0.0.1:9/v1' });
   const model = await caller.call('POST /api/models', {
-    ...{ providerId: provider.body.provider.id, providerModelId: 'm', displayName: 'M', tier: 1 },
-    ...{ contextWindow: 8192, maxOutputTokens: 1024 },
+    providerId: provider.body.provider.id,
+    providerModelId: 'm',
+    displayName: 'M',
+    tier: 1,
+    contextWindow: 8192,
+    maxOutputTokens: 1024,
   });
   assert.equal(model.status, 201, model.text);
   return model.body.model.id;

@@ -77,7 +77,9 @@ async function createDatabase(server: string, source: string): Promise<TestDatab
   const address = throughPooler(url);
   const database = openDatabase({ ...address, max: 10, log: silentLog });
   return {
-    ...{ url, address, database },
+    url,
+    address,
+    database,
     async drop() {
       await database.close();
       await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));

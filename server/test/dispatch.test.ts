@@ -29,14 +29,15 @@ test('sixty conversations that cannot go on hold up no other', async () => {
     await kysely
       .insertInto('inputs')
       .values({
-        ...{
-          id: nextId('broken'),
-          chat_id: chatId,
-          owner_id: user.id,
-          assistant_id: nextId('answer'),
-          parts: 'not JSON',
-        },
-        ...{ parent_id: null, parent_given: false, decision: '{}', request_hash: 'h' },
+        id: nextId('broken'),
+        chat_id: chatId,
+        owner_id: user.id,
+        assistant_id: nextId('answer'),
+        parts: 'not JSON',
+        parent_id: null,
+        parent_given: false,
+        decision: '{}',
+        request_hash: 'h',
         start_after: new Date(Date.now() - 60_000),
       })
       .execute();

@@ -56,7 +56,10 @@ export async function conversationsOf(who: SignedIn): Promise<Json[]> {
 
 const at = (minute: number): number => Date.UTC(2026, 4, 1, 10, minute) / 1000;
 const said = (role: string, parts: unknown[], more: object = {}) => ({
-  ...{ author: { role }, content: { content_type: 'text', parts }, recipient: 'all', status: 'finished_successfully' },
+  author: { role },
+  content: { content_type: 'text', parts },
+  recipient: 'all',
+  status: 'finished_successfully',
   ...more,
 });
 const node = (id: string, parent: string | null, message: object | null) => ({ id, parent, children: [], message });
@@ -239,14 +242,12 @@ export const openWebUiExport = JSON.stringify([
             timestamp: at(2),
           },
           m3: {
-            ...{
-              id: 'm3',
-              parentId: 'm1',
-              role: 'assistant',
-              content: 'ignored',
-              modelName: 'Mistral',
-              timestamp: at(2),
-            },
+            id: 'm3',
+            parentId: 'm1',
+            role: 'assistant',
+            content: 'ignored',
+            modelName: 'Mistral',
+            timestamp: at(2),
             output: [
               { type: 'reasoning', content: [{ type: 'output_text', text: 'Hm' }] },
               { type: 'function_call', call_id: 'c9', name: 'clock', arguments: '{"zone":"UTC"}' },
@@ -269,23 +270,19 @@ export const libreChatExport = JSON.stringify({
   options: { model: 'gpt-4', promptPrefix: 'You are terse.' },
   messagesTree: [
     {
-      ...{
-        messageId: 'l1',
-        parentMessageId: '00000000-0000-0000-0000-000000000000',
-        isCreatedByUser: true,
-        text: 'Ping',
-        createdAt: '2026-01-01T00:00:00Z',
-      },
+      messageId: 'l1',
+      parentMessageId: '00000000-0000-0000-0000-000000000000',
+      isCreatedByUser: true,
+      text: 'Ping',
+      createdAt: '2026-01-01T00:00:00Z',
       children: [
         {
-          ...{
-            messageId: 'l2',
-            parentMessageId: 'l1',
-            isCreatedByUser: false,
-            text: '',
-            model: 'gpt-4',
-            createdAt: '2026-01-01T00:00:02Z',
-          },
+          messageId: 'l2',
+          parentMessageId: 'l1',
+          isCreatedByUser: false,
+          text: '',
+          model: 'gpt-4',
+          createdAt: '2026-01-01T00:00:02Z',
           content: [
             { type: 'think', think: 'Easy' },
             { type: 'tool_call', tool_call: { id: 't', name: 'echo', args: '{"a":1}', output: 'pong' } },

@@ -145,8 +145,8 @@ test('what is damaged, taken or too much is left out alone, with the reason', as
   ];
   const assistants = [
     { id: 'one', name: 'One', icon: 'data:image/png;base64,AAAA' },
-    { id: 'two', name: 'Two', ...{ description: '', icon: null, instructions: null, parameters: {}, starters: [] } },
-    { ...{ id: 'far', name: 'Far', description: '', icon: null, instructions: null, parameters: {}, starters: [] } },
+    { id: 'two', name: 'Two', description: '', icon: null, instructions: null, parameters: {}, starters: [] },
+    { id: 'far', name: 'Far', description: '', icon: null, instructions: null, parameters: {}, starters: [] },
   ].map((one, place) => ({ ...one, workspace: true, providerModelId: null, tier: place === 2 ? 99 : null }));
   const archive = await zipOf({
     ...exported,

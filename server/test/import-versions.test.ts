@@ -60,13 +60,18 @@ const message = { id: 'm', parentId: null, role: 'user', parts: [{ type: 'text',
 const entries = (more: object) => ({
   'homeport.json': { format: 'homeport-export', version: 1, user: {} },
   'conversations/one.json': {
-    ...{ chat: { id: 'one', title: 'One' }, activeMessageId: 'm', messages: [message] },
+    chat: { id: 'one', title: 'One' },
+    activeMessageId: 'm',
+    messages: [message],
     files: [{ id: 'f', path: 'a.txt', mediaType: 'text/plain', entry: 'files/f/a.txt', ...more }],
   },
   'files/f/a.txt': 'now',
 });
 const earlier = (version: unknown, entry = `files/f/versions/${version}/a.txt`) => ({
-  ...{ version, mediaType: 'text/plain', createdAt: '2026-01-01T00:00:00.000Z', entry },
+  version,
+  mediaType: 'text/plain',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  entry,
 });
 
 test('export, import and export again: every version with its number, type, time and content', async () => {

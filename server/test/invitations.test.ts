@@ -63,8 +63,13 @@ test('an invitation becomes an account that is signed in, as it was written', as
   assert.deepEqual(Object.keys(redeemed.body), ['user']);
   const { id: userId, ...user } = redeemed.body.user;
   assert.deepEqual(user, {
-    ...{ name: 'Grace', email, role: 'admin', enabled: true, mustChangePassword: false },
-    ...{ providerSettingsEnabled: true, mcpSettingsEnabled: false },
+    name: 'Grace',
+    email,
+    role: 'admin',
+    enabled: true,
+    mustChangePassword: false,
+    providerSettingsEnabled: true,
+    mcpSettingsEnabled: false,
   });
   assert.match(
     redeemed.cookies.join(),

@@ -34,20 +34,25 @@ const variants: Record<string, Json> = {
   'the least': least,
   'everything in another namespace': {
     ...least,
-    ...{
-      replicas: 3,
-      artifacts: { s3 },
-      settings: { EDITION: 'managed', MODEL_TITLES: false, WORKSPACE_IDLE_MINUTES: 5 },
-    },
+    replicas: 3,
+    artifacts: { s3 },
+    settings: { EDITION: 'managed', MODEL_TITLES: false, WORKSPACE_IDLE_MINUTES: 5 },
     workspaces: { namespace: 'people', storageClass: 'fast', runtimeClass: 'gvisor', memoryMb: 1_048_576 },
     ingress: {
-      ...{ enabled: true, className: 'nginx', controller: 'nginx', tlsSecret: 'tls', annotations: { a: 'b' } },
+      enabled: true,
+      className: 'nginx',
+      controller: 'nginx',
+      tlsSecret: 'tls',
+      annotations: { a: 'b' },
       moreHosts: ['*.apps.example.org'],
     },
     metrics: { existingSecret: 'numbers', serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
     networkPolicy: { from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }] },
-    ...{ imagePullSecrets: [{ name: 'pull' }], podAnnotations: { a: 'b' }, nodeSelector: { disk: 'fast' } },
-    ...{ tolerations: [{ operator: 'Exists' }], affinity: { nodeAffinity: {} } },
+    imagePullSecrets: [{ name: 'pull' }],
+    podAnnotations: { a: 'b' },
+    nodeSelector: { disk: 'fast' },
+    tolerations: [{ operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
   },
   'no workspaces': { ...least, workspaces: { enabled: false }, networkPolicy: { enabled: false } },
 };
@@ -70,7 +75,9 @@ for (const [name, values] of Object.entries(variants)) {
       [true, 'RuntimeDefault'],
     );
     assert.deepEqual(container.securityContext, {
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
     });
     // Every setting exists, and takes what it is given; a file must be mounted where its setting says.
     const settings = Object.values(settingTable);
@@ -184,7 +191,9 @@ test('Prometheus finds the page’s Service alone, with its token, as the job th
   assert.ok(rules.includes(`job="${chosen[0]?.metadata.labels[spec.jobLabel]}"`));
   assert.deepEqual(spec.endpoints, [
     {
-      ...{ port: 'http', path: '/metrics', interval: '30s' },
+      port: 'http',
+      path: '/metrics',
+      interval: '30s',
       authorization: { credentials: { name: 'numbers', key: 'METRICS_TOKEN' } },
     },
   ]);

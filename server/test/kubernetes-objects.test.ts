@@ -36,8 +36,11 @@ const settings: ObjectSettings = {
   },
 };
 const workspace = {
-  ...{ id: 'user-1', generation: 7, slot: 3 },
-  ...{ daemonTokenHash: 'ab'.repeat(32), workspaceToken: `wst_${'x'.repeat(43)}` },
+  id: 'user-1',
+  generation: 7,
+  slot: 3,
+  daemonTokenHash: 'ab'.repeat(32),
+  workspaceToken: `wst_${'x'.repeat(43)}`,
 };
 
 const objectsOf = (from: ObjectSettings, { id, generation, ...rest }: typeof workspace) => [
@@ -80,7 +83,11 @@ test('whatever the settings and the id, the objects are what the API takes', () 
     control,
   });
   const anyWorkspace = fc.record({
-    ...{ id: text, generation: fc.nat(), slot: fc.nat(), daemonTokenHash: text, workspaceToken: text },
+    id: text,
+    generation: fc.nat(),
+    slot: fc.nat(),
+    daemonTokenHash: text,
+    workspaceToken: text,
   });
   fc.assert(
     fc.property(anySettings, anyWorkspace, (given, person) => {
@@ -161,7 +168,9 @@ test('a pod can do nothing that it need not', () => {
     [true, 'RuntimeDefault'],
   );
   assert.deepEqual(container?.securityContext, {
-    ...{ allowPrivilegeEscalation: false, privileged: false, readOnlyRootFilesystem: true },
+    allowPrivilegeEscalation: false,
+    privileged: false,
+    readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   });
   // Secrets are files of the pod's own group, and in no variable.

@@ -60,7 +60,11 @@ async function open(config: Partial<Config> = {}): Promise<WorkspaceRuntime> {
 }
 
 const life = (generation: number): StartedWorkspace => ({
-  ...{ id, generation, slot: 1, daemonTokenHash: 'ab'.repeat(32), workspaceToken: `wst_${generation}` },
+  id,
+  generation,
+  slot: 1,
+  daemonTokenHash: 'ab'.repeat(32),
+  workspaceToken: `wst_${generation}`,
 });
 
 const failsWith = (pattern: RegExp) => (error: unknown) => {
@@ -128,7 +132,9 @@ test('a start waits until the last pod is gone, and says so', async () => {
   const started = runtime.start(life(2), never);
   await until(() => api.objects.get(set).spec.replicas === 1);
   assert.deepEqual(await runtime.status(id), {
-    ...{ phase: 'starting', generation: 2, detail: 'Waiting for its last pod to end' },
+    phase: 'starting',
+    generation: 2,
+    detail: 'Waiting for its last pod to end',
   });
   const { labels } = api.objects.get(set).spec.template.metadata;
   api.objects.set(pod, { metadata: { labels }, status: runningPod });
@@ -184,7 +190,10 @@ test('what a start waits for is told in plain words', async () => {
   const { name, uid } = api.objects.get(pod).metadata;
   const event = (at: number, reason: string, message: string, about: Json = { name, uid }) =>
     api.objects.set(`events/${at}`, {
-      ...{ metadata: {}, reason, message, involvedObject: about },
+      metadata: {},
+      reason,
+      message,
+      involvedObject: about,
       lastTimestamp: `2026-01-01T00:00:0${at}Z`,
     });
   event(2, 'Pulling', 'Pulling image "x"');

@@ -13,17 +13,31 @@ import { type Actor, makeWorld, type World } from './authorization-world.ts';
 
 const plantedTime = '2001-02-03T04:05:06.000Z';
 const planted: Record<string, unknown> = {
-  ...{ id: 'planted-id', userId: 'planted-user', user_id: 'planted-user', ownerId: 'planted-owner' },
-  ...{ owner_id: 'planted-owner', role: 'admin', enabled: true, email: 'planted@example.org', emailVerified: true },
-  ...{ createdAt: plantedTime, updatedAt: plantedTime, created_at: plantedTime, seq: 987_654_321 },
-  ...{
-    mustChangePassword: false,
-    providerSettingsEnabled: true,
-    mcpSettingsEnabled: true,
-    sessionId: 'planted-session',
-  },
-  ...{ state: 'applied', status: 'complete', assistantId: 'planted-assistant', requestHash: 'planted-hash' },
-  ...{ token: 'planted-token', apiKeyEnvelope: 'planted-envelope', isDefault: true, position: 987_654_321 },
+  id: 'planted-id',
+  userId: 'planted-user',
+  user_id: 'planted-user',
+  ownerId: 'planted-owner',
+  owner_id: 'planted-owner',
+  role: 'admin',
+  enabled: true,
+  email: 'planted@example.org',
+  emailVerified: true,
+  createdAt: plantedTime,
+  updatedAt: plantedTime,
+  created_at: plantedTime,
+  seq: 987_654_321,
+  mustChangePassword: false,
+  providerSettingsEnabled: true,
+  mcpSettingsEnabled: true,
+  sessionId: 'planted-session',
+  state: 'applied',
+  status: 'complete',
+  assistantId: 'planted-assistant',
+  requestHash: 'planted-hash',
+  token: 'planted-token',
+  apiKeyEnvelope: 'planted-envelope',
+  isDefault: true,
+  position: 987_654_321,
 };
 
 const names = Object.keys(endpoints)

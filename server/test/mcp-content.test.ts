@@ -121,7 +121,8 @@ test('prompts of the reference server are listed and become text', async () => {
   const got = await user.call('POST /api/mcp/prompts', { id, name: 'args-prompt', arguments: { city: 'Kiel' } });
   assert.deepEqual(got.body, { text: "What's weather in Kiel?", leftOut: 0 });
   const withFile = await user.call('POST /api/mcp/prompts', {
-    ...{ id, name: 'resource-prompt' },
+    id,
+    name: 'resource-prompt',
     arguments: { resourceType: 'Text', resourceId: '1' },
   });
   assert.match(withFile.body.text, /Resource 1/, withFile.text);

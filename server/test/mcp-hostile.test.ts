@@ -404,7 +404,10 @@ test('connections close when they are idle, and there are at most so many', asyn
       url: fake.url,
       transport: 'http' as const,
       headers: null,
-      ...{ connection: 'none' as const, command: null, args: null, env: null },
+      connection: 'none' as const,
+      command: null,
+      args: null,
+      env: null,
     };
     for (let index = 0; index < 60; index += 1) await connections.list({ ...server, id: `s${index}` });
     assert.ok(connections.size <= 50);

@@ -48,7 +48,10 @@ async function startLiar() {
   documents['/register'] = { client_id: 'liar-client', redirect_uris: [`${app.url}/api/mcp/oauth/callback`] };
   documents['/token'] = { access_token: 'liar-token', token_type: 'Bearer', expires_in: 3600 };
   return {
-    ...{ issuer, metadata, documents, seen },
+    issuer,
+    metadata,
+    documents,
+    seen,
     accepts: async () => undefined,
     close() {
       server.closeAllConnections();

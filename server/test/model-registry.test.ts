@@ -31,8 +31,11 @@ test('abilities and prices come from the registry where nobody says otherwise, a
   assert.equal(known.abilities.temperature, false);
   assert.equal(known.prices.input, 50_000);
   assert.deepEqual(known.sources, {
-    ...{ displayName: 'person', contextWindow: 'person', maxOutputTokens: 'person' },
-    ...{ abilities: 'registry', prices: 'registry' },
+    displayName: 'person',
+    contextWindow: 'person',
+    maxOutputTokens: 'person',
+    abilities: 'registry',
+    prices: 'registry',
   });
   const own = { images: false, documents: false, tools: false, temperature: true, reasoning: false };
   const changed = await user.call('PATCH /api/models', { id: known.id, abilities: own, prices: null });

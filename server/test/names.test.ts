@@ -16,8 +16,12 @@ test('names and titles are kept as one line without control or direction charact
   const provider = (await admin.call('POST /api/providers', { name: given, baseUrl: 'http://127.0.0.1:9/v1' })).body
     .provider;
   const model = {
-    ...{ providerId: provider.id, providerModelId: 'm', displayName: given, contextWindow: 1000 },
-    ...{ maxOutputTokens: 100, tier: 1 },
+    providerId: provider.id,
+    providerModelId: 'm',
+    displayName: given,
+    contextWindow: 1000,
+    maxOutputTokens: 100,
+    tier: 1,
   };
   const chat = (await admin.call('POST /api/chats', { title: given })).body.chat;
   const project = (await admin.call('POST /api/projects', { name: given })).body.project;
@@ -34,7 +38,13 @@ test('names and titles are kept as one line without control or direction charact
     server: server.body.server?.name,
   };
   assert.deepEqual(names, {
-    ...{ provider: kept, model: kept, chat: kept, renamedChat: `Re ${kept}`, project: kept, user: kept, me: kept },
+    provider: kept,
+    model: kept,
+    chat: kept,
+    renamedChat: `Re ${kept}`,
+    project: kept,
+    user: kept,
+    me: kept,
     server: kept,
   });
   for (const title of ['\u202e', '\n', '\u0000']) {

@@ -59,7 +59,9 @@ test('who says no at the provider comes back with a reason', async () => {
   const browser = openBrowser();
   const address = await agreeAt(app.url, await begin(app, browser), undefined);
   assert.deepEqual(await comeBack(app, browser, address), {
-    ...{ path: '/sign-in', error: 'access_denied' },
-    ...{ email: undefined, status: 302 },
+    path: '/sign-in',
+    error: 'access_denied',
+    email: undefined,
+    status: 302,
   });
 });

@@ -69,7 +69,9 @@ const usages = [
   undefined,
   { prompt_tokens: 12, completion_tokens: 40, total_tokens: 52 },
   {
-    ...{ prompt_tokens: 5000, completion_tokens: 40, total_tokens: 5040 },
+    prompt_tokens: 5000,
+    completion_tokens: 40,
+    total_tokens: 5040,
     prompt_tokens_details: { cached_tokens: 4096, audio_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 25, accepted_prediction_tokens: 0 },
   },
@@ -98,7 +100,10 @@ function chunksOf(said: Said, reason: string, usage: object | undefined, random:
 /** Calls begin one after the other; from then on the pieces of their arguments come in any order. */
 function callDeltas(calls: NonNullable<Said['calls']>, random: Random): object[] {
   const starts = calls.map(([id, name], index) => ({
-    ...{ index, id: `call_${id}`, type: 'function', function: { name, arguments: '' } },
+    index,
+    id: `call_${id}`,
+    type: 'function',
+    function: { name, arguments: '' },
   }));
   const pieces = calls.map(([, , input], index) =>
     piecesOf(JSON.stringify(input), random).map((piece) => ({ index, function: { arguments: piece } })),

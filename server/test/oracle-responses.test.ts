@@ -33,20 +33,30 @@ const unknown: WireEvent[] = [
 
 let ids = 0;
 const message = (...texts: string[]): Item => ({
-  ...{ type: 'message', id: `msg_${ids++}`, role: 'assistant', status: 'completed' },
+  type: 'message',
+  id: `msg_${ids++}`,
+  role: 'assistant',
+  status: 'completed',
   content: texts.map((text) => ({ type: 'output_text', text, annotations: [] })),
 });
 const refusal = (said: string): Item => ({
-  ...{ type: 'message', id: `msg_${ids++}`, role: 'assistant', status: 'completed' },
+  type: 'message',
+  id: `msg_${ids++}`,
+  role: 'assistant',
+  status: 'completed',
   content: [{ type: 'refusal', refusal: said }],
 });
 const reasoning = (summaries: string[], extra: object = {}): Item => ({
-  ...{ type: 'reasoning', id: `rs_${ids++}`, summary: summaries.map((text) => ({ type: 'summary_text', text })) },
-  ...{ encrypted_content: `gAAAA${ids}==` },
+  type: 'reasoning',
+  id: `rs_${ids++}`,
+  summary: summaries.map((text) => ({ type: 'summary_text', text })),
+  encrypted_content: `gAAAA${ids}==`,
   ...extra,
 });
 const open = (...texts: string[]): Item => ({
-  ...{ type: 'reasoning', id: `rs_${ids++}`, summary: [] },
+  type: 'reasoning',
+  id: `rs_${ids++}`,
+  summary: [],
   content: texts.map((text) => ({ type: 'reasoning_text', text })),
 });
 const call = (name: string, input: object): Item => {
@@ -85,7 +95,9 @@ const ends: [string, string | undefined, string][] = [
 const usages = [
   { input_tokens: 12, output_tokens: 40, total_tokens: 52 },
   {
-    ...{ input_tokens: 5000, output_tokens: 40, total_tokens: 5040 },
+    input_tokens: 5000,
+    output_tokens: 40,
+    total_tokens: 5040,
     input_tokens_details: { cached_tokens: 4096, cache_write_tokens: 800 },
     output_tokens_details: { reasoning_tokens: 25 },
   },

@@ -47,15 +47,24 @@ test('the model learns how the app answers, and what is wrong with it', async ()
   const shown = (input: Record<string, unknown>) => tool.execute(input, context);
   const port = portOf(site);
   assert.deepEqual(await shown({ port, path: '/shop?a=1' }), {
-    ...{ port, path: '/shop?a=1', status: 200 },
-    ...{ title: 'The shop', contentType: 'text/html' },
+    port,
+    path: '/shop?a=1',
+    status: 200,
+    title: 'The shop',
+    contentType: 'text/html',
   });
   assert.deepEqual(await shown({ port }), {
-    ...{ port, path: '/', status: 500 },
-    ...{ contentType: 'text/html', text: 'Traceback: it broke' },
+    port,
+    path: '/',
+    status: 500,
+    contentType: 'text/html',
+    text: 'Traceback: it broke',
   });
   assert.deepEqual(await shown({ port, path: '/events' }), {
-    ...{ port, path: '/events', status: 200, contentType: 'text/event-stream' },
+    port,
+    path: '/events',
+    status: 200,
+    contentType: 'text/event-stream',
   });
   const failure = (message: RegExp) => (error: Error) => error instanceof ToolFailure && message.test(error.message);
   await assert.rejects(shown({ port: portOf(mute) }), failure(/does not speak HTTP/));

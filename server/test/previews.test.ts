@@ -53,7 +53,8 @@ test('ports are listed, and the owner sees the app behind one', async () => {
   const { ports } = (await user.call('GET /api/workspace/ports')).body;
   assert.ok(ports.some((listed: { port: number }) => listed.port === port));
   const made = await ask(`${origin}/notes?x=1`, {
-    ...{ method: 'POST', body: 'a note' },
+    method: 'POST',
+    body: 'a note',
     headers: { cookie, origin, 'content-type': 'text/plain', 'x-csrf-token': '1' },
   });
   assert.deepEqual([made.status, made.text, made.headers['x-app']], [201, 'made', 'yes']);
@@ -177,7 +178,8 @@ test('other pages reach nothing, workers are refused, and no name of ours is Hom
   }
   // And of Homeport itself the app's origin gets nothing.
   const written = await ask(`${app.url}/api/workspace/status`, {
-    ...{ method: 'DELETE', headers: { cookie: user.cookie ?? '', origin } },
+    method: 'DELETE',
+    headers: { cookie: user.cookie ?? '', origin },
   });
   assert.equal(written.status, 403);
 });

@@ -18,8 +18,13 @@ export type OurAnswer = Answer & { echo: CompletionResult['echo']; failure: unkn
 /** Reads a stream with our parser; `cut` says where it is cut into chunks. */
 export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut): Promise<OurAnswer> {
   const answer: OurAnswer = {
-    ...{ text: '', reasoning: '', calls: [], finish: '', usage: undefined },
-    ...{ echo: undefined, failure: undefined },
+    text: '',
+    reasoning: '',
+    calls: [],
+    finish: '',
+    usage: undefined,
+    echo: undefined,
+    failure: undefined,
   };
   const sink = {
     text(delta: string) {

@@ -48,7 +48,11 @@ async function exported(): Promise<{ manifest: Json; losses: string[] }> {
 
 test('a manifest makes assistants and prompts; the same again makes no version, a difference makes one', async () => {
   const entry = {
-    ...{ ownerEmail, name: 'Captain', instructions: 'Ahoy.', workspace: false, mcpServers: 'none' },
+    ownerEmail,
+    name: 'Captain',
+    instructions: 'Ahoy.',
+    workspace: false,
+    mcpServers: 'none',
     model: { provider: 'Fake', providerModelId: 'echo' },
   };
   const lists = { assistants: [entry], prompts: [{ ownerEmail, name: 'sum-up', text: 'Sum up {{what}}' }] };

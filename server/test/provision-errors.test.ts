@@ -169,11 +169,14 @@ test('one bad entry out of thousands: nothing is applied, whichever stage finds 
   const many = (count: number, bad: (index: number) => object) => ({
     version: 1,
     users: Array.from({ length: count }, (_, i) => ({
-      ...{ email: `many-${i}@example.org`, name: `Many ${i}` },
+      email: `many-${i}@example.org`,
+      name: `Many ${i}`,
       providers: [{ name: 'P', baseUrl: 'https://a.example/v1', models: [model('m', i === count - 1 ? bad(0) : {})] }],
     })),
     conversations: Array.from({ length: count }, (_, i) => ({
-      ...{ id: `many-${i}`, ownerEmail: `many-${i % 10}@example.org`, title: `Many ${i}` },
+      id: `many-${i}`,
+      ownerEmail: `many-${i % 10}@example.org`,
+      title: `Many ${i}`,
       messages: [text(`many-${i}-m`, 'user', 'Hello')],
       ...(i === count - 1 ? bad(1) : {}),
     })),

@@ -28,9 +28,16 @@ after(() => Promise.all([app.stop(), empty.stop()]));
 async function furnishAssistants(owner: SignedIn, providers: Json[]): Promise<void> {
   const twins = providers.flatMap(({ models }) => models);
   const whole = {
-    ...{ name: 'Twin', description: 'no: "1e3"', icon: '⛵️', instructions: '# Ahoy\n\n- {{user_name}}', tier: 2 },
-    ...{ modelId: twins.at(-1).id, parameters: { stop: ['---'], temperature: 0.5 }, starters: ['- a', 'null'] },
-    ...{ workspace: false, mcpServerIds: [] },
+    name: 'Twin',
+    description: 'no: "1e3"',
+    icon: '⛵️',
+    instructions: '# Ahoy\n\n- {{user_name}}',
+    tier: 2,
+    modelId: twins.at(-1).id,
+    parameters: { stop: ['---'], temperature: 0.5 },
+    starters: ['- a', 'null'],
+    workspace: false,
+    mcpServerIds: [],
   };
   for (const fields of [whole, { name: 'Twin', instructions: 'The second' }]) {
     assert.equal((await owner.call('POST /api/assistants', fields)).status, 201);
@@ -76,8 +83,12 @@ async function furnish(): Promise<void> {
   await answer(database, { chatId, parentId: said, text: '1e3' });
   const last = await answer(database, { chatId, parentId: said, text: 'yes' });
   const tool = {
-    ...{ type: 'dynamic-tool', toolName: 'bash', toolCallId: 'c1', state: 'output-available' },
-    ...{ input: { command: 'ls', n: 1.5, deep: [null, true] }, output: 'a\nb\n' },
+    type: 'dynamic-tool',
+    toolName: 'bash',
+    toolCallId: 'c1',
+    state: 'output-available',
+    input: { command: 'ls', n: 1.5, deep: [null, true] },
+    output: 'a\nb\n',
   };
   const parts = [{ type: 'reasoning', text: 'Hm.' }, { type: 'step-start' }, tool, { type: 'text', text: '' }];
   await database.pool.query('update messages set parts = $1 where id = $2', [JSON.stringify(parts), last]);

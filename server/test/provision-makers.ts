@@ -3,7 +3,11 @@ import type { Answer, Caller, Json, TestApp } from './app.ts';
 /** Manifests for tests, and how they are sent. */
 
 export const model = (providerModelId: string, fields: object = {}) => ({
-  ...{ providerModelId, displayName: `The ${providerModelId}`, contextWindow: 8000, maxOutputTokens: 1000, tier: 2 },
+  providerModelId,
+  displayName: `The ${providerModelId}`,
+  contextWindow: 8000,
+  maxOutputTokens: 1000,
+  tier: 2,
   ...fields,
 });
 
@@ -24,19 +28,20 @@ export function sampleManifest(): Json {
     },
     users: [
       {
-        ...{ email: 'Ada@Example.org', name: 'Ada', role: 'admin', password },
+        email: 'Ada@Example.org',
+        name: 'Ada',
+        role: 'admin',
+        password,
         modelTiers: [
           { value: 9, label: 'Large' },
           { value: 1, label: 'Small' },
         ],
         providers: [
           {
-            ...{
-              name: 'Local',
-              baseUrl: 'http://127.0.0.1:1/v1',
-              apiKey: 'sk-secret-1',
-              headers: { 'x-team': 'blue' },
-            },
+            name: 'Local',
+            baseUrl: 'http://127.0.0.1:1/v1',
+            apiKey: 'sk-secret-1',
+            headers: { 'x-team': 'blue' },
             models: [model('small', { tier: 1 }), model('large', { tier: 9, isDefault: true })],
           },
         ],
@@ -45,7 +50,9 @@ export function sampleManifest(): Json {
     ],
     conversations: [
       {
-        ...{ id: 'imported-1', ownerEmail: 'bob@example.org', title: 'Harbours' },
+        id: 'imported-1',
+        ownerEmail: 'bob@example.org',
+        title: 'Harbours',
         createdAt: '2025-01-02T03:04:05+02:00',
         messages: [
           text('imported-1-a', 'user', 'What is a lighthouse?'),

@@ -71,13 +71,11 @@ describe('community edition', () => {
   test('an imported conversation is its owner’s, can be searched, exported and continued', async () => {
     const owner = await app.signIn();
     const conversation = {
-      ...{
-        id: 'imported-2',
-        ownerEmail: owner.email,
-        title: 'Old letters',
-        archived: true,
-        createdAt: '2024-05-06T07:08:09Z',
-      },
+      id: 'imported-2',
+      ownerEmail: owner.email,
+      title: 'Old letters',
+      archived: true,
+      createdAt: '2024-05-06T07:08:09Z',
       messages: [
         text('imported-2-a', 'user', 'Where is the cormorant?'),
         { ...text('imported-2-b', 'assistant', 'On the pier.'), createdAt: '2024-05-07T00:00:00.500Z' },
@@ -127,17 +125,19 @@ describe('community edition', () => {
       version: 1,
       users: [
         {
-          ...{ email: 'omit@example.org', name: 'Omit', enabled: true, mcpSettingsEnabled: false, password },
+          email: 'omit@example.org',
+          name: 'Omit',
+          enabled: true,
+          mcpSettingsEnabled: false,
+          password,
           modelTiers: [{ value: 5, label: 'Five' }],
           providers: [
             {
-              ...{
-                name: 'P',
-                baseUrl: 'https://a.example/v1',
-                apiKey: 'sk-kept',
-                headers: { 'x-a': '1' },
-                enabled: false,
-              },
+              name: 'P',
+              baseUrl: 'https://a.example/v1',
+              apiKey: 'sk-kept',
+              headers: { 'x-a': '1' },
+              enabled: false,
               models: [model('m', { tier: 5, enabled: false }), model('n', { tier: 5 })],
             },
             { name: 'Q', baseUrl: 'https://q.example/v1', models: [] },
@@ -150,7 +150,8 @@ describe('community edition', () => {
       version: 1,
       users: [
         {
-          ...{ email: 'omit@example.org', name: 'Omit' },
+          email: 'omit@example.org',
+          name: 'Omit',
           providers: [{ name: 'P', baseUrl: 'https://a.example/v1', models: [model('m', { tier: 5 })] }],
         },
       ],
@@ -165,7 +166,9 @@ describe('community edition', () => {
       version: 1,
       users: [
         {
-          ...{ email: 'dry@example.org', name: 'Dry', role },
+          email: 'dry@example.org',
+          name: 'Dry',
+          role,
           providers: [{ name: 'P', baseUrl, apiKey, models: [model('m', { tier })] }],
         },
       ],
@@ -179,7 +182,8 @@ describe('community edition', () => {
     assert.deepEqual(dry.body.changes, [
       { path: 'users.0', action: 'update', summary: 'user dry@example.org: role "user" → "admin"' },
       {
-        ...{ path: 'users.0.providers.0', action: 'update' },
+        path: 'users.0.providers.0',
+        action: 'update',
         summary:
           'provider "P" of dry@example.org: baseUrl "https://a.example/v1" → "https://b.example/v1", API key changed',
       },
@@ -232,7 +236,9 @@ describe('community edition', () => {
       version: 1,
       users: [
         {
-          ...{ email: 'tiers@example.org', name: 'Tiers', modelTiers },
+          email: 'tiers@example.org',
+          name: 'Tiers',
+          modelTiers,
           providers: [{ name: 'P', baseUrl: 'https://a.example/v1', models: [model('m', { tier })] }],
         },
       ],
@@ -257,7 +263,9 @@ describe('community edition', () => {
       oidc: { clientSecret: secret },
       users: [
         {
-          ...{ email: 'hold@example.org', name: 'Hold', password: secret },
+          email: 'hold@example.org',
+          name: 'Hold',
+          password: secret,
           providers: [{ name: 'P', baseUrl: 'https://a.example/v1', apiKey, headers: { 'x-h': header }, models: [] }],
         },
       ],

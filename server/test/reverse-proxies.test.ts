@@ -88,7 +88,9 @@ function cases(name: ProxyName, program: string): void {
   });
 
   const options = (method: string, path: string, headers: Record<string, string> = {}): RequestOptions => ({
-    ...{ ...reach, method, path },
+    ...reach,
+    method,
+    path,
     headers: { host: new URL(origin).host, origin, ...headers },
   });
 
@@ -119,8 +121,11 @@ function cases(name: ProxyName, program: string): void {
     });
     const body = JSON.stringify({ chatId, messageId: await submit(user, chatId, 'Hello') });
     const stream = session.request({
-      ...{ ':method': 'POST', ':path': '/api/chat', 'content-type': 'application/json' },
-      ...{ origin, cookie: user.cookie ?? '' },
+      ':method': 'POST',
+      ':path': '/api/chat',
+      'content-type': 'application/json',
+      origin,
+      cookie: user.cookie ?? '',
     });
     stream.end(body);
     let got = '';

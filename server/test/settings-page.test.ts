@@ -53,7 +53,11 @@ test('name, icon and colour are in the first answer, and hostile ones stay text'
   const answer = await app.anonymous.fetch('/manifest.webmanifest');
   assert.equal(answer.headers.get('content-type'), 'application/manifest+json');
   assert.deepEqual(await answer.json(), {
-    ...{ name: productName, short_name: productName, description: tagline, id: '/', theme_color: '#112233' },
+    name: productName,
+    short_name: productName,
+    description: tagline,
+    id: '/',
+    theme_color: '#112233',
     icons: [{ src: faviconDataUrl, sizes: 'any' }],
   });
 });

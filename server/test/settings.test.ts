@@ -37,8 +37,16 @@ test('before anything is set there are defaults, and no single sign-on', async (
     turnBudget: { steps: 200, minutes: 120, tokens: null },
     branding: defaultBranding,
     oidc: {
-      ...{ enabled: false, providerKey: 'sso', label: 'SSO', issuer: '', discoveryUrl: '', clientId: '' },
-      ...{ scopes: 'openid profile email', autoProvision: false, linkByEmail: false, allowedDomains: [] },
+      enabled: false,
+      providerKey: 'sso',
+      label: 'SSO',
+      issuer: '',
+      discoveryUrl: '',
+      clientId: '',
+      scopes: 'openid profile email',
+      autoProvision: false,
+      linkByEmail: false,
+      allowedDomains: [],
       hasClientSecret: false,
     },
   });

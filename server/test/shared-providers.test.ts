@@ -27,13 +27,11 @@ type Shared = { admin: SignedIn; id: string; models: string[] };
 async function share(sharedWith: Json, admin?: SignedIn): Promise<Shared> {
   const owner = admin ?? (await app.signIn({ role: 'admin' }));
   const { status, body, text } = await owner.call('POST /api/providers', {
-    ...{
-      name: 'House',
-      baseUrl: `${upstream.url}?region=canary`,
-      apiKey: key,
-      headers: { 'x-canary': header },
-      sharedWith,
-    },
+    name: 'House',
+    baseUrl: `${upstream.url}?region=canary`,
+    apiKey: key,
+    headers: { 'x-canary': header },
+    sharedWith,
   });
   assert.equal(status, 201, text);
   assert.deepEqual(body.provider.sharedWith, sharedWith);
@@ -43,8 +41,13 @@ async function share(sharedWith: Json, admin?: SignedIn): Promise<Shared> {
     ['words-3', true],
   ] as const) {
     const made = await owner.call('POST /api/models', {
-      ...{ providerId: body.provider.id, providerModelId, displayName: providerModelId, isDefault },
-      ...{ contextWindow: 100_000, maxOutputTokens: 4_000, tier: 2 },
+      providerId: body.provider.id,
+      providerModelId,
+      displayName: providerModelId,
+      isDefault,
+      contextWindow: 100_000,
+      maxOutputTokens: 4_000,
+      tier: 2,
     });
     models.push(made.body.model.id);
   }
@@ -115,8 +118,12 @@ test('they answer by default, by choice, and for an assistant; the nearer defaul
 
   const own = await reader.call('POST /api/providers', { name: 'Own', baseUrl: upstream.url });
   const made = await reader.call('POST /api/models', {
-    ...{ providerId: own.body.provider.id, providerModelId: 'words-4', displayName: 'Own' },
-    ...{ contextWindow: 100_000, maxOutputTokens: 4_000, tier: 1 },
+    providerId: own.body.provider.id,
+    providerModelId: 'words-4',
+    displayName: 'Own',
+    contextWindow: 100_000,
+    maxOutputTokens: 4_000,
+    tier: 1,
   });
   assert.deepEqual(await ask(), ['complete', made.body.model.id]);
   assert.equal(
@@ -138,8 +145,12 @@ test('only its owner changes it: a reader’s attempts answer like those at a mi
       reader.call('DELETE /api/providers', undefined, { query: { id: provider } }),
       reader.call('POST /api/providers/test', { id: provider }),
       reader.call('POST /api/models', {
-        ...{ providerId: provider, providerModelId: 'x', displayName: 'x' },
-        ...{ contextWindow: 100, maxOutputTokens: 10, tier: 1 },
+        providerId: provider,
+        providerModelId: 'x',
+        displayName: 'x',
+        contextWindow: 100,
+        maxOutputTokens: 10,
+        tier: 1,
       }),
       reader.call('PATCH /api/models', { id: model, isDefault: true }),
       reader.call('DELETE /api/models', undefined, { query: { id: model } }),
@@ -253,7 +264,8 @@ test('what ends the sharing counts from the next turn, and the error says so', a
     assert.deepEqual([messages.at(-1).status, messages.at(-1).error?.code], ['failed', 'model_unavailable'], name);
     const elsewhere = await createChat(reader);
     const foreign = await reader.call('POST /api/chat/start', {
-      ...{ chatId: elsewhere, message: { id: `m-${elsewhere}`, parts: [{ type: 'text', text: 'x' }] } },
+      chatId: elsewhere,
+      message: { id: `m-${elsewhere}`, parts: [{ type: 'text', text: 'x' }] },
       modelId: shared.models[0],
     });
     assert.equal(foreign.status, 404, name);
@@ -275,8 +287,12 @@ test('the key and headers of a shared provider are in no body and no frame of an
     if (messageId !== undefined) told.push((await answer(reader, chatId, messageId)).text);
   }
   const broken = await admin.call('POST /api/models', {
-    ...{ providerId: id, providerModelId: 'status-401', displayName: 'broken' },
-    ...{ contextWindow: 100_000, maxOutputTokens: 4_000, tier: 2 },
+    providerId: id,
+    providerModelId: 'status-401',
+    displayName: 'broken',
+    contextWindow: 100_000,
+    maxOutputTokens: 4_000,
+    tier: 2,
   });
   const failing = await submit(reader, chatId, 'Hello', { modelId: broken.body.model.id });
   told.push((await answer(reader, chatId, failing)).text);
@@ -313,7 +329,9 @@ test('a manifest shares, names people by their addresses, and is applied twice w
     version: 1,
     users: [
       {
-        ...{ email: 'sharer@example.org', name: 'Sharer', role },
+        email: 'sharer@example.org',
+        name: 'Sharer',
+        role,
         providers: [{ name: 'Of the manifest', baseUrl: 'https://api.example.org/v1', sharedWith, models: [] }],
       },
     ],

@@ -167,7 +167,8 @@ test('all of it is shown, and only what was shown is trusted; what changed since
 
 test('a model is told of trusted skills only; one that changed is left out, and the person is told once', async () => {
   const made = await add(owner, folder('sails', { name: 'sails/more.md', content: 'More.' }), {
-    ...{ audience: 'project', projectId },
+    audience: 'project',
+    projectId,
   });
   const { chatId, model } = await talker(member, { projectId });
   const untrusted = await turn(member, chatId, model, 'go');

@@ -30,7 +30,10 @@ let provider: FakeProvider;
 let app: TestApp;
 
 const tool = (name: string, execute: Tool['execute']): Tool => ({
-  ...{ name, description: 'Looks up', inputSchema: { type: 'object' }, execute },
+  name,
+  description: 'Looks up',
+  inputSchema: { type: 'object' },
+  execute,
 });
 const tools = [
   tool('look_up', async () => ({ found: secrets.result })),
@@ -195,7 +198,9 @@ test('without a collector nothing is recorded, and a statement is named by verb 
 /** First two calls of tools, whose arguments are nobody's business; then a word. */
 function toolTurn(isFirst: boolean): { steps: { event: object | string }[] } {
   const call = (index: number, name: string) => ({
-    ...{ index, id: `c${index}`, type: 'function' },
+    index,
+    id: `c${index}`,
+    type: 'function',
     function: { name, arguments: JSON.stringify({ q: secrets.argument }) },
   });
   const first = { delta: { tool_calls: [call(0, 'look_up'), call(1, 'fails')] }, finish_reason: 'tool_calls' };

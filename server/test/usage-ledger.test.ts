@@ -138,7 +138,12 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
 
   // It was only slow: what it knows comes too late, and twice.
   const late: LedgerRow = {
-    ...{ ownerId: user.id, responseId: id, generation, step: 1, kind: 'answer', estimated: false },
+    ownerId: user.id,
+    responseId: id,
+    generation,
+    step: 1,
+    kind: 'answer',
+    estimated: false,
     model: { providerName: 'Fake', providerModelId: 'words-3', prices: null },
     usage: { inputTokens: 7, outputTokens: 3, cost: null },
   };

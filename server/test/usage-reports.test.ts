@@ -33,8 +33,14 @@ async function usage(caller: SignedIn, place: 'me' | 'admin', query: Record<stri
 test('sums by day, model and person; one’s own are one’s own alone', async () => {
   const own = await usage(user, 'me', march);
   const total = {
-    ...{ calls: 8, inputTokens: 400, cachedInputTokens: 160, cacheWriteTokens: 0, outputTokens: 40 },
-    ...{ reasoningTokens: 12, cost: 1400, unpricedCalls: 4 },
+    calls: 8,
+    inputTokens: 400,
+    cachedInputTokens: 160,
+    cacheWriteTokens: 0,
+    outputTokens: 40,
+    reasoningTokens: 12,
+    cost: 1400,
+    unpricedCalls: 4,
   };
   assert.deepEqual(own.total, total);
   assert.deepEqual([own.from, own.to, own.by, own.isCut], ['2025-03-01', '2025-03-31', 'day', false]);

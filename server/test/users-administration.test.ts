@@ -43,8 +43,15 @@ describe('community edition', () => {
     assert.equal(answer.status, 201);
     const { id, createdAt, ...rest } = answer.body.user;
     assert.deepEqual(rest, {
-      ...{ name: 'Ada', email, role: 'user', enabled: true, mustChangePassword: false, hasPassword: true },
-      ...{ providerSettingsEnabled: true, mcpSettingsEnabled: true, lastSeenAt: null },
+      name: 'Ada',
+      email,
+      role: 'user',
+      enabled: true,
+      mustChangePassword: false,
+      hasPassword: true,
+      providerSettingsEnabled: true,
+      mcpSettingsEnabled: true,
+      lastSeenAt: null,
     });
     assert.ok(Date.parse(createdAt) > 0);
     const session = await app.signIn(email, 'first horse 11');

@@ -165,7 +165,8 @@ test('too large, or cut in the middle: nothing stays', async () => {
   ]);
   for (let round = 0; round < 5; round += 1) {
     const outgoing = request(`${app.url}${route}`, {
-      ...{ method: 'POST', agent: false },
+      method: 'POST',
+      agent: false,
       headers: { cookie: user.cookie ?? '', 'content-type': contentType, 'content-length': body.length },
     });
     outgoing.on('error', () => undefined);
@@ -286,7 +287,8 @@ test('a daemon that is killed in the middle of an upload: the client hears of it
     { name: 'file', value: Buffer.alloc(500_000), filename: 'killed.bin' },
   ]);
   const outgoing = request(`${app.url}${route}`, {
-    ...{ method: 'POST', agent: false },
+    method: 'POST',
+    agent: false,
     headers: { cookie: user.cookie ?? '', 'content-type': contentType, 'content-length': body.length },
   });
   const answered = new Promise<number | undefined>((resolve, reject) => {

@@ -35,8 +35,13 @@ type Wish = { cookie?: string | undefined; headers?: Record<string, string | und
 function attach({ cookie, headers = {}, path = '/api/workspace/terminal?id=one', url = app.url }: Wish) {
   const key = randomBytes(16).toString('base64');
   const sent = {
-    ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key },
-    ...{ origin: url, cookie, ...headers },
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': key,
+    origin: url,
+    cookie,
+    ...headers,
   };
   const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
   return new Promise<Answer>((resolve, reject) => {

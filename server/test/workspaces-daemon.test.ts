@@ -44,7 +44,11 @@ const says = (text: string) => {
 };
 const refused = (work: Promise<unknown>, code = 'workspace_request_failed') => assert.rejects(work, { code });
 const health = {
-  ...{ ok: true, protocol: 1, generation: 1, bootId: 'b', lastActivityAt: new Date(0).toISOString() },
+  ok: true,
+  protocol: 1,
+  generation: 1,
+  bootId: 'b',
+  lastActivityAt: new Date(0).toISOString(),
   active: { processes: 0, terminals: 0, transfers: 0 },
   usage: {
     memoryBytes: 1,

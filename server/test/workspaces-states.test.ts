@@ -78,7 +78,10 @@ test('a start that takes long says what it waits for; after 90 seconds it is giv
   const elsewhere = at(other, user, start);
   await until('the message', async () => (await at(other, user, status)).body.message === 'Pulling the image…');
   assert.deepEqual((await at(other, user, status)).body, {
-    ...{ phase: 'starting', ready: false, mode: 'docker', message: 'Pulling the image…' },
+    phase: 'starting',
+    ready: false,
+    mode: 'docker',
+    message: 'Pulling the image…',
   });
   clock.advance(89_000);
   assert.equal(given?.aborted, false);

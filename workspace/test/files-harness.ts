@@ -51,7 +51,11 @@ export async function startFiles(
   /** A request whose body is still to be sent and whose response is still to be read. */
   const open = (path: string, { method, headers = {} }: Init = {}) =>
     request({
-      ...{ host: '127.0.0.1', port, path, agent: false, method: method ?? 'GET' },
+      host: '127.0.0.1',
+      port,
+      path,
+      agent: false,
+      method: method ?? 'GET',
       headers: { authorization: `Bearer ${token}`, ...headers },
     });
 
@@ -78,7 +82,12 @@ export async function startFiles(
     });
 
   return {
-    ...{ base, home, daemon, faults, open, call },
+    base,
+    home,
+    daemon,
+    faults,
+    open,
+    call,
     put: (path: string, body: string | Buffer | Readable, onConflict = 'fail') =>
       call(`/v1/files/content?path=${encodeURIComponent(path)}&onConflict=${onConflict}`, { method: 'PUT', body }),
     async stop(): Promise<void> {

@@ -67,8 +67,14 @@ test('a file is shown: text, cut where a character is not; a picture as base64; 
   assert.deepEqual(
     { ...body, modifiedAt: typeof body.modifiedAt },
     {
-      ...{ path: '~/notes.md', type: 'file', size: 9, mediaType: 'text/markdown', modifiedAt: 'string' },
-      ...{ encoding: 'utf-8', content: '# Grüße', truncated: false },
+      path: '~/notes.md',
+      type: 'file',
+      size: 9,
+      mediaType: 'text/markdown',
+      modifiedAt: 'string',
+      encoding: 'utf-8',
+      content: '# Grüße',
+      truncated: false,
     },
   );
   writeFileSync(inHome('long'), `x${'ü'.repeat(200_000)}`);

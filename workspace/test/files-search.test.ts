@@ -115,7 +115,8 @@ test('search: lines with their numbers, below a folder or in a file; long lines 
   assert.equal(body.matches.find(({ path }: { path: string }) => path.endsWith('b.ts')).text.length, 500);
   assert.equal(body.matches.find(({ path }: { path: string }) => path.endsWith('.md')).text, 'a needle: here');
   assert.deepEqual((await search({ pattern: 'needle', path: 'src/link.ts', limit: 1 })).body, {
-    ...{ matches: [{ path: '~/src/link.ts', line: 2, text: 'needle one' }], truncated: true },
+    matches: [{ path: '~/src/link.ts', line: 2, text: 'needle one' }],
+    truncated: true,
   });
   const typed = await search({ pattern: 'needle', glob: '**/deep/*.ts' });
   assert.deepEqual(

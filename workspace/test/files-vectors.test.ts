@@ -65,12 +65,28 @@ function layOut(): void {
   linkSync(inHome('original'), inHome('hardlink'));
   for (const name of ['loop1', 'loop2']) symlinkSync(name === 'loop1' ? 'loop2' : 'loop1', inHome(name));
   const links: Record<string, string> = {
-    ...{ 'leaf-rel': '../../outside/secret.txt', 'leaf-abs': join(outside(), 'secret.txt'), mid: '../../outside' },
-    ...{ root: '/', 'link-to-link': 'mid', 'dotdot-target': `${'../'.repeat(40)}etc/passwd`, passwd: '/etc/passwd' },
-    ...{ environ: '/proc/self/environ', proccwd: '/proc/self/cwd', fd0: '/proc/self/fd/0', self: 'self' },
-    ...{ 'ok-rel': 'artifacts/ok.txt', 'ok-abs': inHome('artifacts/ok.txt'), 'via-parent': '../user/artifacts/ok.txt' },
-    ...{ null: '/dev/null', zerodev: '/dev/zero', 'dangling-out': join(outside(), 'created') },
-    ...{ chain5: 'chain4', chain4: 'chain3', chain3: 'chain2', chain2: 'chain1', chain1: 'artifacts/sub/f.txt' },
+    'leaf-rel': '../../outside/secret.txt',
+    'leaf-abs': join(outside(), 'secret.txt'),
+    mid: '../../outside',
+    root: '/',
+    'link-to-link': 'mid',
+    'dotdot-target': `${'../'.repeat(40)}etc/passwd`,
+    passwd: '/etc/passwd',
+    environ: '/proc/self/environ',
+    proccwd: '/proc/self/cwd',
+    fd0: '/proc/self/fd/0',
+    self: 'self',
+    'ok-rel': 'artifacts/ok.txt',
+    'ok-abs': inHome('artifacts/ok.txt'),
+    'via-parent': '../user/artifacts/ok.txt',
+    null: '/dev/null',
+    zerodev: '/dev/zero',
+    'dangling-out': join(outside(), 'created'),
+    chain5: 'chain4',
+    chain4: 'chain3',
+    chain3: 'chain2',
+    chain2: 'chain1',
+    chain1: 'artifacts/sub/f.txt',
   };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, inHome(name));
   execFileSync('mkfifo', [inHome('fifo')]);
@@ -144,7 +160,8 @@ function nothingOutside(): void {
 /** The daemon takes no file names of forms; as paths they are refused or mean what they say, inside. */
 async function basename({ path }: Vector): Promise<void> {
   const { status, body } = await files.call(`/v1/files/content?path=${encodeURIComponent(`artifacts/${path}`)}`, {
-    ...{ method: 'PUT', body: 'written' },
+    method: 'PUT',
+    body: 'written',
   });
   assert.ok([201, 400, 409].includes(status), JSON.stringify(body));
   nothingOutside();

@@ -17,10 +17,14 @@ after(() => daemon.stop());
 function tunnel(query: string): Promise<Duplex | number> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
-      ...{ socketPath: daemon.socketPath, path: `/v1/tunnel?${query}`, agent: false },
+      socketPath: daemon.socketPath,
+      path: `/v1/tunnel?${query}`,
+      agent: false,
       headers: {
         authorization: 'Bearer the-token-of-this-generation',
-        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
       },
     });
     outgoing.on('error', reject);

@@ -107,7 +107,11 @@ export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> 
   );
   const { artifactId, importSource, path, mediaType = file.mediaType, createdAt, ...scope } = fields;
   const given = {
-    ...{ scope, artifactId: artifactId.toLowerCase(), importSource, path, mediaType },
+    scope,
+    artifactId: artifactId.toLowerCase(),
+    importSource,
+    path,
+    mediaType,
     createdAt: createdAt === undefined ? undefined : new Date(createdAt),
   };
   const imported = await importArtifact(deps, sourceOf(input), given, taken);

@@ -50,8 +50,13 @@ export async function insertVersions(
 ): Promise<void> {
   if (versions.length === 0) return;
   const rows = versions.map(({ version, mediaType, content, createdAt }) => ({
-    ...{ artifact_id: artifactId, version, media_type: mediaType, author_id: authorId, created_at: createdAt },
-    ...{ size: content.size, sha256: content.sha256 },
+    artifact_id: artifactId,
+    version,
+    media_type: mediaType,
+    author_id: authorId,
+    created_at: createdAt,
+    size: content.size,
+    sha256: content.sha256,
   }));
   await trx.insertInto('artifact_versions').values(rows).execute();
 }

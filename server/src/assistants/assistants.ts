@@ -110,7 +110,9 @@ export async function insertAssistants(
     .insertInto('assistants')
     .values(
       made.map(({ id, shared, place }) => ({
-        ...{ id, ...shared, version: 1 },
+        id,
+        ...shared,
+        version: 1,
         created_at: sql<Date>`now() + ${place} * interval '1 microsecond'`,
       })),
     )

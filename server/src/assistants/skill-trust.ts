@@ -42,7 +42,9 @@ export async function readSkillFiles(
     return {
       skill,
       files: files.map(({ path, content, sha256 }) => ({
-        ...{ path, bytes: content.length, sha256 },
+        path,
+        bytes: content.length,
+        sha256,
         text: textOf(content) ?? null,
         change: changeOf(path, sha256),
       })),

@@ -115,7 +115,9 @@ export async function createProvider(
   const row = await inCatalogue(deps, owner, async (transaction) => {
     await assertRoom(transaction, owner);
     await recordChange(transaction, owner, by, 'provider.created', {
-      ...{ id, name: input.name, baseUrl: input.baseUrl },
+      id,
+      name: input.name,
+      baseUrl: input.baseUrl,
       isShared: sharedWith !== 'none',
     });
     const stored = await transaction
@@ -176,7 +178,9 @@ export async function updateProvider(
     if (sharedWith !== undefined) await storeShares(transaction, [{ id, sharedWith }]);
     const newAddress = row.base_url === present.base_url ? undefined : row.base_url;
     await recordChange(transaction, owner, by, 'provider.updated', {
-      ...{ id, name: row.name, baseUrl: newAddress },
+      id,
+      name: row.name,
+      baseUrl: newAddress,
       changed: changedFields({ name, kind, baseUrl: newAddress, apiKey, headers, enabled, sharedWith }),
       isShared: isShared(present) || isShared(row),
     });

@@ -19,7 +19,8 @@ export const getInternalModels: Handler<Deps, Endpoints['getInternalModels']> = 
   await assertMayAsk(deps, actor.id, 'list');
   const models = await listUsableModels(deps, catalogueOwner(deps.config, actor.id));
   const data = models.map(({ name, providerName, createdAt }) => ({
-    ...{ id: name, object: 'model' as const },
+    id: name,
+    object: 'model' as const,
     created: Math.floor(createdAt.getTime() / 1000),
     owned_by: providerName,
   }));

@@ -33,8 +33,12 @@ const bodies: [name: string, parts: MessagePart[], markdown: string][] = [
     'a tool shows input and output in a fence that holds them',
     [
       {
-        ...{ type: 'dynamic-tool', toolName: 'bash', toolCallId: '1', state: 'output-available' },
-        ...{ input: { command: 'ls' }, output: 'a\n```\nb' },
+        type: 'dynamic-tool',
+        toolName: 'bash',
+        toolCallId: '1',
+        state: 'output-available',
+        input: { command: 'ls' },
+        output: 'a\n```\nb',
       },
     ],
     '**Tool bash**\n\n```json\n{\n  "command": "ls"\n}\n```\n\n````\na\n```\nb\n````',

@@ -31,8 +31,15 @@ export async function insertAssistantMessage(
 ): Promise<void> {
   const { id, chatId, parentId, modelId } = message;
   await insert(trx, {
-    ...{ id, chatId, parentId, role: 'assistant', status: 'streaming', modelId: modelId ?? null },
-    ...{ parts: '[]', prompt: null, promptTokens: null },
+    id,
+    chatId,
+    parentId,
+    role: 'assistant',
+    status: 'streaming',
+    modelId: modelId ?? null,
+    parts: '[]',
+    prompt: null,
+    promptTokens: null,
   });
 }
 

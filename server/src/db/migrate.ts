@@ -51,7 +51,9 @@ export async function migrateWithin(client: Client, wanted?: readonly string[]):
   const names = wanted ?? (await listMigrations());
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: singleConnection(client) }) });
   const migrator = new Migrator({
-    ...{ db: kysely, disableTransactions: true, allowUnorderedMigrations: true },
+    db: kysely,
+    disableTransactions: true,
+    allowUnorderedMigrations: true,
     provider: { getMigrations: () => readMigrations([...names]) },
   });
   const { error } = await migrator.migrateToLatest();

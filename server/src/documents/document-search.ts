@@ -101,7 +101,10 @@ export async function searchDocuments(
       f.path, b.page limit ${most}`.execute(db);
   const marked = searchWords(query);
   return rows.map(({ id, path, page, label, text }) => ({
-    ...{ id, file: filenameOf(path), page, label },
+    id,
+    file: filenameOf(path),
+    page,
+    label,
     snippet: snippetAround(text, marked),
   }));
 }

@@ -24,7 +24,12 @@ export function tunnelRequest(connection: Duplex, init: TunnelRequest): Promise<
     let outgoing: ClientRequest;
     try {
       outgoing = request({
-        ...{ method, path, headers, signal, setHost: false, maxHeaderSize: headersMax },
+        method,
+        path,
+        headers,
+        signal,
+        setHost: false,
+        maxHeaderSize: headersMax,
         createConnection: () => connection,
       });
     } catch (error) {

@@ -176,12 +176,10 @@ function relay(incoming: IncomingMessage, response: ServerResponse, url: URL, up
   return new Promise((resolve, reject) => {
     const host = isIPv6(hostOf(url.hostname)) ? `[${hostOf(url.hostname)}]` : url.hostname;
     const outgoing = request({
-      ...{
-        createConnection: () => upstream,
-        method: incoming.method,
-        path: `${url.pathname}${url.search}`,
-        setHost: false,
-      },
+      createConnection: () => upstream,
+      method: incoming.method,
+      path: `${url.pathname}${url.search}`,
+      setHost: false,
       headers: {
         ...endToEnd(incoming.headers),
         host: url.port === '' ? host : `${host}:${url.port}`,

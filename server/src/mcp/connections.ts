@@ -171,7 +171,9 @@ export class McpConnections {
     if (server.transport !== 'stdio' || command === null || args === null) return undefined;
     const env = openMcpEnv(this.#deps, server);
     return {
-      ...{ command, args, secrets: Object.values(env) },
+      command,
+      args,
+      secrets: Object.values(env),
       open: (signal) => this.#deps.openProgram(owner, { command, args, env }, signal).catch(noWorkspace),
     };
   }

@@ -113,7 +113,10 @@ export function grantOf(
   const life = tokens.lifeSeconds;
   const early = refreshToken === undefined || life === undefined ? 0 : Math.min(earlySeconds, life * earlyShare);
   return {
-    ...{ server, client, resource, accessToken: tokens.accessToken },
+    server,
+    client,
+    resource,
+    accessToken: tokens.accessToken,
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(life === undefined ? {} : { freshUntil: deps.clock.now() + (life - early) * 1000 }),
     ...(scope === undefined ? {} : { scope }),

@@ -66,8 +66,15 @@ export async function beginMcpSignIn(
   const ask = { redirectUri, state, scope, resource: found.resource };
   const { url, codeVerifier } = await authorizeAddress(deps, found.server, client, ask);
   await insertMcpState({ db: deps.db.kysely, secrets: deps.secrets }, state, request.sessionId, {
-    ...{ serverId: row.id, revision: row.revision, server: found.server, client, isGiven, redirectUri, codeVerifier },
-    ...{ resource: found.resource, returnTo },
+    serverId: row.id,
+    revision: row.revision,
+    server: found.server,
+    client,
+    isGiven,
+    redirectUri,
+    codeVerifier,
+    resource: found.resource,
+    returnTo,
     ...(scope === undefined ? {} : { scope }),
   });
   return { authorizeUrl: url };
@@ -96,8 +103,11 @@ export async function finishMcpSignIn(
   if (answer.code === undefined) return refuse(answer.error === 'access_denied' ? 'mcp_denied' : 'mcp_failed');
   try {
     const tokens = await redeemCode(deps, begun.server, begun.client, {
-      ...{ code: answer.code, iss: answer.iss, codeVerifier: begun.codeVerifier },
-      ...{ redirectUri: begun.redirectUri, resource: begun.resource },
+      code: answer.code,
+      iss: answer.iss,
+      codeVerifier: begun.codeVerifier,
+      redirectUri: begun.redirectUri,
+      resource: begun.resource,
     });
     const grant = grantOf(deps, tokens, begun);
     const row = await inTransaction(deps.db, (trx) => storeSignIn(deps, trx, request.owner, begun, grant, source));

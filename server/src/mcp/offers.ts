@@ -131,7 +131,9 @@ export async function updateOffer(
     .updateTable('mcp_offers')
     .set({
       ...place,
-      ...{ name: patch.name, description: patch.description, client_id: clientId },
+      name: patch.name,
+      description: patch.description,
+      client_id: clientId,
       header_names: patch.headerNames && JSON.stringify(patch.headerNames),
       env_names: patch.envNames && JSON.stringify(patch.envNames),
       updated_at: sql`now()`,

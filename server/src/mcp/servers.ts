@@ -164,7 +164,9 @@ export async function updateMcpServer(
       .updateTable('mcp_servers')
       .set({
         ...now,
-        ...{ name, enabled, client_id: clientId },
+        name,
+        enabled,
+        client_id: clientId,
         env: env === undefined ? undefined : sealMcpEnv(deps, before, env),
         headers: isMoved ? envelope : undefined,
         client_secret: isElsewhere || clientSecret !== undefined ? secret : undefined,

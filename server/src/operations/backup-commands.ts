@@ -64,7 +64,11 @@ async function backup(call: Call): Promise<Outcome> {
       const made = await makeBackup(
         { config, db, artifactStore },
         {
-          ...{ to, passphrase, cause: 'command', withWorkspaces: call.flag('with-workspaces'), signal: call.signal },
+          to,
+          passphrase,
+          cause: 'command',
+          withWorkspaces: call.flag('with-workspaces'),
+          signal: call.signal,
           onProgress: ({ step, rows, files, bytes }) =>
             show(`${step}: ${rows} rows, ${files} files, ${megabytes(bytes)} written`),
         },
@@ -118,7 +122,11 @@ async function restore(call: Call): Promise<Outcome> {
   const show = progressOf(call);
   try {
     const { backup: found, notes } = await restoreBackup({
-      ...{ config, source, passphrase, log: commandLog, signal: call.signal },
+      config,
+      source,
+      passphrase,
+      log: commandLog,
+      signal: call.signal,
       onProgress: ({ step, files }) => show(step === 'verify' ? 'proving the backup' : `${files} files restored`),
     });
     const lines = [`Restored: ${inWords(found)}`, ...notes.map((note) => `Note: ${note}`)];

@@ -60,7 +60,9 @@ export async function beginBackup(
     }
   });
   return {
-    ...{ id, progress, signal: lost.signal },
+    id,
+    progress,
+    signal: lost.signal,
     async end(outcome) {
       timer.stop();
       const result = 'error' in outcome ? { error: outcome.error.slice(0, errorMax).toWellFormed() } : outcome;

@@ -104,13 +104,16 @@ async function writeBackup(needs: Needs, request: BackupRequest, { target, hold,
     await envelope?.end();
     signal.throwIfAborted();
     return {
-      ...{
-        to: target.place,
-        createdAt: head.createdAt,
-        release: head.release,
-        migration: head.migrations.at(-1) ?? '',
-      },
-      ...{ encrypted: passphrase !== undefined, sha256, bytes: writer.bytes, tables, files, workspaces },
+      to: target.place,
+      createdAt: head.createdAt,
+      release: head.release,
+      migration: head.migrations.at(-1) ?? '',
+      encrypted: passphrase !== undefined,
+      sha256,
+      bytes: writer.bytes,
+      tables,
+      files,
+      workspaces,
     };
   } catch (error) {
     throw signal.aborted ? signal.reason : error;

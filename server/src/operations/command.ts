@@ -114,7 +114,10 @@ async function callCommand(command: Command, rest: readonly string[]): Promise<n
       process.on(signal, () => stopping.abort(new Error('interrupted')));
     }
     const { ok, lines, result } = await command.run({
-      ...{ words: positionals, json, signal: stopping.signal, note: complain },
+      words: positionals,
+      json,
+      signal: stopping.signal,
+      note: complain,
       flag: (name) => values.get(name) === true,
       value: (name) => {
         const value = values.get(name);

@@ -7,7 +7,11 @@ const marks = { ok: 'ok     ', warning: 'WARNING', failed: 'FAILED ' };
 
 /** Says whether an installation is right. */
 export const doctorCommand: Command = {
-  ...{ name: 'doctor', synopsis: '', options: {}, words: [0, 0], run: doctor },
+  name: 'doctor',
+  synopsis: '',
+  options: {},
+  words: [0, 0],
+  run: doctor,
   summary:
     'Check settings, database, disk, file store, backups, clock, workspaces and the way through a proxy; say what to do.',
   help: 'Needs the settings of the service, which should be running. Fails if a check fails; a warning is no failure.',

@@ -16,7 +16,10 @@ const lookEveryMs = 300;
 /** The command for what people bring from elsewhere. */
 export const importCommands: readonly Command[] = [
   {
-    ...{ name: 'import', synopsis: '<file> --user <email> [--dry-run]', words: [1, 1], run: bring },
+    name: 'import',
+    synopsis: '<file> --user <email> [--dry-run]',
+    words: [1, 1],
+    run: bring,
     options: { user: { type: 'string' }, 'dry-run': { type: 'boolean' } },
     summary: 'Import the export of another program for a person; the service may keep running.',
     help: '  --user <email>   whose conversations they become\n  --dry-run        only tell what would come',

@@ -89,8 +89,14 @@ export async function listEntries(
   const last = shown.at(-1);
   return {
     entries: shown.map((row) => ({
-      ...{ position: row.position, kind: row.kind, title: row.title, outcome: row.outcome, reason: row.reason },
-      ...{ messages: row.messages, files: row.files, done: row.is_done },
+      position: row.position,
+      kind: row.kind,
+      title: row.title,
+      outcome: row.outcome,
+      reason: row.reason,
+      messages: row.messages,
+      files: row.files,
+      done: row.is_done,
       targetId: row.is_done || row.outcome === 'same' ? row.target_id : null,
     })),
     nextCursor: rows.length > limit && last !== undefined ? String(last.position) : null,

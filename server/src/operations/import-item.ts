@@ -146,7 +146,10 @@ async function insertFiles(
     const wanted = pathFor(file.name);
     const path = (await isPathTaken(trx, namespace, wanted)) ? await freePath(trx, namespace, wanted) : wanted;
     await insertArtifact(trx, namespace, {
-      ...{ id: file.id, path, createdBy: ownerId, content: stored },
+      id: file.id,
+      path,
+      createdBy: ownerId,
+      content: stored,
       mediaType: mediaTypeOf(file.mediaType, filenameOf(path)),
       ...(file.createdAt === null ? {} : { createdAt: new Date(file.createdAt) }),
       ...(file.versions === undefined

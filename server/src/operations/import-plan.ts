@@ -60,7 +60,11 @@ function planOwn(item: PreparedOwn, here: string | undefined): Plan {
   }
   const files = kind === 'skill' ? item.files.length : 0;
   return {
-    ...{ kind, title, messages: 0, outcome: here === undefined ? 'new' : 'same', target: here ?? id },
+    kind,
+    title,
+    messages: 0,
+    outcome: here === undefined ? 'new' : 'same',
+    target: here ?? id,
     files: here === undefined ? files : 0,
     reason: here !== undefined || notes.length === 0 ? null : notes.join('. '),
   };
@@ -106,7 +110,10 @@ function planEntry(
   const known = missing === 0 ? 'same' : 'more';
   const outcome = isOwn ? 'same' : here.has(chat.id) ? known : 'new';
   return {
-    ...{ kind: 'conversation', title: chat.title, outcome, messages: outcome === 'same' ? 0 : missing },
+    kind: 'conversation',
+    title: chat.title,
+    outcome,
+    messages: outcome === 'same' ? 0 : missing,
     reason: outcome === 'same' || notes.length === 0 ? null : notes.slice(0, 5).join('. '),
     files: outcome === 'same' ? 0 : files.length,
     target: isOwn ? item.sourceId : chat.id,

@@ -160,20 +160,18 @@ async function viewImports(db: Queryable, rows: readonly ImportRow[]): Promise<I
 }
 
 const none: ImportRecord['counts'] = {
-  ...{
-    conversations: 0,
-    messages: 0,
-    files: 0,
-    projects: 0,
-    assistants: 0,
-    prompts: 0,
-    skills: 0,
-    new: 0,
-    more: 0,
-    same: 0,
-    leftOut: 0,
-    imported: 0,
-  },
+  conversations: 0,
+  messages: 0,
+  files: 0,
+  projects: 0,
+  assistants: 0,
+  prompts: 0,
+  skills: 0,
+  new: 0,
+  more: 0,
+  same: 0,
+  leftOut: 0,
+  imported: 0,
 };
 
 function countsOf(counted: Counted | undefined): ImportRecord['counts'] {

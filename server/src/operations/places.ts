@@ -192,7 +192,10 @@ function openObject(config: S3Config, address: string): { objects: S3Objects; ke
   }
   const session = config.awsSessionToken === undefined ? {} : { sessionToken: config.awsSessionToken };
   const objects = openS3Objects({
-    ...{ bucket: location.bucket, prefix: '', region: config.awsRegion, endpoint: config.awsEndpoint },
+    bucket: location.bucket,
+    prefix: '',
+    region: config.awsRegion,
+    endpoint: config.awsEndpoint,
     credentials: { accessKeyId: awsAccessKeyId, secretAccessKey: awsSecretAccessKey, ...session },
   });
   return { objects, key: location.prefix };

@@ -82,19 +82,37 @@ function prepareConversation(read: ReadConversation, ownerId: string): PreparedI
       return { kind: 'left-out', source, sourceId, title, reason };
     }
     messages.push({
-      ...{ n: 0, place, id: idOf(message.sourceId), chatId, role: message.role, parts, createdAt: message.createdAt },
+      n: 0,
+      place,
+      id: idOf(message.sourceId),
+      chatId,
+      role: message.role,
+      parts,
+      createdAt: message.createdAt,
       parentId: message.parentId === null ? null : idOf(message.parentId),
       words: searchableText(parts),
-      ...{ status: message.status, error: message.error, modelId: message.model, usage: message.usage },
+      status: message.status,
+      error: message.error,
+      modelId: message.model,
+      usage: message.usage,
     });
   }
   const last = messages.at(-1)?.createdAt ?? null;
   return {
     kind: 'conversation',
-    ...{ source, sourceId, messages, files, notes: read.notes },
+    source,
+    sourceId,
+    messages,
+    files,
+    notes: read.notes,
     chat: {
-      ...{ id: chatId, title, words: searchText(title), archived: read.archived, instructions: read.instructions },
-      ...{ parameters: read.parameters, createdAt: read.createdAt ?? messages[0]?.createdAt ?? null },
+      id: chatId,
+      title,
+      words: searchText(title),
+      archived: read.archived,
+      instructions: read.instructions,
+      parameters: read.parameters,
+      createdAt: read.createdAt ?? messages[0]?.createdAt ?? null,
       activeMessageId: read.activeId === null ? null : idOf(read.activeId),
       updatedAt: read.updatedAt ?? last,
       projectId: read.projectId === null ? null : deriveId(ownerId, source, 'project', read.projectId),

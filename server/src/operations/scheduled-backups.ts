@@ -47,8 +47,12 @@ export async function backUpIfDue(
     const dueSince = lastDue(schedule, now);
     if (!(await isBackupDue(db, dueSince))) return 'not due';
     const made = await makeBackup(needs, {
-      ...{ to: usualPlace(config), cause: 'schedule', dueSince, signal },
-      ...{ passphrase: config.backupPassphrase, withWorkspaces: config.backupWorkspaces },
+      to: usualPlace(config),
+      cause: 'schedule',
+      dueSince,
+      signal,
+      passphrase: config.backupPassphrase,
+      withWorkspaces: config.backupWorkspaces,
     });
     log.info({ place: made.to, bytes: made.bytes }, 'backup made');
     const details = { place: made.to, bytes: made.bytes, encrypted: made.encrypted };

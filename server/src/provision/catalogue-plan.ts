@@ -58,8 +58,14 @@ export function planCatalogue(
   const plan: CataloguePlan = {
     owner: entry.owner,
     path: entry.path,
-    ...{ newProviders: [], changedProviders: [], newModels: [], changedModels: [] },
-    ...{ tiers: undefined, keptTiers: undefined, newDefault: undefined, releases: false },
+    newProviders: [],
+    changedProviders: [],
+    newModels: [],
+    changedModels: [],
+    tiers: undefined,
+    keptTiers: undefined,
+    newDefault: undefined,
+    releases: false,
   };
   const providers = entry.providers ?? [];
   const tiers = planTiers(plan, entry, stored, report);

@@ -87,6 +87,7 @@ async function readCatalogues(
     tiers: tiers.get(owner),
     providers: providers.get(owner) ?? [],
     models: models.get(owner) ?? [],
-    ...{ sharing, people },
+    sharing,
+    people,
   });
 }

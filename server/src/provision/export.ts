@@ -46,9 +46,12 @@ async function exportOffers(db: Queryable): Promise<Pick<ManifestHead, 'mcpOffer
   const rows = await readOffers(db);
   if (rows.length === 0) return {};
   const mcpOffers = rows.map(({ name, description, transport, url, command, args, client_id, ...row }) => ({
-    ...{ name, description, transport },
+    name,
+    description,
+    transport,
     ...(command === null ? { url, clientId: client_id } : { command, args: args ?? [] }),
-    ...{ headerNames: row.header_names, envNames: row.env_names },
+    headerNames: row.header_names,
+    envNames: row.env_names,
   }));
   return { mcpOffers };
 }

@@ -40,7 +40,9 @@ export async function replaceBudgets(deps: Needs, budgets: readonly NewBudget[],
         .insertInto('budgets')
         .values(
           budgets.map(({ scope, userId, unit, period, limit }) => ({
-            ...{ scope, unit, period },
+            scope,
+            unit,
+            period,
             user_id: userId ?? null,
             amount: limit,
           })),

@@ -68,7 +68,11 @@ export async function countCalls(db: Queryable, rows: readonly LedgerRow[]): Pro
 
 function stored({ kind, model, usage, estimated, ownerId, responseId, generation, step }: LedgerRow) {
   return {
-    ...{ response_id: responseId, kind, generation, step, owner_id: ownerId },
+    response_id: responseId,
+    kind,
+    generation,
+    step,
+    owner_id: ownerId,
     provider_name: model.providerName,
     provider_model_id: model.providerModelId,
     input_tokens: usage.inputTokens,
@@ -76,6 +80,8 @@ function stored({ kind, model, usage, estimated, ownerId, responseId, generation
     cache_write_tokens: usage.cacheWriteTokens ?? 0,
     output_tokens: usage.outputTokens,
     reasoning_tokens: usage.reasoningTokens ?? 0,
-    ...{ prices: model.prices, cost: usage.cost, estimated },
+    prices: model.prices,
+    cost: usage.cost,
+    estimated,
   };
 }

@@ -101,8 +101,12 @@ export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<
     const signal = AbortSignal.any([hold.signal, late.signal]);
     const query = `${pathQuery(path)}&onConflict=rename`;
     const { entry } = await hold.daemon.call(`/v1/files/content?${query}`, entryAnswer, {
-      ...{ method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body, signal },
-      ...{ timeoutMs: uploadMs, headersTimeoutMs: uploadMs },
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body,
+      signal,
+      timeoutMs: uploadMs,
+      headersTimeoutMs: uploadMs,
     });
     return entry;
   } finally {

@@ -96,7 +96,9 @@ export class Operations {
     const operation = { id: randomUUIDv7(), userId: row.user_id, generation: row.generation + 1 };
     const workspaceToken = newWorkspaceToken();
     const placement = {
-      ...{ runtime: runtime.kind, host, keyId: secrets.current.id },
+      runtime: runtime.kind,
+      host,
+      keyId: secrets.current.id,
       tokenHash: sha256(workspaceToken),
       modelTokenHash: sha256(modelTokenOf(workspaceToken)),
     };

@@ -82,16 +82,19 @@ export async function beginStart(
   return deps.db.kysely
     .updateTable('workspaces')
     .set({
-      ...{ phase: 'starting', generation: operation.generation, runtime, host, key_id: keyId },
-      ...{ token_hash: tokenHash, model_token_hash: modelTokenHash },
-      ...{
-        op_owner: operation.id,
-        op_until: until,
-        message: null,
-        stop_reason: null,
-        last_error: null,
-        started_at: null,
-      },
+      phase: 'starting',
+      generation: operation.generation,
+      runtime,
+      host,
+      key_id: keyId,
+      token_hash: tokenHash,
+      model_token_hash: modelTokenHash,
+      op_owner: operation.id,
+      op_until: until,
+      message: null,
+      stop_reason: null,
+      last_error: null,
+      started_at: null,
     })
     .where('user_id', '=', operation.userId)
     .where('phase', '=', 'stopped')
@@ -158,15 +161,14 @@ function held(deps: RowDeps, operation: Operation) {
 
 function stopping(operation: { id: string }, reason: StopReason, error: string | undefined) {
   return {
-    ...{
-      phase: 'stopping' as const,
-      op_owner: operation.id,
-      op_until: until,
-      token_hash: null,
-      model_token_hash: null,
-      message: null,
-    },
-    ...{ stop_reason: reason, last_error: error ?? null },
+    phase: 'stopping' as const,
+    op_owner: operation.id,
+    op_until: until,
+    token_hash: null,
+    model_token_hash: null,
+    message: null,
+    stop_reason: reason,
+    last_error: error ?? null,
   };
 }
 

@@ -36,18 +36,30 @@ after(() => lab.close());
 function layOut(): string {
   const odd = vectors.filter(({ op, why }) => op === 'read' && why.startsWith('odd but legal')).map(({ path }) => path);
   const links: Record<string, string> = {
-    ...{ 'leaf-rel': '../../tmp/outside/secret.txt', 'leaf-abs': '/tmp/outside/secret.txt', mid: '../../tmp/outside' },
-    ...{ root: '/', 'link-to-link': 'mid', 'dotdot-target': `${'../'.repeat(40)}etc/passwd`, passwd: '/etc/passwd' },
-    ...{ environ: '/proc/self/environ', proccwd: '/proc/self/cwd', fd0: '/proc/self/fd/0', self: 'self' },
-    ...{ 'ok-rel': 'artifacts/ok.txt', 'ok-abs': `${home}/artifacts/ok.txt`, 'via-parent': '../user/artifacts/ok.txt' },
-    ...{
-      null: '/dev/null',
-      zerodev: '/dev/zero',
-      'dangling-out': '/tmp/outside/created',
-      loop1: 'loop2',
-      loop2: 'loop1',
-    },
-    ...{ chain5: 'chain4', chain4: 'chain3', chain3: 'chain2', chain2: 'chain1', chain1: 'artifacts/sub/f.txt' },
+    'leaf-rel': '../../tmp/outside/secret.txt',
+    'leaf-abs': '/tmp/outside/secret.txt',
+    mid: '../../tmp/outside',
+    root: '/',
+    'link-to-link': 'mid',
+    'dotdot-target': `${'../'.repeat(40)}etc/passwd`,
+    passwd: '/etc/passwd',
+    environ: '/proc/self/environ',
+    proccwd: '/proc/self/cwd',
+    fd0: '/proc/self/fd/0',
+    self: 'self',
+    'ok-rel': 'artifacts/ok.txt',
+    'ok-abs': `${home}/artifacts/ok.txt`,
+    'via-parent': '../user/artifacts/ok.txt',
+    null: '/dev/null',
+    zerodev: '/dev/zero',
+    'dangling-out': '/tmp/outside/created',
+    loop1: 'loop2',
+    loop2: 'loop1',
+    chain5: 'chain4',
+    chain4: 'chain3',
+    chain3: 'chain2',
+    chain2: 'chain1',
+    chain1: 'artifacts/sub/f.txt',
   };
   const files = ['artifacts/ok.txt', 'artifacts/sub/f.txt', 'noperm', 'original', ...odd];
   return `

@@ -64,7 +64,13 @@ export async function startKubernetesApi(): Promise<KubernetesApi> {
   };
   await writeFile(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'x', ...named }));
   const api: KubernetesApi = {
-    ...{ kubeconfig, url, objects: new Map(), writes: [], denied: new Set(), podStatus: runningPod, linger: false },
+    kubeconfig,
+    url,
+    objects: new Map(),
+    writes: [],
+    denied: new Set(),
+    podStatus: runningPod,
+    linger: false,
     onPod: undefined,
     broken: undefined,
     async close() {

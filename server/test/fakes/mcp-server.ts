@@ -62,7 +62,12 @@ export const echoTool: FakeTool = {
 export function expectedFingerprint(tools: readonly FakeTool[]): string {
   const sorted = [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
   const picked = sorted.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-    ...{ name, title, description, inputSchema, outputSchema, annotations },
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
   }));
   return createHash('sha256').update(sortedJson(picked)).digest('hex');
 }

@@ -11,22 +11,26 @@ export function kindOfList({ headers }: { headers: Record<string, string> }): Fa
 export function modelList(kind: FakeKind, ids: readonly string[]): Record<string, unknown> {
   if (kind === 'anthropic') {
     const data = ids.map((id) => ({
-      ...{ type: 'model', id, display_name: id, created_at: '2026-01-01T00:00:00Z' },
-      ...{ max_input_tokens: 200_000, max_tokens: 64_000, lifecycle: 'active' },
+      type: 'model',
+      id,
+      display_name: id,
+      created_at: '2026-01-01T00:00:00Z',
+      max_input_tokens: 200_000,
+      max_tokens: 64_000,
+      lifecycle: 'active',
       capabilities: { image_input: { supported: true }, pdf_input: { supported: true }, thinking: { supported: true } },
     }));
     return { data, has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   }
   if (kind === 'gemini') {
     const models = ids.map((id) => ({
-      ...{
-        name: `models/${id}`,
-        version: '001',
-        displayName: id,
-        inputTokenLimit: 1_048_576,
-        outputTokenLimit: 65_536,
-      },
-      ...{ supportedGenerationMethods: ['generateContent', 'countTokens'], thinking: true },
+      name: `models/${id}`,
+      version: '001',
+      displayName: id,
+      inputTokenLimit: 1_048_576,
+      outputTokenLimit: 65_536,
+      supportedGenerationMethods: ['generateContent', 'countTokens'],
+      thinking: true,
     }));
     const embedding = {
       name: 'models/embedding',

@@ -16,7 +16,10 @@ export async function startS3Server(): Promise<S3Server> {
   const bucket = 'homeport-files';
   const S3rver: Constructor = createRequire(import.meta.url)('s3rver');
   const server = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder },
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: folder,
     configureBuckets: [{ name: bucket, configs: [] }],
   });
   const { port } = await server.run();

@@ -31,7 +31,10 @@ export class ScriptedDaemons implements WorkspaceRuntime {
       this.requests.push(request);
       if (request.url?.startsWith('/v1/files')) return this.onFiles(request, response);
       const health = {
-        ...{ ok: true, protocol: 1, generation: [...this.#generations.values()].at(-1) ?? 1, bootId: 'boot' },
+        ok: true,
+        protocol: 1,
+        generation: [...this.#generations.values()].at(-1) ?? 1,
+        bootId: 'boot',
         active: { processes: 0, terminals: 0, transfers: 0 },
         lastActivityAt: new Date().toISOString(),
         usage: {

@@ -45,7 +45,9 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   const address = server.address();
   const collector: TraceCollector = {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
-    ...{ spans: [], resource: {}, bytes: [] },
+    spans: [],
+    resource: {},
+    bytes: [],
     breakDown(how) {
       broken = how;
     },
@@ -70,7 +72,9 @@ function readSpan(span: Buffer): SeenSpan {
   const hex = (field: number) => messages(span, field)[0]?.toString('hex') ?? '';
   const [status] = messages(span, 15);
   return {
-    ...{ traceId: hex(1), spanId: hex(2), parentId: hex(4) },
+    traceId: hex(1),
+    spanId: hex(2),
+    parentId: hex(4),
     name: messages(span, 5)[0]?.toString() ?? '',
     kind: Number(numbers(span, 6)[0] ?? 0n),
     facts: readFacts(span, 9),

@@ -5,11 +5,20 @@ import type { DynamicToolPart } from '@homeport/contracts/frames';
 import { newestPlan } from './plan-of.ts';
 
 const call = (content: string, state: DynamicToolPart['state']): DynamicToolPart => ({
-  ...{ type: 'dynamic-tool', toolName: 'plan', toolCallId: content, state },
+  type: 'dynamic-tool',
+  toolName: 'plan',
+  toolCallId: content,
+  state,
   input: { items: [{ content, status: 'pending' }, { content: 'no status' }] },
 });
 const said = (...parts: Message['parts']): Message => ({
-  ...{ id: 'm', chatId: 'c', parentId: null, siblingIds: [], role: 'assistant', status: 'complete', createdAt: '' },
+  id: 'm',
+  chatId: 'c',
+  parentId: null,
+  siblingIds: [],
+  role: 'assistant',
+  status: 'complete',
+  createdAt: '',
   parts,
 });
 

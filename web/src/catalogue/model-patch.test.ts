@@ -5,9 +5,17 @@ import { factFaults, modelFormValues, modelPatch } from './model-patch.ts';
 
 const t = (id: string) => id;
 const model: Model = {
-  ...{ id: 'm', providerId: 'p', createdAt: '2026-01-01T00:00:00.000Z' },
-  ...{ providerModelId: 'gpt-x', displayName: 'GPT X', contextWindow: 128_000, maxOutputTokens: 8_000 },
-  ...{ tier: 2, enabled: true, isDefault: false, parameters: {} },
+  id: 'm',
+  providerId: 'p',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  providerModelId: 'gpt-x',
+  displayName: 'GPT X',
+  contextWindow: 128_000,
+  maxOutputTokens: 8_000,
+  tier: 2,
+  enabled: true,
+  isDefault: false,
+  parameters: {},
   abilities: { images: true, documents: false, tools: true, temperature: true, reasoning: ['low', 'high'] },
   prices: { input: 250_000, output: 1_500_000, cachedInput: 25_000, cacheWrite: null },
   sources: { contextWindow: 'provider', abilities: 'registry', prices: 'registry' },

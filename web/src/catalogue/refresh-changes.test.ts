@@ -9,8 +9,19 @@ const prices = { input: 1, output: 2, cachedInput: null, cacheWrite: null };
 
 function model(fields: Partial<Model>): Model {
   return {
-    ...{ id: 'm', providerId: 'p', providerModelId: 'x', displayName: 'X', contextWindow: 100, maxOutputTokens: 50 },
-    ...{ tier: 1, enabled: true, isDefault: false, parameters: {}, abilities, prices, createdAt: '' },
+    id: 'm',
+    providerId: 'p',
+    providerModelId: 'x',
+    displayName: 'X',
+    contextWindow: 100,
+    maxOutputTokens: 50,
+    tier: 1,
+    enabled: true,
+    isDefault: false,
+    parameters: {},
+    abilities,
+    prices,
+    createdAt: '',
     sources: { contextWindow: 'provider', maxOutputTokens: 'registry', abilities: 'registry', prices: 'registry' },
     ...fields,
   };
@@ -26,7 +37,10 @@ const bodies = (one: Model, fresh: ListedModel) => refreshChanges([one], [fresh]
 
 test('what differs is a change, with who says so', () => {
   const fresh = listed({
-    ...{ displayName: 'New', contextWindow: 200, maxOutputTokens: 50, prices: { ...prices, input: 3 } },
+    displayName: 'New',
+    contextWindow: 200,
+    maxOutputTokens: 50,
+    prices: { ...prices, input: 3 },
     sources: { displayName: 'provider', contextWindow: 'provider', maxOutputTokens: 'registry', prices: 'registry' },
   });
   assert.deepEqual(bodies(model({}), fresh), [

@@ -9,8 +9,12 @@ const t: Translate = (id, values) => `${id} ${JSON.stringify(values ?? {})}`;
 
 function wordsOf(output: CommandResult | string) {
   const part: DynamicToolPart = {
-    ...{ type: 'dynamic-tool', toolCallId: 'c', toolName: 'bash', state: 'output-available' },
-    ...{ input: { command: 'make' }, output },
+    type: 'dynamic-tool',
+    toolCallId: 'c',
+    toolName: 'bash',
+    state: 'output-available',
+    input: { command: 'make' },
+    output,
   };
   const { state, seconds, isFailed, subject } = toolWords(part, true, t);
   return { state, seconds, isFailed, subject };
@@ -22,7 +26,10 @@ test('the line of a command says how it ended, where that is worth a word', () =
   const ended = (end: CommandResult['end']) => wordsOf({ text, end, milliseconds: 2_600 });
   assert.deepEqual(ended({ kind: 'exit', code: 0 }), { state: undefined, seconds: 3, isFailed: false, subject });
   assert.deepEqual(ended({ kind: 'exit', code: 2 }), {
-    ...{ state: 'tool.exitCode {"code":2}', seconds: 3, isFailed: true, subject },
+    state: 'tool.exitCode {"code":2}',
+    seconds: 3,
+    isFailed: true,
+    subject,
   });
   assert.deepEqual(ended({ kind: 'timeout' }), { state: 'tool.timedOut {}', seconds: 3, isFailed: true, subject });
   assert.equal(ended({ kind: 'signal', signal: 'SIGKILL' }).state, 'tool.killed {"signal":"SIGKILL"}');

@@ -8,16 +8,35 @@ const nothing = { favourites: [], recent: [] };
 
 function model(id: string, tier: number, fields: Partial<Model> = {}): Model {
   return {
-    ...{ id, providerId: 'p', providerModelId: id, displayName: id, contextWindow: 1, maxOutputTokens: 1, tier },
-    ...{ enabled: true, isDefault: false, parameters: {}, prices: null, sources: {}, createdAt: '' },
+    id,
+    providerId: 'p',
+    providerModelId: id,
+    displayName: id,
+    contextWindow: 1,
+    maxOutputTokens: 1,
+    tier,
+    enabled: true,
+    isDefault: false,
+    parameters: {},
+    prices: null,
+    sources: {},
+    createdAt: '',
     abilities: { images: true, documents: false, tools: true, temperature: true, reasoning: false },
     ...fields,
   };
 }
 function provider(name: string, models: Model[], fields: Partial<Provider> = {}): Provider {
   return {
-    ...{ id: name, name, kind: 'openai', baseUrl: `https://${name}/v1`, hasApiKey: true, enabled: true, canEdit: true },
-    ...{ createdAt: '', updatedAt: '', models },
+    id: name,
+    name,
+    kind: 'openai',
+    baseUrl: `https://${name}/v1`,
+    hasApiKey: true,
+    enabled: true,
+    canEdit: true,
+    createdAt: '',
+    updatedAt: '',
+    models,
     ...fields,
   };
 }

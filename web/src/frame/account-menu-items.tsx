@@ -28,10 +28,7 @@ export function AccountMenuItems(place: MenuPlace) {
       <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
         {t('nav.settings')}
       </Menu.Item>
-      <Menu.Item
-        {...{ component: 'a', href: '/docs', target: '_blank', rel: 'noopener' }}
-        leftSection={<CircleHelp size={15} />}
-      >
+      <Menu.Item component="a" href="/docs" target="_blank" rel="noopener" leftSection={<CircleHelp size={15} />}>
         {t('nav.help')}
       </Menu.Item>
       <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>

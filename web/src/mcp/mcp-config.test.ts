@@ -7,7 +7,12 @@ const program = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-eve
 test('the usual configuration: a program, an address, one entry alone', () => {
   const pasted = parseMcpConfig(JSON.stringify({ mcpServers: { everything: program } }));
   assert.deepEqual(pasted, {
-    ...{ name: 'everything', transport: 'stdio', url: '', headers: [], command: 'npx', args: program.args },
+    name: 'everything',
+    transport: 'stdio',
+    url: '',
+    headers: [],
+    command: 'npx',
+    args: program.args,
     env: [['KEY', 'a=b']],
   });
   assert.equal(parseMcpConfig(JSON.stringify({ everything: program }))?.name, 'everything');

@@ -113,8 +113,12 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
 }
 
 const programs: Readonly<Record<string, string>> = {
-  ...{ chatgpt: 'ChatGPT', claude: 'Claude', 'open-webui': 'Open WebUI', librechat: 'LibreChat' },
-  ...{ 'chatbot-ui': 'chatbot-ui', homeport: 'Homeport' },
+  chatgpt: 'ChatGPT',
+  claude: 'Claude',
+  'open-webui': 'Open WebUI',
+  librechat: 'LibreChat',
+  'chatbot-ui': 'chatbot-ui',
+  homeport: 'Homeport',
 };
 
 function nameOf({ source, filename }: ImportRecord, t: Translate): string {

@@ -80,7 +80,10 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
           {files.map((file) => (
             <FileChange
               key={file.path}
-              {...{ answer, file, isBeside, isBusy }}
+              answer={answer}
+              file={file}
+              isBeside={isBeside}
+              isBusy={isBusy}
               isOpen={files.length <= openedAtOnce !== toggled.has(file.path)}
               onToggle={() => setToggled(withOrWithout(toggled, file.path))}
               onChange={(direction) => void change({ direction, paths: [file.path] })}

@@ -50,7 +50,12 @@ function terminalOf() {
   const say = (value: unknown) =>
     last().events.onMessage(typeof value === 'string' ? bytesOf(value) : JSON.stringify(value));
   return {
-    ...{ connection, sockets, states, shown, last, say },
+    connection,
+    sockets,
+    states,
+    shown,
+    last,
+    say,
     resets: () => resets,
     setRunning: (value: boolean | Error) => {
       isRunning = value;

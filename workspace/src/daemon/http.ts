@@ -181,7 +181,8 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
   const body = Buffer.from(JSON.stringify({ error: { code: refusal.code, message: refusal.message } }));
   const isRead = request.complete;
   response.writeHead(daemonErrorStatus[refusal.code], {
-    ...{ 'content-type': 'application/json', 'content-length': body.length },
+    'content-type': 'application/json',
+    'content-length': body.length,
     ...(isRead ? {} : { connection: 'close' }),
   });
   if (isRead) return void response.end(body);

@@ -82,11 +82,12 @@ test('models that do other work than chat are told apart by their names', () => 
 
 test('providers’ own lists, whichever server’s, in one form', () => {
   const anthropic = {
-    ...{ id: 'claude-x', display_name: 'Claude X', max_input_tokens: 200_000, max_tokens: 64_000 },
-    ...{
-      capabilities: { image_input: { supported: true }, thinking: { supported: false } },
-      retires_at: '2027-01-31T00:00:00Z',
-    },
+    id: 'claude-x',
+    display_name: 'Claude X',
+    max_input_tokens: 200_000,
+    max_tokens: 64_000,
+    capabilities: { image_input: { supported: true }, thinking: { supported: false } },
+    retires_at: '2027-01-31T00:00:00Z',
   };
   assert.deepEqual(listedFacts(anthropic), {
     displayName: 'Claude X',
@@ -96,16 +97,12 @@ test('providers’ own lists, whichever server’s, in one form', () => {
     endOfLife: '2027-01-31',
   });
   const openRouter = {
-    ...{
-      id: 'a/b',
-      name: 'A: B',
-      context_length: 131_072,
-      supported_parameters: ['tools', 'temperature', 'reasoning'],
-    },
-    ...{
-      architecture: { input_modalities: ['text', 'image', 'file'] },
-      top_provider: { max_completion_tokens: 8_192 },
-    },
+    id: 'a/b',
+    name: 'A: B',
+    context_length: 131_072,
+    supported_parameters: ['tools', 'temperature', 'reasoning'],
+    architecture: { input_modalities: ['text', 'image', 'file'] },
+    top_provider: { max_completion_tokens: 8_192 },
     pricing: { prompt: '0.00000025', completion: '0.0000015', input_cache_read: '0', request: '0' },
   };
   assert.deepEqual(listedFacts(openRouter), {

@@ -12,7 +12,8 @@ import type { ResponsesBody } from './responses-request.ts';
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const pdf = 'data:application/pdf;base64,JVBERi0xLjc=';
 const call = (id: string, name: string, input: object) => ({
-  ...{ id, type: 'function' as const },
+  id,
+  type: 'function' as const,
   function: { name, arguments: JSON.stringify(input) },
 });
 const earlier: ChatMessage[] = [
@@ -221,8 +222,16 @@ test('parameters are said in the words of each protocol, and nothing is sent tha
   const all = { ...parameters, stop: ['END'] };
   const { messages: _messages, tools: _tools, ...chat } = JSON.parse(bodyText('openai', { parameters: all }));
   assert.deepEqual(chat, {
-    ...{ model: 'model-1', stream: true, stream_options: { include_usage: true }, max_tokens: 4000 },
-    ...{ temperature: 0.5, top_p: 0.9, stop: ['END'], seed: 7, reasoning_effort: 'high', verbosity: 'low' },
+    model: 'model-1',
+    stream: true,
+    stream_options: { include_usage: true },
+    max_tokens: 4000,
+    temperature: 0.5,
+    top_p: 0.9,
+    stop: ['END'],
+    seed: 7,
+    reasoning_effort: 'high',
+    verbosity: 'low',
   });
   const responses = parseResponses(bodyText('openai-responses', { parameters: all }));
   assert.deepEqual([responses.reasoning, responses.text], [{ effort: 'high', summary: 'auto' }, { verbosity: 'low' }]);
@@ -237,7 +246,11 @@ test('parameters are said in the words of each protocol, and nothing is sent tha
   assert.equal(parseAnthropic(bodyText('anthropic', { parameters: all }, budget)).thinking, undefined);
   const gemini = parseGemini(bodyText('gemini', { parameters: all }));
   assert.deepEqual(gemini.generationConfig, {
-    ...{ maxOutputTokens: 4000, temperature: 0.5, topP: 0.9, stopSequences: ['END'], seed: 7 },
+    maxOutputTokens: 4000,
+    temperature: 0.5,
+    topP: 0.9,
+    stopSequences: ['END'],
+    seed: 7,
     thinkingConfig: { includeThoughts: true, thinkingLevel: 'high' },
   });
   const flash = parseGemini(bodyText('gemini', { parameters: all, modelId: 'gemini-2.5-flash' }));

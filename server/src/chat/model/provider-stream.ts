@@ -173,7 +173,12 @@ async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Pro
 function requestOf(options: CompletionOptions): ModelRequest {
   const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey } = options;
   return {
-    ...{ modelId, history, messages, tools, maxOutputTokens, parameters },
+    modelId,
+    history,
+    messages,
+    tools,
+    maxOutputTokens,
+    parameters,
     cacheKey: isOpenAi(baseUrl) ? cacheKey : undefined,
   };
 }

@@ -43,7 +43,9 @@ function server(
       text(delta: string) {
         text += delta;
       },
-      ...{ reasoning: () => undefined, toolStart: () => undefined, toolDelta: () => undefined },
+      reasoning: () => undefined,
+      toolStart: () => undefined,
+      toolDelta: () => undefined,
     };
     await client(
       {

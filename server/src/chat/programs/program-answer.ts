@@ -27,11 +27,15 @@ export function gathering(): { sink: CompletionSink; said: Gathered } {
 
 export function completion(head: AnswerHead, said: Gathered, { finishReason, toolCalls, usage }: Ended): Completion {
   const calls = toolCalls.map(({ id, name, arguments: text }) => ({
-    ...{ id, type: 'function' as const },
+    id,
+    type: 'function' as const,
     function: { name, arguments: text },
   }));
   return {
-    ...{ id: head.id, object: 'chat.completion', created: head.created, model: head.model },
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
     choices: [
       {
         index: 0,

@@ -26,7 +26,11 @@ export async function makeAskedSummary(
   });
   const newestFirst = readBranch(deps, turn, documentRoom(windowOf(resolved.model).room, false), signal);
   const history = await readHistory({
-    ...{ newestFirst, model: resolved.model, fixedTokens: 0, limitShare: 1, loadTokenizer },
+    newestFirst,
+    model: resolved.model,
+    fixedTokens: 0,
+    limitShare: 1,
+    loadTokenizer,
   });
   const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
   await compactAsked(deps, turn, history, { ...hooks, ask, onUsage: () => undefined }, signal);

@@ -72,7 +72,9 @@ export function delegateTool(deps: TurnDeps, turn: DelegatingTurn): Tool {
   const slots = new Slots(limits.delegatesAtOnce);
   let count = 0;
   const tool = defineTool({
-    ...{ name: 'delegate', description, input },
+    name: 'delegate',
+    description,
+    input,
     // Its own end is that of the turn's budget.
     timeoutMs: limits.turnMinutesMax * 60_000,
     run(given, context) {

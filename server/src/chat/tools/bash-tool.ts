@@ -50,7 +50,9 @@ The command \`homeport --help\` tells of the person's conversations and artifact
  */
 export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
   return defineTool({
-    ...{ name: 'bash', description, input },
+    name: 'bash',
+    description,
+    input,
     effect: 'command',
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
     run: (given, context) => {

@@ -29,7 +29,9 @@ The person sees the app at an address of its own: links and requests within it s
 /** Opens an app for the person; the model learns how it answers. */
 export function previewTool(turn: WorkspaceTurn, clock: Clock): Tool {
   return defineTool({
-    ...{ name: 'preview', description, input },
+    name: 'preview',
+    description,
+    input,
     effect: 'reads',
     run: (given, context) => turn.use(context.signal, (daemon, signal) => preview(daemon, given, clock, signal)),
   });
@@ -56,7 +58,9 @@ function told(
   { status, contentType, title, location, text }: PreviewLook,
 ) {
   return {
-    ...{ port, path, status },
+    port,
+    path,
+    status,
     ...(title ? { title } : {}),
     ...(contentType === undefined ? {} : { contentType }),
     ...(location === undefined ? {} : { location }),

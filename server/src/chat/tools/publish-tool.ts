@@ -34,7 +34,9 @@ type Input = z.infer<typeof input>;
 /** Copies a file of the workspace into the conversation's artifacts; images are shown in the thread. */
 export function publishTool(deps: PublishDeps, turn: WorkspaceTurn, owner: Owner): Tool {
   return defineTool({
-    ...{ name: 'publish_artifact', description, input },
+    name: 'publish_artifact',
+    description,
+    input,
     effect: 'writes',
     run: (given, { signal }) => turn.use(signal, (daemon, own) => publish(deps, daemon, given, owner, own)),
   });

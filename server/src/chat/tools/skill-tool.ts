@@ -41,7 +41,10 @@ const description =
 /** Answers with a skill's body; the list of skills is told in the layer `skills`. */
 export function skillTool(needs: Needs, skills: TurnSkills): Tool {
   const tool = defineTool({
-    ...{ name: 'skill', description, input, effect: 'reads' },
+    name: 'skill',
+    description,
+    input,
+    effect: 'reads',
     async run({ name, file }, context) {
       const near = skills.workspace.find((one) => one.name === name);
       if (near !== undefined && needs.turn !== undefined) return readNear(needs.turn, near, file, context);

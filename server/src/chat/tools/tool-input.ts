@@ -18,7 +18,9 @@ const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
 /** A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words. */
 export function defineTool<Input>({ name, description, input, timeoutMs, effect, run }: Definition<Input>): Tool {
   return {
-    ...{ name, description, inputSchema: translate(input) },
+    name,
+    description,
+    inputSchema: translate(input),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(effect === undefined ? {} : { effect }),
     async execute(given, context) {

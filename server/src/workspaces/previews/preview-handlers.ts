@@ -47,7 +47,10 @@ export const postWorkspacePreview: Handler<Deps, Endpoints['postWorkspacePreview
   const retryAfter = tickets.take(actor.id);
   if (retryAfter > 0) throw new ApiError('rate_limited', 'Too many previews at once. Wait a moment.', { retryAfter });
   const ticket = {
-    ...{ label, userId: actor.id, sessionId: actor.sessionId, path: body.path ?? '/' },
+    label,
+    userId: actor.id,
+    sessionId: actor.sessionId,
+    path: body.path ?? '/',
     from: ownOrigin(config, request),
   };
   const secret = await makeTicket(db.kysely, ticket, clock.now());

@@ -34,7 +34,9 @@ export async function lookAtPort(
     const text = isText && upgraded === undefined ? await beginning(head) : undefined;
     const [, title] = /<title[^>]{0,100}>([^<]{0,1000})/i.exec(text ?? '') ?? [];
     return {
-      ...{ status: head.statusCode ?? 0, contentType, location: head.headers.location?.slice(0, textLength) },
+      status: head.statusCode ?? 0,
+      contentType,
+      location: head.headers.location?.slice(0, textLength),
       title: title?.replace(/\s+/g, ' ').trim().slice(0, titleLength),
       text: text?.slice(0, textLength),
     };

@@ -123,7 +123,8 @@ export class Previews {
         const hasBody = 'content-length' in incoming.headers || 'transfer-encoding' in incoming.headers;
         try {
           const { head, upgraded } = await tunnelRequest(connection, {
-            ...{ method: incoming.method ?? 'GET', path: incoming.url ?? '/' },
+            method: incoming.method ?? 'GET',
+            path: incoming.url ?? '/',
             headers: { ...headersForApp(incoming.headers, place), ...framingOf(incoming) },
             body: hasBody ? incoming : undefined,
             signal: over,

@@ -36,8 +36,13 @@ export function createPipes(daemon: Daemon) {
     space.watch();
     try {
       running = startSupervised({
-        ...{ id: `pipe-${++count}`, command: program.command, args: program.args, environment },
-        ...{ cwd: daemon.config.home, keep: false, perl: perlPath },
+        id: `pipe-${++count}`,
+        command: program.command,
+        args: program.args,
+        environment,
+        cwd: daemon.config.home,
+        keep: false,
+        perl: perlPath,
       });
       open.add(running);
       // What it is asked to do may write files.

@@ -78,7 +78,10 @@ export function openCluster(wantedNamespace: string | undefined): Cluster {
       // The library's agent opens a connection for every request; it is only needed for a proxy.
       if (cluster.proxyUrl === undefined) delete options.agent;
       const { status, text } = await operatorRequest(connections, {
-        ...{ method, options, timeoutMs, maxBytes },
+        method,
+        options,
+        timeoutMs,
+        maxBytes,
         url: new URL(`${cluster.server.replace(/\/+$/, '')}${path}`),
         headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': type }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -52,7 +52,13 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
       },
     });
     const workspaces = await LocalWorkspaces.open({
-      ...{ root, programs, tools, filter, groups, space, home: limitsOf(config) },
+      root,
+      programs,
+      tools,
+      filter,
+      groups,
+      space,
+      home: limitsOf(config),
       permissions: permissionsInside(config),
       limits: {
         memoryBytes: config.workspaceMemoryMb * mebibyte,
@@ -106,7 +112,10 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
     await writeInside(inside, uid, { token: '', 'daemon-hash': '' });
     const check = `test -r "/opt/homeport/${programs.daemon}" && test -x /opt/homeport/bin/node && : > /home/user/.probe`;
     const sandbox = {
-      ...{ root, id, programs, uid },
+      root,
+      id,
+      programs,
+      uid,
       processes: 64,
       processMemoryBytes: undefined,
       mayWrite: true,
