@@ -13,8 +13,9 @@ import { type FuzzRequest, requestsOf } from './fuzz/requests.ts';
 import { type Json, type Running, scratchFolder, seedOf, startProduct, startProvider } from './product.ts';
 
 /**
- * Requests made from the API's own description, valid, nearly valid and broken, and bytes that are no HTTP: whatever comes, the
- * built product answers as it documents, in the one error shape, stays up and does not grow. All of this from FUZZ_REQUESTS=20000.
+ * Requests made from the API's own description, valid, nearly valid and broken, and bytes that are no HTTP: whatever
+ * comes, the built product answers as it documents, in the one error shape, stays up and does not grow. All of this
+ * from FUZZ_REQUESTS=20000.
  */
 
 const total = Number(process.env.FUZZ_REQUESTS ?? 3_000);

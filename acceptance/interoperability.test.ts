@@ -31,7 +31,10 @@ import {
   startProvider,
 } from './product.ts';
 
-/** Clients and providers that we did not write: `useChat` of the AI SDK follows our stream, and aimock answers our requests. */
+/**
+ * Clients and providers that we did not write: `useChat` of the AI SDK follows our stream, and aimock answers our
+ * requests.
+ */
 
 let product: Running;
 let provider: Running;

@@ -37,7 +37,9 @@ after(async () => {
 });
 process.on('exit', killAll);
 
-/** Programs end by themselves on SIGTERM, with what they have started; the product's database outlives it on purpose. */
+/**
+ * Programs end by themselves on SIGTERM, with what they have started; the product's database outlives it on purpose.
+ */
 function killAll(): void {
   for (const child of children) child.kill(programs.has(child) ? 'SIGTERM' : 'SIGKILL');
   for (const pid of [...dataDirs].flatMap(workspacePids)) signal(pid, 'SIGKILL');

@@ -9,8 +9,8 @@ import { leakingWays, startLeakingProvider } from './secrets/leaking-provider.ts
 import { Witness } from './secrets/witness.ts';
 
 /**
- * Canaries for every secret, the log at its most talkative, providers that echo what they were sent: then everything that came
- * out of the product, and everything that it stored, is searched.
+ * Canaries for every secret, the log at its most talkative, providers that echo what they were sent: then everything
+ * that came out of the product, and everything that it stored, is searched.
  */
 
 const inSessions = { place: /^table public\.sessions$/, because: 'the row is found by it' };
@@ -270,7 +270,9 @@ async function ask(witness: Witness, modelId: string): Promise<void> {
   await witness.call('GET', `/api/chat/${chat.id}/stream`);
 }
 
-/** A provider that repeats the secret, in every way that it is used: it is shown, tested, and somebody tries to sign in. */
+/**
+ * A provider that repeats the secret, in every way that it is used: it is shown, tested, and somebody tries to sign in.
+ */
 async function singleSignOn(witness: Witness, issuer: string): Promise<void> {
   const oidc = {
     enabled: true,

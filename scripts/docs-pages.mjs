@@ -8,8 +8,8 @@ const startFile = 'docs/README.md';
 const marked = new Marked({ gfm: true });
 
 /**
- * Every page: `{file, address, title, tokens, headings}`; a heading is `{depth, text, id}`. Ids are GitHub's, so a link works in both
- * places. The list of decisions exists only here.
+ * Every page: `{file, address, title, tokens, headings}`; a heading is `{depth, text, id}`. Ids are GitHub's, so a link
+ * works in both places. The list of decisions exists only here.
  */
 export function readPages(root) {
   const files = listFiles(root, 'docs')
@@ -102,8 +102,8 @@ function uniqueId(id, seen) {
 }
 
 /**
- * Dead links, missing anchors and pictures, pages that the start page does not list, and code without a language, in the form of
- * text-rules.
+ * Dead links, missing anchors and pictures, pages that the start page does not list, and code without a language, in
+ * the form of text-rules.
  */
 export function checkDocumentation(root) {
   const pages = readPages(root);

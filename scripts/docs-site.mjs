@@ -7,7 +7,10 @@ import { build as bundle } from 'esbuild';
 import { Marked } from 'marked';
 import { plainText, readMenu, readPages, resolveLink } from './docs-pages.mjs';
 
-/** Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. Tests have pages elsewhere. */
+/**
+ * Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. Tests have pages
+ * elsewhere.
+ */
 export async function buildDocs(root, out, version, sources = root) {
   await rm(out, { recursive: true, force: true });
   const pages = readPages(root);

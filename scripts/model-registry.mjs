@@ -1,4 +1,5 @@
-// Makes server/src/catalogue/registry/models.json from a file of models.dev (`api.json`, MIT): node scripts/model-registry.mjs <api.json> <commit> <day>
+// Makes server/src/catalogue/registry/models.json from a file of models.dev (`api.json`, MIT): node
+// scripts/model-registry.mjs <api.json> <commit> <day>
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

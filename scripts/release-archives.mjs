@@ -1,4 +1,5 @@
-// Archives with the same bytes for the same files: order, times, owners and modes are fixed. Needs GNU tar and dpkg-deb.
+// Archives with the same bytes for the same files: order, times, owners and modes are fixed. Needs GNU tar and
+// dpkg-deb.
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, createWriteStream, lstatSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 // The packages with binaries that a release contains or depends on, fetched as they were published and held against a
-// digest: those of the lockfile, for Node its own below. Kept in ~/.cache/homeport; npm's cache is used when it has them.
+// digest: those of the lockfile, for Node its own below. Kept in ~/.cache/homeport; npm's cache is used when it has
+// them.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -77,7 +78,9 @@ async function fetched(name, version) {
 
 const digestOf = (file) => `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 
-/** By hand, and in continuous integration: fetches what tests of this machine's release need, and says whether it did. */
+/**
+ * By hand, and in continuous integration: fetches what tests of this machine's release need, and says whether it did.
+ */
 if (process.argv[1] === import.meta.filename) {
   try {
     for (const file of Object.values(await binariesFor(process.arch))) console.log(file);

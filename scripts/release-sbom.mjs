@@ -1,5 +1,6 @@
 // The components of a release as CycloneDX 1.5, from the lockfile: only what is shipped, not what it was built with.
-// `npm sbom` cannot: without development packages it leaves out those that both need, with them it finds faults in theirs.
+// `npm sbom` cannot: without development packages it leaves out those that both need, with them it finds faults in
+// theirs.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 
 const root = dirname(import.meta.dirname);
 const reporter = join(root, 'scripts/test-reporter.mjs');
-// How long each file took when it last ran: those that take long come first, so that no process ends long after the others.
+// How long each file took when it last ran: those that take long come first, so that no process ends long after the
+// others.
 const timesFile = join(root, 'node_modules/.cache/test-seconds.json');
 // A process is replaced before what its files left behind weighs on those that follow.
 const filesPerWorker = 30;

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vite';
 
 /**
- * The pages that draw diagrams and show generated pages, in frames without an origin. They are a build of their own, so that they
- * share no file with the client: neither runs or loads a line of the other, and their assets can be given headers of their own.
+ * The pages that draw diagrams and show generated pages, in frames without an origin. They are a build of their own, so
+ * that they share no file with the client: neither runs or loads a line of the other, and their assets can be given
+ * headers of their own.
  */
 export default defineConfig({
   root: import.meta.dirname,

@@ -32,7 +32,8 @@ const predicted: Mix = [
   { streams: 12, script: { tokens: 400, perSecond: 35 }, answers: 1 },
   { streams: 9, script: { tokens: 900, perSecond: 75 }, answers: 1 },
 ];
-// Until the code of every replica is compiled and its connections have their plans: the model is of a service that runs.
+// Until the code of every replica is compiled and its connections have their plans: the model is of a service that
+// runs.
 const warmUp = (replicas: number): Mix => [
   { streams: 40 * replicas, script: { tokens: 50, perSecond: 50 }, answers: 20 },
 ];
@@ -85,7 +86,8 @@ export async function measureCapacityModel(bench: Bench): Promise<void> {
 /** Replicas and a PostgreSQL of their own that have worked for a while. */
 async function warm(bench: Bench, count: number): Promise<Replicas> {
   const replicas = await startReplicas(bench.dist, count, (await bench.provider()).port);
-  // Every 2,000 turns, PostgreSQL puts their words into the search index: in one run and not in another (measureMerging).
+  // Every 2,000 turns, PostgreSQL puts their words into the search index: in one run and not in another
+  // (measureMerging).
   await replicas.database.query(`alter system set gin_pending_list_limit = '1TB'`);
   await replicas.database.query('select pg_reload_conf()');
   await run(replicas, warmUp(count));

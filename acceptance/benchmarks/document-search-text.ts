@@ -1,4 +1,6 @@
-/** Texts for the search: words as frequent as in a language (Zipf), and facts that questions ask about in other words. */
+/**
+ * Texts for the search: words as frequent as in a language (Zipf), and facts that questions ask about in other words.
+ */
 
 export type Question = { text: string; document: number; page: number };
 export type Page = { document: number; page: number; text: string };
@@ -60,7 +62,9 @@ export class Library {
     }
   }
 
-  /** A fact on one page; pages with the same things and another attribute, and with the same attribute of other things. */
+  /**
+   * A fact on one page; pages with the same things and another attribute, and with the same attribute of other things.
+   */
   #plant(): void {
     const attribute = this.#pick(attributes);
     const others = attributes.filter((one) => one !== attribute);

@@ -13,8 +13,9 @@ const among = 5;
 const batch = 1_000;
 
 /**
- * A model's search in the documents of a project: from the call's frame to its result's frame, and whether the page with the answer
- * is among the first. The rows are inserted in the product's form; reading that many files would take hours.
+ * A model's search in the documents of a project: from the call's frame to its result's frame, and whether the page
+ * with the answer is among the first. The rows are inserted in the product's form; reading that many files would take
+ * hours.
  */
 export async function measureDocumentSearch(bench: Bench): Promise<void> {
   const library = new Library(bench.quick ? 500 : 10_000, pagesEach, questions);

@@ -7,7 +7,10 @@ const turnsPerSecond = 10;
 /** About 1,000 tokens. */
 const instructions = 'Answer briefly. Name files by their paths. Prefer tables where numbers are compared. '.repeat(50);
 
-/** What instructions of the installation and the person cost until the first token: the same turns with and without them. */
+/**
+ * What instructions of the installation and the person cost until the first token: the same turns with and without
+ * them.
+ */
 export async function measureInstructions(bench: Bench): Promise<void> {
   const product = await bench.product();
   const subject = await bench.productSubject();

@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 
 /**
- * A provider whose answers are long Markdown: `markdown-<tokens>@<per second>` as model id, four characters a token. A process
- * of its own; prints `listening on <port>`.
+ * A provider whose answers are long Markdown: `markdown-<tokens>@<per second>` as model id, four characters a token. A
+ * process of its own; prints `listening on <port>`.
  */
 
 const section = (number: number): string => `## Part ${number}: how the tide is read

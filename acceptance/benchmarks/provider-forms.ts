@@ -1,6 +1,6 @@
 /**
- * The events of the four protocols as their makers send them, for the scripted provider. Free-standing. All text is ASCII, each event
- * is its own HTTP chunk, and a token is put where it belongs without JSON.
+ * The events of the four protocols as their makers send them, for the scripted provider. Free-standing. All text is
+ * ASCII, each event is its own HTTP chunk, and a token is put where it belongs without JSON.
  */
 export type Form = {
   /** What comes before the first token. */

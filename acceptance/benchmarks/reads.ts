@@ -76,7 +76,9 @@ async function compareLists(bench: Bench, product: Product, seconds: number): Pr
   });
 }
 
-/** Rows as the product writes them, and a session: the administrator signs in again and the session changes its owner. */
+/**
+ * Rows as the product writes them, and a session: the administrator signs in again and the session changes its owner.
+ */
 async function personWith(product: Product, name: string, chats: number): Promise<string> {
   const cookie = await signIn(product.port);
   const client = await product.openDatabase();

@@ -11,8 +11,8 @@ const reply = { tokens: 100, perSecond: 100 };
 type Kind = { name: string; seeded: number; modelId: string; chats: string[]; cpu: number[]; prompts: Set<number> };
 
 /**
- * Server CPU of a turn. Turn 100 sends the whole conversation along. For 5,000 messages the model's window is so small that only
- * the new message fits, so that its prompt equals the first turn's; what the provider received proves it.
+ * Server CPU of a turn. Turn 100 sends the whole conversation along. For 5,000 messages the model's window is so small
+ * that only the new message fits, so that its prompt equals the first turn's; what the provider received proves it.
  */
 export async function measureTurns(bench: Bench): Promise<void> {
   const product = await bench.product();

@@ -13,8 +13,8 @@ const targets = ['artifact', 'workspace', 'nginx'] as const;
 type Target = (typeof targets)[number];
 
 /**
- * One file up by `curl`, as an artifact and into a workspace, against nginx's PUT of the same file to the same disk. All run on one
- * core; what nginx took is synced then, as an upload here is safe on the disk when it is answered.
+ * One file up by `curl`, as an artifact and into a workspace, against nginx's PUT of the same file to the same disk.
+ * All run on one core; what nginx took is synced then, as an upload here is safe on the disk when it is answered.
  */
 export async function measureUploads(bench: Bench): Promise<void> {
   const size = (bench.quick ? 64 : 512) * mebibyte;

@@ -12,8 +12,8 @@ const gibibyte = 1024 ** 3;
 const mebibyte = 1024 ** 2;
 
 /**
- * One large file through the service into a workspace and back, against `cp` and against nginx in front of nginx (the `nginx` on the
- * path, or NGINX) in the same minutes.
+ * One large file through the service into a workspace and back, against `cp` and against nginx in front of nginx (the
+ * `nginx` on the path, or NGINX) in the same minutes.
  */
 export async function measureWorkspaceFiles(bench: Bench): Promise<void> {
   const env = { WORKSPACE_MODE: 'local', ARTIFACT_MAX_UPLOAD_BYTES: String(2 * gibibyte) };

@@ -24,7 +24,9 @@ const animationsEnd = `Promise.race([
 // What a dialog's title covers while it is scrolled cannot be judged.
 const dialogsBegin = `document.querySelectorAll('[role="dialog"]').forEach((each) => each.scrollTo(0, 0))`;
 
-/** WCAG 2.2 AA by axe, light and dark, wide and narrow: no violation, and no text whose contrast could not be judged. */
+/**
+ * WCAG 2.2 AA by axe, light and dark, wide and narrow: no violation, and no text whose contrast could not be judged.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   await switchTo(page, 'light');
   for (const size of sizes) {
@@ -96,8 +98,8 @@ async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string):
 }
 
 /**
- * Axe's own runner for Playwright costs ten times as much: it opens a page for each look. What our frames hold is made by
- * models, and not judged.
+ * Axe's own runner for Playwright costs ten times as much: it opens a page for each look. What our frames hold is made
+ * by models, and not judged.
  */
 export async function runAxe(
   page: Page,

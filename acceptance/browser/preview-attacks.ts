@@ -1,6 +1,7 @@
 /**
- * What an app tries from within its frame, as JavaScript: an attack has worked if its expression is true or text. `home` is Homeport's
- * address, `local` the same by another name, `out` another preview's. Others cannot tell by themselves; the test looks afterwards.
+ * What an app tries from within its frame, as JavaScript: an attack has worked if its expression is true or text.
+ * `home` is Homeport's address, `local` the same by another name, `out` another preview's. Others cannot tell by
+ * themselves; the test looks afterwards.
  */
 const attacks: Record<string, string> = {
   // Cookies

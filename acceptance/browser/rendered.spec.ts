@@ -177,7 +177,10 @@ const attacks = [
 /** So many frames try at the same time. */
 const atOnce = 8;
 
-/** After the attack the page asks for something that is surely refused: what it asked for before was refused or sent by then. */
+/**
+ * After the attack the page asks for something that is surely refused: what it asked for before was refused or sent by
+ * then.
+ */
 const documentOf = (attack: string) =>
   `<body><script>onerror = onunhandledrejection = () => true;
   const over = () => fetch('/api/health').catch(() => {}).then(() => setTimeout(() => parent.postMessage({ over: 1 }, '*')));

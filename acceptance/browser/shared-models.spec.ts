@@ -4,7 +4,10 @@ import { type Json, type Running, scratchFolder, startProduct } from '../product
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { end, expect, password, test } from './fixtures.ts';
 
-/** As a new user: from an empty machine to an answer in each protocol, and to the first answer of somebody who is invited. */
+/**
+ * As a new user: from an empty machine to an answer in each protocol, and to the first answer of somebody who is
+ * invited.
+ */
 
 let product: Running;
 test.afterEach(() => end(product));

@@ -19,8 +19,8 @@ import { chatDetail, postChat, settled, submission } from './conversation.ts';
 import { type AgentStep, startScriptedAgent } from './scripted-agent.ts';
 
 /**
- * A day's work in little: a model writes an app in a real sandbox, tests it, asks, serves it, and is steered twice, while the service
- * is killed twice and the conversation outgrows the window once. Then everything is taken back.
+ * A day's work in little: a model writes an app in a real sandbox, tests it, asks, serves it, and is steered twice,
+ * while the service is killed twice and the conversation outgrows the window once. Then everything is taken back.
  */
 
 const stepCount = 120;

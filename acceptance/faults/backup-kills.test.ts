@@ -26,9 +26,9 @@ import { createChat, postChat, submission } from './conversation.ts';
 import { addPerson } from './people.ts';
 
 /**
- * Backups of the built product while people chat, upload and have workspaces; the backup, the service or its database is
- * killed meanwhile. Every file that has its name restores, shows one instant, and has what was acknowledged before it was
- * begun. BACKUP_KILLS=30 for more rounds, with twenty people instead of five.
+ * Backups of the built product while people chat, upload and have workspaces; the backup, the service or its database
+ * is killed meanwhile. Every file that has its name restores, shows one instant, and has what was acknowledged before
+ * it was begun. BACKUP_KILLS=30 for more rounds, with twenty people instead of five.
  */
 
 const rounds = Number(process.env.BACKUP_KILLS ?? 3);

@@ -17,8 +17,8 @@ import {
 import { addEveryKind, allMessages, textOf } from './conversation.ts';
 
 /**
- * kill -9 at random points while conversations stream, start, queue and stop (promise: nothing acknowledged is lost or doubled,
- * nothing runs for ever, what followers saw is there), whatever protocol the model speaks.
+ * kill -9 at random points while conversations stream, start, queue and stop (promise: nothing acknowledged is lost or
+ * doubled, nothing runs for ever, what followers saw is there), whatever protocol the model speaks.
  */
 
 const kills = Number(process.env.CRASH_KILLS ?? 8);

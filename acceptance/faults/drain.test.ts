@@ -14,8 +14,8 @@ import {
 import { allMessages, createChat, postChat, submission, textOf } from './conversation.ts';
 
 /**
- * SIGTERM (contract.md section 10): no new connections, running responses may finish up to 25 s, the rest is handed over as
- * `interrupted`, exit code 0.
+ * SIGTERM (contract.md section 10): no new connections, running responses may finish up to 25 s, the rest is handed
+ * over as `interrupted`, exit code 0.
  */
 
 /** Submits, follows, and sends SIGTERM in the middle of the answer. */

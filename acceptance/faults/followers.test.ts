@@ -146,8 +146,8 @@ async function followLeaving(
 type Leg = { events: Event[]; done: boolean };
 
 /**
- * Reads this many bytes of the stream and breaks the connection: only events that came whole count. Who is to leave does so when
- * nothing comes for a moment, too: at its end the answer waits until all have left.
+ * Reads this many bytes of the stream and breaks the connection: only events that came whole count. Who is to leave
+ * does so when nothing comes for a moment, too: at its end the answer waits until all have left.
  */
 function readLeg(
   chatId: string,
@@ -258,7 +258,10 @@ for (const { modelId, kind, turn, status } of cases) {
   });
 }
 
-/** The message that the AI SDK makes of the stream, checked frame by frame against its schema, and the one of our assembler. */
+/**
+ * The message that the AI SDK makes of the stream, checked frame by frame against its schema, and the one of our
+ * assembler.
+ */
 async function readBoth(response: Response): Promise<{ message: Json; assembled: Json; errors: unknown[] }> {
   assert.equal(response.status, 200, response.status === 200 ? '' : await response.text());
   assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1');

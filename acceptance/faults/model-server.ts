@@ -9,7 +9,10 @@ import type { Json } from '../product.ts';
 type Reply = { say: string } | { id: string; name: string; input: object };
 export type ModelServer = { url: string; close(): void };
 
-/** `reply` is given the messages of each question and the names of the tools offered; what it throws breaks the connection. */
+/**
+ * `reply` is given the messages of each question and the names of the tools offered; what it throws breaks the
+ * connection.
+ */
 export async function startModelServer(
   reply: (messages: Json[], toolNames: string[]) => Reply | Promise<Reply>,
 ): Promise<ModelServer> {

@@ -222,7 +222,10 @@ async function restart(): Promise<void> {
   product = await startProduct(dataDir, {}, port);
 }
 
-/** One message, one answer, and one request to the provider; `leastCalls` 0 where a kill may have come before the request. */
+/**
+ * One message, one answer, and one request to the provider; `leastCalls` 0 where a kill may have come before the
+ * request.
+ */
 async function assertOncePerId(messages: readonly Message[], leastCalls: 0 | 1): Promise<void> {
   const calls = new Map<string, number>();
   const kinds = new Map<string, string>();

@@ -21,8 +21,8 @@ import { createChat, postChat, submission, textOf } from './conversation.ts';
 import { addPerson } from './people.ts';
 
 /**
- * Three replicas behind a balancer are restarted one after the other under load: no request fails, no answer is lost, and
- * a stream that ends early goes on at another replica. ROLLING_ROUNDS=10 ROLLING_STREAMS=50 for more,
+ * Three replicas behind a balancer are restarted one after the other under load: no request fails, no answer is lost,
+ * and a stream that ends early goes on at another replica. ROLLING_ROUNDS=10 ROLLING_STREAMS=50 for more,
  * ROLLING_BALANCER=haproxy for the other balancer.
  */
 

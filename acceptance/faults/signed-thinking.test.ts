@@ -19,8 +19,8 @@ import {
 import { allMessages, createChat, postChat, submission, textOf } from './conversation.ts';
 
 /**
- * Turns with tools of models that sign their thinking, continued after kill -9 at random points: the provider compares what comes
- * back with what it said, byte for byte; no answer is lost, and no tool runs twice.
+ * Turns with tools of models that sign their thinking, continued after kill -9 at random points: the provider compares
+ * what comes back with what it said, byte for byte; no answer is lost, and no tool runs twice.
  */
 
 const kinds = ['anthropic', 'openai-responses', 'gemini'] as const;

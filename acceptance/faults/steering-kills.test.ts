@@ -23,8 +23,8 @@ import { allMessages, chatDetail, createChat, submission } from './conversation.
 import { type ModelServer, plainText, startModelServer } from './model-server.ts';
 
 /**
- * Two replicas as processes, killed in turn with kill -9 while people send, queue, steer, cancel, stop, answer and allow: every
- * message is delivered once, in order, nothing that was allowed runs twice, and nothing waits for ever.
+ * Two replicas as processes, killed in turn with kill -9 while people send, queue, steer, cancel, stop, answer and
+ * allow: every message is delivered once, in order, nothing that was allowed runs twice, and nothing waits for ever.
  */
 
 const kills = Number(process.env.STEERING_KILLS ?? 2);

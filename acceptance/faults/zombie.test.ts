@@ -31,8 +31,9 @@ import {
 } from './conversation.ts';
 
 /**
- * Two replicas on one database, a response in each protocol: follow and stop across them; one that stood still for longer than its lease writes
- * nothing more (contract.md section 6: `interrupted` within 30 s, with all that followers had seen up to 1 s before).
+ * Two replicas on one database, a response in each protocol: follow and stop across them; one that stood still for
+ * longer than its lease writes nothing more (contract.md section 6: `interrupted` within 30 s, with all that followers
+ * had seen up to 1 s before).
  */
 
 const standstillMs = Number(process.env.ZOMBIE_SECONDS ?? 25) * 1_000;

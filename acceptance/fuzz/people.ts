@@ -254,7 +254,9 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
 const mark = /(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g;
 const emailMark = /(?:@|%40)email(?::|%3A)(\d+)(?:@|%40)/g;
 
-/** Whom a request is about: the person that an administrator looks after, else the sender. `target` still has its marks. */
+/**
+ * Whom a request is about: the person that an administrator looks after, else the sender. `target` still has its marks.
+ */
 export function subjectOf(target: string, sender: Person | undefined, people: readonly Person[]): Person | undefined {
   const digits = /^\/api\/admin\/.*[?&]userId=(?:@|%40)id(?::|%3A)\w+(?::|%3A)(\d+)/.exec(target)?.[1];
   return digits === undefined ? sender : people[1 + (Number(digits) % (people.length - 1))];

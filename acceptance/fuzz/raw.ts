@@ -105,7 +105,10 @@ function damaged(bytes: Buffer<ArrayBufferLike>, at: number, byte: number, how: 
   return copy;
 }
 
-/** Writes the bytes, closes its side, and resolves with all that came back. A server that neither answers nor closes rejects. */
+/**
+ * Writes the bytes, closes its side, and resolves with all that came back. A server that neither answers nor closes
+ * rejects.
+ */
 export function sendBytes(url: string, bytes: Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

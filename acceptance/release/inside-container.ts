@@ -2,7 +2,10 @@ import { test } from 'node:test';
 import { startProvider } from '../product.ts';
 import { workAt } from './installed.ts';
 
-/** Runs in a container without a network, where its service is reached; acceptance/docker/release-image.test.ts starts it. */
+/**
+ * Runs in a container without a network, where its service is reached; acceptance/docker/release-image.test.ts starts
+ * it.
+ */
 
 test('a person sets it up and gets an answer', async () => {
   const provider = await startProvider();

@@ -9,7 +9,10 @@ import { arch, emptyFolder, makeRelease, releaseFolder, version } from './instal
 const root = join(import.meta.dirname, '../..');
 const scratch = scratchFolder();
 
-/** Not a link to the folder: what a bundler finds behind one has other paths, and our own packages would be the other tree's. */
+/**
+ * Not a link to the folder: what a bundler finds behind one has other paths, and our own packages would be the other
+ * tree's.
+ */
 function copyPackages(tree: string): void {
   for (const part of ['', ...readdirSync(tree)]) {
     const from = join(root, part, 'node_modules');

@@ -13,7 +13,10 @@ export type Canary = {
 /** Something that was seen: a log, an answer, a table. */
 export type Sighting = { place: string; content: Buffer };
 
-/** A secret whose core is letters and digits: escaping and URL encoding leave those as they are, so the core is found in both. */
+/**
+ * A secret whose core is letters and digits: escaping and URL encoding leave those as they are, so the core is found in
+ * both.
+ */
 export function canary(name: string, around: (core: string) => string, allowed: Canary['allowed'] = []): Canary {
   const core = randomBytes(15).toString('hex');
   return { name, value: around(core), allowed, spellings: spellingsOf(core) };
@@ -35,7 +38,8 @@ function spellingsOf(core: string): Map<string, Buffer> {
     ['UTF-16', Buffer.from(core, 'utf16le')],
     ['reversed', Buffer.from([...core].reverse().join(''))],
   ]);
-  // In base64 three bytes share four characters: where the core begins in them is unknown, and its ends mix with what is around.
+  // In base64 three bytes share four characters: where the core begins in them is unknown, and its ends mix with what
+  // is around.
   for (const shift of [0, 1, 2]) {
     for (const encoding of ['base64', 'base64url'] as const) {
       const text = Buffer.concat([Buffer.alloc(shift), bytes])

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 
 /**
- * A provider that throws its caller's headers and body back in every way it can: in error bodies, reason phrases, redirects,
- * broken streams and broken HTTP. The model id, or the first segment of the path for `/models`, chooses the way.
+ * A provider that throws its caller's headers and body back in every way it can: in error bodies, reason phrases,
+ * redirects, broken streams and broken HTTP. The model id, or the first segment of the path for `/models`, chooses the
+ * way.
  */
 export async function startLeakingProvider() {
   const server = createServer((request, response) => {

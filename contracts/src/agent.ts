@@ -52,8 +52,8 @@ const oneAnswer = z.union([
 ]);
 
 /**
- * For each question, in order or by its text, header or number from 0: an option's label, own words, or several of them. Null, or
- * nothing: no answer.
+ * For each question, in order or by its text, header or number from 0: an option's label, own words, or several of
+ * them. Null, or nothing: no answer.
  */
 export const givenAnswers = z.union([
   z.array(oneAnswer).max(limits.elicitationFields),

@@ -17,7 +17,9 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { listedModel } from './model-facts.ts';
 
-/** The endpoints of providers, models and tiers: of one's own catalogue, and those that administrators call for a user. */
+/**
+ * The endpoints of providers, models and tiers: of one's own catalogue, and those that administrators call for a user.
+ */
 
 const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
 

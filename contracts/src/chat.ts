@@ -9,8 +9,8 @@ import { parameters } from './parameters.ts';
 /** Submitting inputs, the response stream, Stop (contract.md section 6). */
 
 /**
- * Which model answers (control-plane-api.md "POST /api/chat"): `modelPinned: true` with `modelId` pins it to the conversation,
- * `modelPinned: false` follows the current default, `modelId` alone counts for this turn.
+ * Which model answers (control-plane-api.md "POST /api/chat"): `modelPinned: true` with `modelId` pins it to the
+ * conversation, `modelPinned: false` follows the current default, `modelId` alone counts for this turn.
  */
 const modelDecision = {
   modelPinned: z.boolean().optional(),
@@ -181,7 +181,9 @@ export const chatEndpoints = {
       approvalId: fields.id,
       approved: z.boolean(),
       reason: z.string().trim().max(limits.approvalReasonMax).optional(),
-      /** With `approved`: also allows this tool, or this very command, in this conversation or in all of the person's. */
+      /**
+       * With `approved`: also allows this tool, or this very command, in this conversation or in all of the person's.
+       */
       remember: z.enum(['conversation', 'person']).optional(),
     }),
     response: fields.ok,

@@ -63,7 +63,10 @@ const message = z.object({
       cacheWriteTokens: z.number().int().optional(),
       /** In millionths of a US dollar; null: a price is not known. */
       cost: z.number().int().nullable().optional(),
-      /** Of answers that were more than one question to the model: the first one's input, and the last one's input and output. */
+      /**
+       * Of answers that were more than one question to the model: the first one's input, and the last one's input and
+       * output.
+       */
       promptTokens: z.number().int().optional(),
       contextTokens: z.number().int().optional(),
     })

@@ -209,7 +209,10 @@ export const changesApplied = z.object({
   skipped: z.array(z.object({ path, reason: z.enum(['not_kept', 'in_the_way', 'failed']) })).max(1000),
 });
 
-/** What a model should know before it works in the home: the nearest `AGENTS.md` of each folder, the beginnings of skills. */
+/**
+ * What a model should know before it works in the home: the nearest `AGENTS.md` of each folder, the beginnings of
+ * skills.
+ */
 export const workspaceNotes = z.object({
   programs: z.array(z.string().max(64)).max(100),
   /** Absent from what an older daemon said. */
@@ -244,12 +247,14 @@ export type TerminalMessage =
  *   HOMEPORT_URL             where the control plane answers: `http://…` | `unix:<path>`
  *   HOMEPORT_DISK_BYTES, HOMEPORT_DISK_FILES  what the home may take; unset or 0: no limit
  *   HOMEPORT_MODELS          `1`: programs may ask models. The daemon then serves the two paths of program-models.ts at
- *                            127.0.0.1:3129/v1; commands get OPENAI_BASE_URL and, as OPENAI_API_KEY, a token for them alone
- *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
+ *                            127.0.0.1:3129/v1; commands get OPENAI_BASE_URL and, as OPENAI_API_KEY, a token for them
+ * alone
+ *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The
+ * daemon
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *
- * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their id),
- * HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY.
+ * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their
+ * id), HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY.
  */
 export const egressBridgePort = 3128;
 export const modelsPort = 3129;

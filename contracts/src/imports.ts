@@ -16,7 +16,10 @@ const importCounts = z.object({
   assistants: z.number().int(),
   prompts: z.number().int(),
   skills: z.number().int(),
-  /** Conversations that are not here yet, those here with fewer messages, those here already, and those that cannot come. */
+  /**
+   * Conversations that are not here yet, those here with fewer messages, those here already, and those that cannot
+   * come.
+   */
   new: z.number().int(),
   more: z.number().int(),
   same: z.number().int(),

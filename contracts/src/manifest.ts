@@ -113,8 +113,8 @@ export type ManifestConversation = z.output<typeof manifestConversation>;
 const manifestAudience = z.enum(['me', 'everyone']);
 
 /**
- * `model` names one of the owner's; without `provider`, whichever model of this id a reader has. A manifest has no MCP servers, so
- * an assistant uses `all` of its reader's or `none`.
+ * `model` names one of the owner's; without `provider`, whichever model of this id a reader has. A manifest has no MCP
+ * servers, so an assistant uses `all` of its reader's or `none`.
  */
 export const manifestAssistant = z.strictObject({
   ownerEmail: fields.email,

@@ -314,7 +314,10 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
   };
 }
 
-/** `keepsApprovals`: calls that wait for approval or for answers keep waiting, and the response can be continued with them. */
+/**
+ * `keepsApprovals`: calls that wait for approval or for answers keep waiting, and the response can be continued with
+ * them.
+ */
 export type Finishing = { toolErrorText?: string; keepsApprovals?: boolean };
 
 /**

@@ -4,7 +4,10 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { projectFits, projectMisfit, sharing } from './sharing.ts';
 
-/** Skills that people add: instructions for a kind of task, with files, in the agentskills format (contract.md section 11). */
+/**
+ * Skills that people add: instructions for a kind of task, with files, in the agentskills format (contract.md section
+ * 11).
+ */
 
 const skill = z.object({
   id: fields.id,

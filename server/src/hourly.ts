@@ -6,7 +6,10 @@ const everyMs = 3_600_000;
 /** How long a stop waits for work that is under way; what it leaves is done the next time. */
 const stopMs = 1_000;
 
-/** Does work at the start and every hour, one time after the other. `work` handles its failures, and ends soon after the signal. */
+/**
+ * Does work at the start and every hour, one time after the other. `work` handles its failures, and ends soon after the
+ * signal.
+ */
 export function hourly(work: (signal: AbortSignal) => Promise<void>): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let working = work(stopping.signal);

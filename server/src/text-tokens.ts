@@ -1,6 +1,6 @@
 /**
- * Tokens of a text, by the kind of its characters. Within about 10 % of the o200k encoding for prose in many languages and
- * for code, high for encoded data; a few nanoseconds per character.
+ * Tokens of a text, by the kind of its characters. Within about 10 % of the o200k encoding for prose in many languages
+ * and for code, high for encoded data; a few nanoseconds per character.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -21,7 +21,9 @@ function asciiWeight(code: number, previous: number): number {
   return code === 10 ? 0.4 : 0.6;
 }
 
-/** Latin with marks, Greek and Cyrillic, the scripts up to Hangul Jamo, kana, Han and Hangul, halves of pairs, the rest. */
+/**
+ * Latin with marks, Greek and Cyrillic, the scripts up to Hangul Jamo, kana, Han and Hangul, halves of pairs, the rest.
+ */
 function wideWeight(code: number): number {
   if (code < 0x250) return 0.5;
   if (code < 0x590) return 0.28;

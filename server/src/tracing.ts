@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 
 /**
- * What was done in which order and how long it took, for a collector of OpenTelemetry traces. Never a text, key, name or
- * address of a person: only fixed words, counts, ids of responses, and names of models and tools.
+ * What was done in which order and how long it took, for a collector of OpenTelemetry traces. Never a text, key, name
+ * or address of a person: only fixed words, counts, ids of responses, and names of models and tools.
  */
 
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -14,7 +14,10 @@ import { put, upload } from './artifact-makers.ts';
 import { ManualClock } from './fakes/manual-clock.ts';
 import { bring, chatGptArchive, claudeArchive, conversationsOf, openWebUiExport } from './import-makers.ts';
 
-/** Leaving: everything of a person as an archive that comes back, and accounts that are deleted (contract.md section 11). */
+/**
+ * Leaving: everything of a person as an archive that comes back, and accounts that are deleted (contract.md section
+ * 11).
+ */
 
 const password = 'correct horse 1';
 let app: TestApp;

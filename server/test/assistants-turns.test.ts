@@ -6,7 +6,10 @@ import { addModels, answer, chatDetail, submit } from './chat-harness.ts';
 import { type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** Conversations with an assistant: what it gives a turn, what its reader lacks of it, and how it goes away (contract.md section 11). */
+/**
+ * Conversations with an assistant: what it gives a turn, what its reader lacks of it, and how it goes away (contract.md
+ * section 11).
+ */
 
 let app: TestApp;
 let provider: FakeProvider;

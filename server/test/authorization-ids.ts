@@ -2,7 +2,10 @@ import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import * as fields from '@homeport/contracts/fields';
 import { z } from 'zod';
 
-/** Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`, `body.mcpServerIds.*`. */
+/**
+ * Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`,
+ * `body.mcpServerIds.*`.
+ */
 export function idPlaces(spec: EndpointSpec): string[] {
   const places = new Set<string>();
   for (const part of ['params', 'query', 'body', 'form'] as const) {

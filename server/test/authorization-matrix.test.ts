@@ -21,8 +21,8 @@ import {
 } from './authorization-world.ts';
 
 /**
- * Every endpoint of the table × every kind of caller × every id in the request × {own, foreign, missing, malformed, of another
- * type}, in both editions. What is expected follows from the access word alone.
+ * Every endpoint of the table × every kind of caller × every id in the request × {own, foreign, missing, malformed, of
+ * another type}, in both editions. What is expected follows from the access word alone.
  */
 
 const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)

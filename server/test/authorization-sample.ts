@@ -17,8 +17,8 @@ export type SampleRequest = {
 
 export type IdRule =
   /**
-   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. `openTo`: whoever
-   * may use it, whoever made it.
+   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters.
+   * `openTo`: whoever may use it, whoever made it.
    */
   | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
   /** Names an account, or what is there for everybody: any that exists will do. */

@@ -114,7 +114,10 @@ export type World = {
   makeActor(kind: ActorKind, options?: { withElsewhere?: boolean; requests?: MakeRequest[] }): Promise<Actor>;
   /** Records that no actor made by `makeActor` may touch. */
   makeForeignRecords(): Promise<Records>;
-  /** Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. So are offers. */
+  /**
+   * Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. So are
+   * offers.
+   */
   clearCatalogues(): Promise<void>;
   /** Changes whenever any row of any table does. */
   digest(): Promise<string>;
@@ -126,7 +129,9 @@ const isWorkspace = (kind: ActorKind) => /workspace/.test(kind);
 const passwordHash = hashPassword(actorPassword);
 const never = 2_000_000_000;
 
-/** An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it. */
+/**
+ * An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it.
+ */
 export async function makeWorld(edition: World['edition'], webFolder?: string): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), 'homeport-world-'));
   const provider = await startFakeProvider();
@@ -268,7 +273,10 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     return insertSession(database.kysely, userId, { address: '127.0.0.1', userAgent: 'test' }, Date.now() - age);
   }
 
-  /** A row as a start leaves it behind. A stop takes the token away; here the row keeps it, so that the phase is what counts. */
+  /**
+   * A row as a start leaves it behind. A stop takes the token away; here the row keeps it, so that the phase is what
+   * counts.
+   */
   async function makeWorkspace(userId: string, kind: ActorKind, token: string): Promise<void> {
     const phase = kind === 'stopped workspace' ? 'stopped' : 'running';
     await database.pool.query(

@@ -11,8 +11,8 @@ import { backUp, contentOf, fill, Places, restoreInto, talk } from './backup-har
 import { silentLog } from './database.ts';
 
 /**
- * Backups of one version of PostgreSQL restored into another, in both directions: the tests' own and the distribution's, and
- * those whose folders with initdb, pg_ctl and postgres are in POSTGRES_BINS, separated by colons.
+ * Backups of one version of PostgreSQL restored into another, in both directions: the tests' own and the
+ * distribution's, and those whose folders with initdb, pg_ctl and postgres are in POSTGRES_BINS, separated by colons.
  */
 
 type Server = { url: string; stop(): Promise<void> };

@@ -9,7 +9,9 @@ import { deleteProvider, listProviders, listSharedProviders, updateProvider } fr
 import { type CatalogueTestDeps, catalogueDeps, makeModel, makeProvider } from './catalogue-makers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** Random changes of few catalogues, own and shared, against a model of the default rule written down in a few lines. */
+/**
+ * Random changes of few catalogues, own and shared, against a model of the default rule written down in a few lines.
+ */
 
 let database: TestDatabase;
 let deps: CatalogueTestDeps;

@@ -32,7 +32,9 @@ for (const alone of [true, false]) {
   });
 }
 
-/** What went through the database while an answer was made and stopped; this replica itself hears of both in any case. */
+/**
+ * What went through the database while an answer was made and stopped; this replica itself hears of both in any case.
+ */
 async function signalsOfAnAnswer(app: TestApp, database: TestDatabase): Promise<Set<string>> {
   const heard = new Set<Signal['kind']>();
   app.service.deps.responses.signals.on(({ kind }) => heard.add(kind));

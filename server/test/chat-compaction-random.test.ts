@@ -18,7 +18,10 @@ import { databaseSettings } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { dataFolder, ready, type ServerProcess, startServer } from './process.ts';
 
-/** Random conversations past their window, and a service that is killed while a summary is made. More of both: COMPACTION_RUNS=40. */
+/**
+ * Random conversations past their window, and a service that is killed while a summary is made. More of both:
+ * COMPACTION_RUNS=40.
+ */
 
 const runs = Number(process.env.COMPACTION_RUNS ?? '2');
 const kills = Number(process.env.COMPACTION_KILLS ?? '2');

@@ -12,7 +12,10 @@ import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.t
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
-/** A replica that loses its database for longer than a lease, beside one that does not; and one that stops while tools run. */
+/**
+ * A replica that loses its database for longer than a lease, beside one that does not; and one that stops while tools
+ * run.
+ */
 
 const limit = { timeout: 90_000 };
 const leaseMs = 5_000;

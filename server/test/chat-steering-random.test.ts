@@ -11,8 +11,8 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
 /**
- * Random walks over what a person and a faulty installation can do to a conversation at once, at two replicas: every message is
- * delivered exactly once, in order, and nothing waits for ever. More of them: STEERING_RUNS=5000.
+ * Random walks over what a person and a faulty installation can do to a conversation at once, at two replicas: every
+ * message is delivered exactly once, in order, and nothing waits for ever. More of them: STEERING_RUNS=5000.
  */
 
 const runs = Number(process.env.STEERING_RUNS ?? '8');

@@ -1,7 +1,10 @@
 import crypto, { type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Tests that sign people in by the hundred hash as the product does, at a thousandth of its cost. Imported for that effect. */
+/**
+ * Tests that sign people in by the hundred hash as the product does, at a thousandth of its cost. Imported for that
+ * effect.
+ */
 
 const { scrypt } = crypto;
 /** Set to false by a test that needs a hash as the product makes it. */

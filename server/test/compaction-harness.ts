@@ -29,7 +29,10 @@ export type SmallModel = {
 
 let models = 0;
 
-/** A model with a window of its own. `play` gives the script of an answer, `summarize` that of a summary; undefined: the usual one. */
+/**
+ * A model with a window of its own. `play` gives the script of an answer, `summarize` that of a summary; undefined: the
+ * usual one.
+ */
 export async function addSmallModel(
   user: SignedIn,
   provider: FakeProvider,

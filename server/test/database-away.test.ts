@@ -7,7 +7,9 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** The database goes away behind a proxy, is cut off or falls silent: what is answered meanwhile, and that all recovers. */
+/**
+ * The database goes away behind a proxy, is cut off or falls silent: what is answered meanwhile, and that all recovers.
+ */
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;

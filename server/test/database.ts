@@ -27,8 +27,8 @@ const templateLock = 7_310_266;
 let prepared: Promise<{ server: string; template: string }> | undefined;
 
 /**
- * A fresh copy of the migrated template, on the server that TEST_DATABASE_URL names (any PostgreSQL 14 or later whose user may create
- * databases), else on an embedded one that this user's test runs share.
+ * A fresh copy of the migrated template, on the server that TEST_DATABASE_URL names (any PostgreSQL 14 or later whose
+ * user may create databases), else on an embedded one that this user's test runs share.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   prepared ??= prepare();
@@ -87,7 +87,10 @@ async function createDatabase(server: string, source: string): Promise<TestDatab
   };
 }
 
-/** Makes the migrated template, if this is the first run with these migrations. Returns the server's address and its name. */
+/**
+ * Makes the migrated template, if this is the first run with these migrations. Returns the server's address and its
+ * name.
+ */
 async function prepare(): Promise<{ server: string; template: string }> {
   const server = await serverUrl();
   const template = `homeport_template_${await migrationsHash()}`;

@@ -78,8 +78,8 @@ async function textOf(user: SignedIn, query: { chatId: string; id: string }): Pr
 }
 
 /**
- * The longest time between two turns of a timer, in CPU time of this thread: a thread that other programs keep from its core waits,
- * but it is not held up.
+ * The longest time between two turns of a timer, in CPU time of this thread: a thread that other programs keep from its
+ * core waits, but it is not held up.
  */
 function watchTurns(): { stop(): number } {
   let longest = 0;

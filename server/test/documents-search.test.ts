@@ -5,7 +5,9 @@ import { extractorVersion } from '../src/documents/document.ts';
 import { searchDocuments } from '../src/documents/document-search.ts';
 import { createTestDatabase, seed, type TestDatabase } from './database.ts';
 
-/** Search over more pages than a common word is looked up in. `npm run bench -- document-search` does it at full size. */
+/**
+ * Search over more pages than a common word is looked up in. `npm run bench -- document-search` does it at full size.
+ */
 
 const documents = 120;
 const pagesEach = 20;

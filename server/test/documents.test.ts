@@ -8,7 +8,10 @@ import { makeDocx, makePdf, makeZip, paragraph } from './document-makers.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
-/** Documents from the upload to the answer: what a person and a model get of them, search, and what becomes of their texts. */
+/**
+ * Documents from the upload to the answer: what a person and a model get of them, search, and what becomes of their
+ * texts.
+ */
 
 let app: TestApp;
 let provider: FakeProvider;

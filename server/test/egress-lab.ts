@@ -1,5 +1,5 @@
-// Runs inside a network namespace in which every address of the world leads to the canary. Started by egress-vectors.test.ts
-// with the folder of the certificates as its argument; prints its findings as JSON.
+// Runs inside a network namespace in which every address of the world leads to the canary. Started by
+// egress-vectors.test.ts with the folder of the certificates as its argument; prints its findings as JSON.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';

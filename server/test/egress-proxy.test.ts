@@ -14,7 +14,10 @@ import { failureDetails } from '../src/egress/failures.ts';
 import type { GuardOptions } from '../src/egress/guard.ts';
 import { makeCertificates } from './fakes/certificates.ts';
 
-/** Calls through a proxy of the operator's, with a real one that takes CONNECT; and a certificate authority of the operator's. */
+/**
+ * Calls through a proxy of the operator's, with a real one that takes CONNECT; and a certificate authority of the
+ * operator's.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-proxy-'));
 const { ca, caFile, key, cert } = makeCertificates(folder, ['good.test', 'localhost', '127.0.0.1']);

@@ -1,4 +1,5 @@
-// Holds an embedded database until SIGTERM. Argument: JSON options of startEmbedded without log. Prints one JSON line per event.
+// Holds an embedded database until SIGTERM. Argument: JSON options of startEmbedded without log. Prints one JSON line
+// per event.
 import { startEmbedded } from '../src/db/embedded.ts';
 
 const say = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);

@@ -10,8 +10,8 @@ import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, makeWorld, type World } from './authorization-world.ts';
 
 /**
- * Every field of every row, outside its limit: 400 `invalid_request` that names the field. The values are made of the schemas, so
- * that a new field is tried without a word here.
+ * Every field of every row, outside its limit: 400 `invalid_request` that names the field. The values are made of the
+ * schemas, so that a new field is tried without a word here.
  */
 
 const names = Object.keys(endpoints)
@@ -122,7 +122,8 @@ function casesOf(spec: EndpointSpec): Case[] {
     const schema = spec[part];
     if (schema === undefined) continue;
     const json = jsonSchema(schema);
-    // Which of several shapes a body means can be told by its members only: their fields are tried one shape at a time elsewhere.
+    // Which of several shapes a body means can be told by its members only: their fields are tried one shape at a time
+    // elsewhere.
     if (json.anyOf === undefined) collect(json, part, [], cases);
   }
   return cases;

@@ -22,7 +22,10 @@ import {
   zipOf,
 } from './import-makers.ts';
 
-/** Damaged and hostile archives: no crash, no partial conversation, always an answer. IMPORT_FUZZ=200 tries more of them. */
+/**
+ * Damaged and hostile archives: no crash, no partial conversation, always an answer. IMPORT_FUZZ=200 tries more of
+ * them.
+ */
 
 const rounds = Number(process.env.IMPORT_FUZZ ?? 40);
 const seed = Number(process.env.IMPORT_FUZZ_SEED ?? 20_261_122);

@@ -12,7 +12,10 @@ import { type Json, startTestApp, type TestApp, testConfig } from './app.ts';
 import { type KubernetesApi, startKubernetesApi } from './fakes/kubernetes-api.ts';
 import { expectEchoApp, PreviewBrowser, startEchoApp } from './preview-browser.ts';
 
-/** The Kubernetes runtime with a real daemon at the address of the pod; scripts/test-kubernetes.mjs does the same in a real cluster. */
+/**
+ * The Kubernetes runtime with a real daemon at the address of the pod; scripts/test-kubernetes.mjs does the same in a
+ * real cluster.
+ */
 
 const podIp = '127.73.37.1';
 const daemonMain = join(import.meta.dirname, '../../workspace/src/daemon/main.ts');

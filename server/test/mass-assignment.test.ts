@@ -9,7 +9,10 @@ import { samples } from './authorization-samples.ts';
 import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, makeWorld, type World } from './authorization-world.ts';
 
-/** Members that no schema names have no effect, at any depth of any body: nobody gives themselves a role, an owner or an id. */
+/**
+ * Members that no schema names have no effect, at any depth of any body: nobody gives themselves a role, an owner or an
+ * id.
+ */
 
 const plantedTime = '2001-02-03T04:05:06.000Z';
 const planted: Record<string, unknown> = {
@@ -52,8 +55,8 @@ for (const edition of ['community', 'managed'] as const) {
   });
   after(() => world.stop());
 
-  // A manifest refuses what it does not know (provision-errors.test.ts), a registry of models is a map of names, and nobody is
-  // left to look at after deleting their account.
+  // A manifest refuses what it does not know (provision-errors.test.ts), a registry of models is a map of names, and
+  // nobody is left to look at after deleting their account.
   for (const name of names.filter(
     (name) => specOf(name).body !== undefined && !/^(postProvision|putModelRegistry|deleteMe)$/.test(name),
   )) {

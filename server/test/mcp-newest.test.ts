@@ -7,7 +7,9 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat } from './chat-harness.ts';
 import { startNewestMcp } from './fakes/newest-mcp.ts';
 
-/** The newest protocol, where a call that needs an answer is answered with a question and sent again with what was said. */
+/**
+ * The newest protocol, where a call that needs an answer is answered with a question and sent again with what was said.
+ */
 
 const nothing = fromJsonSchema({ type: 'object', properties: {} });
 const field = (name: string) =>

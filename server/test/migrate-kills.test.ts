@@ -10,8 +10,8 @@ import { type Database, openDatabase } from '../src/db/pool.ts';
 import { createEmptyDatabase, createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 
 /**
- * kill -9 in the middle of a migration, at a random statement of it, while two replicas are waiting to start. By default
- * in the newest and two others; MIGRATION_KILLS=40 kills in each.
+ * kill -9 in the middle of a migration, at a random statement of it, while two replicas are waiting to start. By
+ * default in the newest and two others; MIGRATION_KILLS=40 kills in each.
  */
 
 const kills = Number(process.env.MIGRATION_KILLS ?? 3);

@@ -8,7 +8,9 @@ import { endpoints } from '@homeport/contracts/endpoints';
 import { type Actor, makeWorld, type World } from './authorization-world.ts';
 import { sendRaw } from './raw-request.ts';
 
-/** Other spellings of a protected path reach no handler without a session: neither past the guard nor past the router. */
+/**
+ * Other spellings of a protected path reach no handler without a session: neither past the guard nor past the router.
+ */
 
 // The server writes the product's name into the title.
 const page = '<p>the page</p>';

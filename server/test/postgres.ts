@@ -38,7 +38,9 @@ export function throwAwayFolder(): string {
   }
 }
 
-/** Starts the embedded PostgreSQL in `folder`, or joins the one that runs there. Several processes may do so at once. */
+/**
+ * Starts the embedded PostgreSQL in `folder`, or joins the one that runs there. Several processes may do so at once.
+ */
 export async function startTestServer(options: {
   folder: string;
   log: DatabaseLog;

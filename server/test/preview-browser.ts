@@ -51,7 +51,10 @@ export class PreviewBrowser {
     return { origin, cookie: line.split(';', 1)[0] ?? '', url: body.url };
   }
 
-  /** Opens a WebSocket, says hello in plain bytes, and returns what was heard up to the same word; or the status of a refusal. */
+  /**
+   * Opens a WebSocket, says hello in plain bytes, and returns what was heard up to the same word; or the status of a
+   * refusal.
+   */
   hello({ origin }: Pick<Preview, 'origin'>, headers: Record<string, string>): Promise<string | number> {
     const key = 'AAAAAAAAAAAAAAAAAAAAAA==';
     const { host } = new URL(origin);
@@ -81,7 +84,9 @@ export class PreviewBrowser {
   }
 }
 
-/** An app for a workspace: says what it was asked, and answers WebSockets with where they came from and what they say. */
+/**
+ * An app for a workspace: says what it was asked, and answers WebSockets with where they came from and what they say.
+ */
 const echoApp = `
 require('http').createServer((request, response) => {
   let body = '';

@@ -7,8 +7,8 @@ import { samples } from './authorization-samples.ts';
 import { type Actor, makeWorld, type RecordKind, type World } from './authorization-world.ts';
 
 /**
- * Nothing lets an administrator read somebody's messages: every row of the endpoint table is called as an administrator, with every
- * id of the person in every place, and no answer holds a word of theirs.
+ * Nothing lets an administrator read somebody's messages: every row of the endpoint table is called as an
+ * administrator, with every id of the person in every place, and no answer holds a word of theirs.
  */
 
 const words = {

@@ -202,7 +202,10 @@ test('however many conversations there are, an export reads each of them a fixed
   }
 });
 
-/** Rows of the table chats that statements have read, once there are as many as expected: counts come when a connection ends. */
+/**
+ * Rows of the table chats that statements have read, once there are as many as expected: counts come when a connection
+ * ends.
+ */
 async function rowsRead({ database }: TestDatabase, expected: number): Promise<number> {
   const deadline = AbortSignal.timeout(20_000);
   for (;;) {

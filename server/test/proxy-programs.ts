@@ -4,7 +4,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Certificates } from './fakes/certificates.ts';
 
-/** The reverse proxies of deploy/proxy/, each run as an ordinary user would: on a high port, with files in one folder. */
+/**
+ * The reverse proxies of deploy/proxy/, each run as an ordinary user would: on a high port, with files in one folder.
+ */
 
 export type ProxyName = 'nginx' | 'caddy' | 'apache';
 type Place = { folder: string; port: number; upstream: string; certificates: Certificates };
@@ -55,7 +57,10 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** The documented text with names, ports and files of the test, in a frame that the system's own configuration is otherwise. */
+/**
+ * The documented text with names, ports and files of the test, in a frame that the system's own configuration is
+ * otherwise.
+ */
 function write(name: ProxyName, program: string, { folder, port, upstream, certificates }: Place): string[] {
   const [cert, key] = [join(folder, 'leaf.pem'), join(folder, 'leaf.key')];
   const localised = (file: string) =>

@@ -5,7 +5,10 @@ import { answer, chatDetail, createChat, readStream, submit } from './chat-harne
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { provision } from './provision-makers.ts';
 
-/** Providers that administrators share: who sees and uses them, who changes them, and what ends it (contract.md section 11). */
+/**
+ * Providers that administrators share: who sees and uses them, who changes them, and what ends it (contract.md section
+ * 11).
+ */
 
 const key = 'sk-canary-of-a-shared-provider';
 const header = 'canary-header-of-a-shared-provider';

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 
-/** Walks through the provider's pages like a browser; without a login it cancels. Returns the address at `home` at the end. */
+/**
+ * Walks through the provider's pages like a browser; without a login it cancels. Returns the address at `home` at the
+ * end.
+ */
 export async function agreeAt(home: string, authorizationUrl: string, login: string | undefined): Promise<string> {
   const cookies = new Map<string, string>();
   let url = authorizationUrl;

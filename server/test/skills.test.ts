@@ -7,7 +7,9 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, say } from './fakes/provider-scripts.ts';
 import { skillText, type ZipPart, zipOf } from './skill-makers.ts';
 
-/** Skills that people add: for themselves, for a project, for everyone; looked at and trusted before their first use. */
+/**
+ * Skills that people add: for themselves, for a project, for everyone; looked at and trusted before their first use.
+ */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -52,7 +54,10 @@ const codeOf = ({ status, body }: { status: number; body: Json }) => [status, bo
 
 type Call = { file?: string; name: string };
 
-/** An answer in which the model loads these skills: what it was told, what the calls returned, and what the person was told. */
+/**
+ * An answer in which the model loads these skills: what it was told, what the calls returned, and what the person was
+ * told.
+ */
 async function turn(who: SignedIn, chatId: string, model: string, text: string, ...calls: Call[]) {
   const before = provider.requests.length;
   let count = 0;

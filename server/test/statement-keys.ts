@@ -1,8 +1,8 @@
 import type { Database } from '../src/db/pool.ts';
 
 /**
- * Which tables a statement reads or writes without naming whose rows it means. PostgreSQL says it itself: the conditions
- * of its plan connect each table with a value that was given, by columns that lead to one account.
+ * Which tables a statement reads or writes without naming whose rows it means. PostgreSQL says it itself: the
+ * conditions of its plan connect each table with a value that was given, by columns that lead to one account.
  */
 
 /** The owner, the account, the project or the conversation of a row. */

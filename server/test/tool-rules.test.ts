@@ -16,7 +16,10 @@ const setRules = async (user: SignedIn, preset: ToolPreset, rules: ToolRule[] = 
   assert.equal((await user.call('PUT /api/workspace/rules', { preset, rules })).status, 200);
 const homeOf = ({ user }: AgentChat) => agents.homeOf(user);
 
-/** One answer that makes these calls at once; `word` answers every question. Resolves with the calls, and what was asked. */
+/**
+ * One answer that makes these calls at once; `word` answers every question. Resolves with the calls, and what was
+ * asked.
+ */
 async function run(chat: AgentChat, calls: Call[], word: object | undefined = { approved: true }) {
   agents.script(chat.model, calls);
   const messageId = await submit(chat.user, chat.chatId, 'go');

@@ -15,7 +15,9 @@ import {
 } from '../src/db/pool.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 
-/** How statements go to the server: prepared when they are run often, begun and committed with others, and never half. */
+/**
+ * How statements go to the server: prepared when they are run often, begun and committed with others, and never half.
+ */
 
 const limit = { timeout: 30_000 };
 const unprepared = 'behind a pooler nothing is prepared';

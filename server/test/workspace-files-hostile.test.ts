@@ -7,7 +7,10 @@ import { upload } from './artifact-makers.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
 import { quiet } from './workspace-makers.ts';
 
-/** A daemon that lies, hangs or floods: bounded answers with the code of the contract, and nothing of it reaches the client. */
+/**
+ * A daemon that lies, hangs or floods: bounded answers with the code of the contract, and nothing of it reaches the
+ * client.
+ */
 
 let app: TestApp;
 let user: SignedIn;

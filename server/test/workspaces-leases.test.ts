@@ -162,8 +162,9 @@ test('whoever holds it is told when it is stopped as unused by mistake of a cloc
 });
 
 /**
- * Users come back just when four replicas find their workspaces unused. None may be stopped under somebody who holds it. Without the touch of the
- * row in takeLease leases are broken. The idle time is longer than any statement takes, as it is in earnest: 1 minute at least, 10 seconds at most.
+ * Users come back just when four replicas find their workspaces unused. None may be stopped under somebody who holds
+ * it. Without the touch of the row in takeLease leases are broken. The idle time is longer than any statement takes, as
+ * it is in earnest: 1 minute at least, 10 seconds at most.
  */
 test('four sweepers never stop a workspace under its holder', async () => {
   const idleMs = 500;

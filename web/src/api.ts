@@ -47,7 +47,9 @@ export function onUnauthorized(listener: () => void): void {
 
 let passwordListener: () => void = () => {};
 
-/** `listener` runs whenever the server answers 403 `password_change_required`: nothing else works until it is changed. */
+/**
+ * `listener` runs whenever the server answers 403 `password_change_required`: nothing else works until it is changed.
+ */
 export function onPasswordChangeRequired(listener: () => void): void {
   passwordListener = listener;
 }

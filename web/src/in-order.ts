@@ -5,7 +5,9 @@ export type InOrder = {
   readonly isIdle: boolean;
 };
 
-/** For changes of one thing by one click each: two requests at once can arrive in the other order, and the older stay. */
+/**
+ * For changes of one thing by one click each: two requests at once can arrive in the other order, and the older stay.
+ */
 export function inOrder(): InOrder {
   let last: Promise<unknown> = Promise.resolve();
   let open = 0;

@@ -15,7 +15,9 @@ import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { type Answer, openBelow, startFiles } from './files-harness.ts';
 
-/** Every case of server/test/vectors/path-vectors.json whose target is the workspace; races are in files-races.test.ts. */
+/**
+ * Every case of server/test/vectors/path-vectors.json whose target is the workspace; races are in files-races.test.ts.
+ */
 
 type Vector = {
   id: string;

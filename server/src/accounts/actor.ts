@@ -37,8 +37,9 @@ const findStatement = {
 };
 
 /**
- * Makes the function that finds the caller of a request from its cookie: signature, then one query, no answer of which is kept, so that
- * disabling an account or ending a session holds from the next request on. Undefined: nobody is signed in.
+ * Makes the function that finds the caller of a request from its cookie: signature, then one query, no answer of which
+ * is kept, so that disabling an account or ending a session holds from the next request on. Undefined: nobody is signed
+ * in.
  */
 export function createActorFinder(deps: {
   config: Pick<Config, 'baseUrl' | 'authSecret'>;

@@ -79,7 +79,10 @@ export async function listInvitations(
   return { invitations: shown.map((row) => viewInvitation(row, deps.clock.now())), nextCursor };
 }
 
-/** What the invited person sees before redeeming. Throws `not_found`, `invitation_used`, `invitation_expired`, `rate_limited`. */
+/**
+ * What the invited person sees before redeeming. Throws `not_found`, `invitation_used`, `invitation_expired`,
+ * `rate_limited`.
+ */
 export async function openInvitation(
   deps: InvitationDeps,
   token: string,

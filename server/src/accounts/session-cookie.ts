@@ -67,8 +67,8 @@ const knownMax = 2_000;
 const knownLength = 1_024;
 
 /**
- * `readSessionCookie` for every request: who was signed stays signed, so that a signature is made once and not at each. Whether the
- * session still lives is asked elsewhere.
+ * `readSessionCookie` for every request: who was signed stays signed, so that a signature is made once and not at each.
+ * Whether the session still lives is asked elsewhere.
  */
 export function sessionCookieReader(rule: CookieRule): (header: string | undefined) => SessionCookie | undefined {
   const known = new Map<string, SessionCookie>();

@@ -10,8 +10,8 @@ const keptMax = 10_000;
 const prunedAtOnce = 20;
 
 /**
- * Stores a value for whoever brings the secret. Anybody may begin a sign-in; ids are in order of time, so the oldest are
- * found quickly.
+ * Stores a value for whoever brings the secret. Anybody may begin a sign-in; ids are in order of time, so the oldest
+ * are found quickly.
  */
 export async function insertVerification(
   db: Queryable,

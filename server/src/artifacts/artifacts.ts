@@ -217,8 +217,8 @@ export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, fo
 }
 
 /**
- * Deletes one artifact, or everything below a folder, with their earlier versions; resolves with how many, and all their
- * contents.
+ * Deletes one artifact, or everything below a folder, with their earlier versions; resolves with how many, and all
+ * their contents.
  */
 export async function deleteArtifacts(
   trx: Queryable,

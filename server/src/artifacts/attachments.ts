@@ -40,8 +40,8 @@ export async function findUnattachable(
 export type AttachedFile = { id: string; name: string; mediaType: string; sha256: string; size: number };
 
 /**
- * `bytes` is what was read for it. What is neither a picture nor plain text may be a document. Others are named only: `reason`
- * completes "is not included: …".
+ * `bytes` is what was read for it. What is neither a picture nor plain text may be a document. Others are named only:
+ * `reason` completes "is not included: …".
  */
 export type Attachment = { source: string | null } & (
   | { kind: 'image'; url: string; bytes: number }

@@ -83,8 +83,8 @@ async function findOrphans(db: Queryable): Promise<string[]> {
 }
 
 /**
- * While a backup is made, contents stay: the instant that it shows may name them. `holdContents` waits for removals that
- * have begun, and those that begin later see its row.
+ * While a backup is made, contents stay: the instant that it shows may name them. `holdContents` waits for removals
+ * that have begun, and those that begin later see its row.
  */
 const removalLock = 4_203_319;
 

@@ -7,7 +7,8 @@ const bytesPerMegabyte = 1024 * 1024;
 
 /**
  * Bytes that the account's files may still take: ARTIFACT_QUOTA_MB without the contents that it has put into
- * conversations and projects, present ones and earlier versions. Negative if they take more already; infinite without a limit.
+ * conversations and projects, present ones and earlier versions. Negative if they take more already; infinite without a
+ * limit.
  */
 export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, userId: string): Promise<number> {
   const most = quotaOf(deps);
@@ -15,8 +16,8 @@ export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, u
 }
 
 /**
- * Throws `storage_full` if `bytes` more do not fit. Until the commit no other upload of the account is let in; the caller
- * holds the namespace.
+ * Throws `storage_full` if `bytes` more do not fit. Until the commit no other upload of the account is let in; the
+ * caller holds the namespace.
  */
 export async function assertQuota(
   trx: Queryable,

@@ -7,8 +7,8 @@ import { readersModel, readersServers } from './readers-own.ts';
 import { editable, type Reader } from './sharing.ts';
 
 /**
- * Assistants as their readers see them. A reader is shown ids of their own models and MCP servers only: those that the assistant
- * names, or the same ones in their own records. How many are missing is all that is told of others.
+ * Assistants as their readers see them. A reader is shown ids of their own models and MCP servers only: those that the
+ * assistant names, or the same ones in their own records. How many are missing is all that is told of others.
  */
 
 /** Who looks, and in whose catalogue. */
@@ -56,7 +56,10 @@ export type AssistantRow = ContentRow & {
   updated_micros: number;
 };
 
-/** SQL: the assistants whose ids `ids` selects, each with its newest version. The caller has seen to it that they may be used. */
+/**
+ * SQL: the assistants whose ids `ids` selects, each with its newest version. The caller has seen to it that they may be
+ * used.
+ */
 export function assistantRows(reader: Looker, ids: RawBuilder<unknown>): RawBuilder<AssistantRow> {
   return sql<AssistantRow>`
     select a.id, a.owner_id, u.name as owner_name, a.audience, a.project_id, a.version, a.created_at,

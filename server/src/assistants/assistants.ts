@@ -201,7 +201,10 @@ export async function listVersions(deps: Deps, reader: Reader, id: string): Prom
   return rows.map(viewVersion);
 }
 
-/** SQL: what was private once, or another project's, stays its owner's; others who edit see what they could have seen then. */
+/**
+ * SQL: what was private once, or another project's, stays its owner's; others who edit see what they could have seen
+ * then.
+ */
 function openTo(reader: Reader) {
   return sql<boolean>`(a.owner_id = ${reader.id}
     or (v.audience = a.audience and v.project_id is not distinct from a.project_id))`;

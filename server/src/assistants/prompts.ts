@@ -50,7 +50,10 @@ export async function listPrompts(
   return { prompts: shown.map(viewPrompt), nextCursor };
 }
 
-/** Throws `forbidden`, `not_found` and `project_archived` for the sharing, `id_taken` for the name, and `invalid_request`. */
+/**
+ * Throws `forbidden`, `not_found` and `project_archived` for the sharing, `id_taken` for the name, and
+ * `invalid_request`.
+ */
 export async function createPrompt(deps: Deps, reader: Reader, body: NewPrompt, source: AuditSource): Promise<Prompt> {
   const { name, text, title = name, audience = 'me', projectId = null } = body;
   return inTransaction(deps.db, async (trx) => {

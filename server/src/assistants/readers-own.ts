@@ -5,8 +5,8 @@ import { usableBy } from './sharing.ts';
 /** SQL that finds for a reader what is theirs of what an assistant names. All arguments are SQL names. */
 
 /**
- * The reader's model for the version `v`, which may be shared with them: the one it names, else one of the same name at its provider;
- * enabled ones first.
+ * The reader's model for the version `v`, which may be shared with them: the one it names, else one of the same name at
+ * its provider; enabled ones first.
  */
 export function readersModel(catalogue: string): string {
   return `

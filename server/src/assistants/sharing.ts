@@ -8,8 +8,8 @@ import type { Queryable } from '../db/pool.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 
 /**
- * Who may use and who may edit an assistant, a saved prompt or a skill. What is shared with a project is the project's, as its files
- * are: its members use it, its owners edit it too, and whoever leaves the project leaves it there.
+ * Who may use and who may edit an assistant, a saved prompt or a skill. What is shared with a project is the project's,
+ * as its files are: its members use it, its owners edit it too, and whoever leaves the project leaves it there.
  */
 
 export type Reader = Pick<User, 'id' | 'role'>;
@@ -87,8 +87,8 @@ export async function assertMayShare(
 }
 
 /**
- * Who may use it after the change; undefined when that stays. It is for whoever made it to decide, as they would not find again
- * what others take away. Throws what `assertMayShare` and `assertRoom` throw.
+ * Who may use it after the change; undefined when that stays. It is for whoever made it to decide, as they would not
+ * find again what others take away. Throws what `assertMayShare` and `assertRoom` throw.
  */
 export async function changeSharing(
   trx: Queryable,

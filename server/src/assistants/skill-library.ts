@@ -197,7 +197,9 @@ export async function storeTrust(trx: Queryable, userId: string, id: string, fin
       set fingerprint = excluded.fingerprint, files = excluded.files, trusted_at = now()`.execute(trx);
 }
 
-/** Throws `invalid_request` when all skills there would have too many bytes; until the transaction ends nobody adds any. */
+/**
+ * Throws `invalid_request` when all skills there would have too many bytes; until the transaction ends nobody adds any.
+ */
 async function assertBytes(trx: Queryable, { owner_id, audience }: Shared, bytes: number, id: string): Promise<void> {
   const isForAll = audience === 'everyone';
   const place = isForAll ? 'everyone' : owner_id;

@@ -53,7 +53,10 @@ export async function readSkillFiles(
   });
 }
 
-/** Trusts the skill if it is still the one that was shown; null takes the trust back. Throws `not_found`, `skill_changed`. */
+/**
+ * Trusts the skill if it is still the one that was shown; null takes the trust back. Throws `not_found`,
+ * `skill_changed`.
+ */
 export async function trustSkill(
   deps: Deps,
   reader: Reader,

@@ -2,7 +2,9 @@ import type { WorkspaceNotes } from '@homeport/contracts/daemon';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { z } from 'zod';
 
-/** Skills as the agentskills specification has them: a folder `<name>/SKILL.md`, front matter in YAML, then Markdown. */
+/**
+ * Skills as the agentskills specification has them: a folder `<name>/SKILL.md`, front matter in YAML, then Markdown.
+ */
 export type Skill = { name: string; description: string; path: string };
 
 const frontMatter = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;

@@ -3,7 +3,10 @@ import type { Queryable } from '../db/pool.ts';
 import { skillFileName, textOf } from './skill-package.ts';
 import { bodyOf } from './skills.ts';
 
-/** The skills that people added, as a turn uses them: switched on, and trusted by the owner of the conversation as they are now. */
+/**
+ * The skills that people added, as a turn uses them: switched on, and trusted by the owner of the conversation as they
+ * are now.
+ */
 export type TurnSkill = {
   id: string;
   name: string;
@@ -17,8 +20,8 @@ export type SkillNotice = { code: 'skill_changed'; message: string };
 const foundMax = 200;
 
 /**
- * Each name once: the owner's own counts before the project's, and that before everyone's. Skills that changed since they were trusted
- * are left out, and `notify` is called: once per conversation for each change.
+ * Each name once: the owner's own counts before the project's, and that before everyone's. Skills that changed since
+ * they were trusted are left out, and `notify` is called: once per conversation for each change.
  */
 export async function findTurnSkills(
   db: Queryable,
@@ -56,7 +59,10 @@ async function tellOfChange(
   notify({ code: 'skill_changed', message });
 }
 
-/** The files of a skill that its reader still trusts as it was found; empty when it was changed, switched off or removed since. */
+/**
+ * The files of a skill that its reader still trusts as it was found; empty when it was changed, switched off or removed
+ * since.
+ */
 async function readContents(db: Queryable, userId: string, skill: TurnSkill, path: string | undefined) {
   const { rows } = await sql<{ path: string; content: Buffer }>`
     select f.path, f.content from skills s

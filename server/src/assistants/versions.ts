@@ -61,8 +61,8 @@ export async function readContent(db: Queryable, id: string, version?: number): 
 type Change = Partial<Omit<AssistantChange, 'id' | 'restoreVersion'>>;
 
 /**
- * The content with what is given. Models, tiers and MCP servers are the editor's own: throws `not_found` for others, and
- * `invalid_request`.
+ * The content with what is given. Models, tiers and MCP servers are the editor's own: throws `not_found` for others,
+ * and `invalid_request`.
  */
 export async function withChanges(
   trx: Queryable,

@@ -3,8 +3,8 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * Who changes a catalogue, and whether it is their own: what people change for themselves alone is not in the audit log. Undefined for
- * what nobody asked for.
+ * Who changes a catalogue, and whether it is their own: what people change for themselves alone is not in the audit
+ * log. Undefined for what nobody asked for.
  */
 export type ChangedBy = (AuditSource & { isOwner: boolean }) | undefined;
 
@@ -18,8 +18,8 @@ type Change = {
 };
 
 /**
- * Records a change to `owner`'s catalogue in its own transaction, if it changes anything for others; of a base URL only the origin,
- * since the rest may be secret.
+ * Records a change to `owner`'s catalogue in its own transaction, if it changes anything for others; of a base URL only
+ * the origin, since the rest may be secret.
  */
 export async function recordChange(
   transaction: CatalogueTransaction,

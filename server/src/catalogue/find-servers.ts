@@ -6,8 +6,8 @@ import { listedModels } from './model-list.ts';
 import { TestLanes } from './test-lanes.ts';
 
 /**
- * Asks for model servers at the ports that they are known for, on this machine: eight requests at most, through the outbound guard. It
- * takes no address from anybody, so nobody can look around a network with it.
+ * Asks for model servers at the ports that they are known for, on this machine: eight requests at most, through the
+ * outbound guard. It takes no address from anybody, so nobody can look around a network with it.
  */
 
 /** This machine, and the one that a container runs on. */

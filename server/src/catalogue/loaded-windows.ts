@@ -6,8 +6,9 @@ import type { ListedEntry } from './model-list.ts';
 import { listedFacts } from './registry/listed-facts.ts';
 
 /**
- * Ollama and LM Studio run a model with a smaller window than it could take, and cut the rest off silently. Their lists in OpenAI's
- * style do not tell it; their own endpoints do. All that they say is untrusted, and what they do not say is not missed.
+ * Ollama and LM Studio run a model with a smaller window than it could take, and cut the rest off silently. Their lists
+ * in OpenAI's style do not tell it; their own endpoints do. All that they say is untrusted, and what they do not say is
+ * not missed.
  */
 
 /** How a server was asked for its list, and its own endpoints beside it. */

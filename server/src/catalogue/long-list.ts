@@ -2,15 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import { parseForeignJson } from '../json-scan.ts';
 
 /**
- * Lists of models may have thousands of entries with many members each, more than may be parsed at once: then the entries
- * are parsed one by one, and other work gets its turn between them.
+ * Lists of models may have thousands of entries with many members each, more than may be parsed at once: then the
+ * entries are parsed one by one, and other work gets its turn between them.
  */
 
 const entryMax = 64 * 1024;
 /** Characters that are read, and entries that are parsed, before others have their turn. */
 const turn = { characters: 256 * 1024, entries: 250 } as const;
 
-/** The same as `parseForeignJson`, and for a long list its entries alone: `{data | models: [...], has_more?}` or an array. */
+/**
+ * The same as `parseForeignJson`, and for a long list its entries alone: `{data | models: [...], has_more?}` or an
+ * array.
+ */
 export async function parseModelList(text: string, entriesMax: number): Promise<unknown> {
   try {
     return parseForeignJson(text);

@@ -127,7 +127,10 @@ export async function resolveModel(
   );
 }
 
-/** The first enabled model of the lowest tier in display order, for small work such as titles; own ones before shared ones. */
+/**
+ * The first enabled model of the lowest tier in display order, for small work such as titles; own ones before shared
+ * ones.
+ */
 export async function lowestTierEnabledModel(deps: ChoiceDeps, owner: string): Promise<ResolvedModel | undefined> {
   const own = await findRow(deps, { ...byLowestTier, values: [owner] });
   const row = own ?? (await findRow(deps, { ...byLowestSharedTier, values: [owner] }));
@@ -151,7 +154,9 @@ const listUsable = {
       and (m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})) order by m.owner_id = $1 desc, m.seq limit $2`,
 };
 
-/** The models that the owner may use, by the name that finds each: the provider's, or our id where another one has that. */
+/**
+ * The models that the owner may use, by the name that finds each: the provider's, or our id where another one has that.
+ */
 export async function listUsableModels(
   deps: ChoiceDeps,
   owner: string,

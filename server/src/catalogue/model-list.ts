@@ -34,7 +34,10 @@ export function otherProtocol(kind: ProviderKind, status: number, answer: unknow
   return status < 300 && mayShareList(kind, family) ? undefined : family;
 }
 
-/** Where an answer in this protocol is asked for, if the list does not show that the server has it; undefined if it does. */
+/**
+ * Where an answer in this protocol is asked for, if the list does not show that the server has it; undefined if it
+ * does.
+ */
 export function doubtfulPath(kind: ProviderKind, answer: unknown): { path: string; family: Family } | undefined {
   const family = familyOf(answer);
   if (kind === 'openai-responses') return { path: '/responses', family: family ?? 'openai' };

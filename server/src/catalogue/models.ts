@@ -36,8 +36,8 @@ async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string,
 }
 
 /**
- * Throws `not_found` unless the model belongs to this owner, enabled or not, or is shared with them. In a transaction it also
- * cannot be deleted until the end, so that a reference to it can be stored.
+ * Throws `not_found` unless the model belongs to this owner, enabled or not, or is shared with them. In a transaction
+ * it also cannot be deleted until the end, so that a reference to it can be stored.
  */
 export async function assertVisibleModel(
   deps: { db: { kysely: Queryable } },

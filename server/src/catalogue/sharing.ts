@@ -8,11 +8,15 @@ import type { ProvidersTable } from '../db/tables-catalogue.ts';
 import { type CatalogueTransaction, installationOwner } from './catalogue-owner.ts';
 
 /**
- * Providers that administrators of the community edition share (contract.md section 11 "Models"). A reader may use the enabled
- * models and changes nothing; the key stays sealed for its owner. All of it counts only while the owner is an enabled administrator.
+ * Providers that administrators of the community edition share (contract.md section 11 "Models"). A reader may use the
+ * enabled models and changes nothing; the key stays sealed for its owner. All of it counts only while the owner is an
+ * enabled administrator.
  */
 
-/** SQL: the ids of the enabled providers that others share with the owner of a catalogue; `reader` is an SQL name or a quoted id. */
+/**
+ * SQL: the ids of the enabled providers that others share with the owner of a catalogue; `reader` is an SQL name or a
+ * quoted id.
+ */
 export function sharedProviderIds(reader: string): string {
   return `
     select shared.id from providers shared join users sharer on sharer.id = shared.owner_id
@@ -27,7 +31,9 @@ export function visibleProviderIds(reader: string): string {
   return `select mine.id from providers mine where mine.owner_id = ${reader} union all ${sharedProviderIds(reader)}`;
 }
 
-/** SQL: the owner of a catalogue may choose the model `m`: any of their own, an enabled one of what is shared with them. */
+/**
+ * SQL: the owner of a catalogue may choose the model `m`: any of their own, an enabled one of what is shared with them.
+ */
 export function isVisibleModel(m: string, reader: string): string {
   return `(${m}.owner_id = ${reader} or ${m}.enabled and ${m}.provider_id in (${sharedProviderIds(reader)}))`;
 }
@@ -38,7 +44,10 @@ export function sharedWithReader(reader: string): RawBuilder<string> {
     cross join lateral (${sql.raw(sharedProviderIds('reader.id'))}) visible`;
 }
 
-/** The model that counts as the default of somebody without an enabled model of their own: a sharer's default, else the oldest. */
+/**
+ * The model that counts as the default of somebody without an enabled model of their own: a sharer's default, else the
+ * oldest.
+ */
 export async function sharedDefaultId(db: Queryable, reader: string): Promise<string | null> {
   const row = await db
     .selectFrom('models')
@@ -127,8 +136,8 @@ export async function storeShares(
 }
 
 /**
- * Throws `forbidden` for somebody who is no administrator, and `invalid_request` in the managed edition and for the provider of
- * somebody who is none. Anybody may share with nobody.
+ * Throws `forbidden` for somebody who is no administrator, and `invalid_request` in the managed edition and for the
+ * provider of somebody who is none. Anybody may share with nobody.
  */
 export async function assertMayShare(
   deps: { config: Pick<Config, 'edition'>; db: { kysely: Queryable } },

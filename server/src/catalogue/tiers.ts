@@ -16,7 +16,10 @@ export async function listTiers(deps: TierDeps, owner: string): Promise<ModelTie
   return stored.length > 0 ? stored : defaultTiers.map((tier) => ({ ...tier }));
 }
 
-/** Replaces all definitions; their order becomes the display order. Throws `tier_in_use` with `details.tiers`, the values. */
+/**
+ * Replaces all definitions; their order becomes the display order. Throws `tier_in_use` with `details.tiers`, the
+ * values.
+ */
 export function replaceTiers(
   deps: TierDeps,
   owner: string,

@@ -9,7 +9,10 @@ import { findToldContext } from './told.ts';
 /** Older messages than these are counted, not listed. */
 const messagesMax = 2_000;
 
-/** What the model was told with an answer (GET /api/chats/context). Throws `not_found`, also for an answer that keeps none. */
+/**
+ * What the model was told with an answer (GET /api/chats/context). Throws `not_found`, also for an answer that keeps
+ * none.
+ */
 export async function readAnswerContext(
   deps: Pick<Platform, 'db'>,
   ownerId: string,

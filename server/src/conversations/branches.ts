@@ -6,7 +6,9 @@ import type { MessagesTable } from '../db/tables.ts';
  * Branches of a conversation: chains of parent_id. Each read costs what it returns, however large the conversation is.
  */
 
-/** Of a message and all that follow it, the newest: it is a leaf. Undefined when it is no message of this conversation. */
+/**
+ * Of a message and all that follow it, the newest: it is a leaf. Undefined when it is no message of this conversation.
+ */
 export async function findNewestLeaf(db: Queryable, chatId: string, messageId: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     with recursive below as (

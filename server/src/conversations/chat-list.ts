@@ -41,7 +41,10 @@ const everyStatements = {
   after: { name: 'list-every-chat-after', text: everyPage(afterPosition(3)) },
 };
 
-/** One page of all conversations of an owner, archived ones and those of archived projects among them, newest activity first. */
+/**
+ * One page of all conversations of an owner, archived ones and those of archived projects among them, newest activity
+ * first.
+ */
 export async function listEveryChat(
   deps: Pick<Platform, 'db'>,
   ownerId: string,

@@ -15,8 +15,9 @@ import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.
 import { ownerLexeme, searchText } from './search-text.ts';
 
 /**
- * Conversation records. This file, chat-changes.ts, chat-titles.ts and imported-chats.ts write the table `chats`. Code that needs the
- * row and others locks it first, with FOR NO KEY UPDATE: this order separates archiving, claim and end of a response without deadlocks.
+ * Conversation records. This file, chat-changes.ts, chat-titles.ts and imported-chats.ts write the table `chats`. Code
+ * that needs the row and others locks it first, with FOR NO KEY UPDATE: this order separates archiving, claim and end
+ * of a response without deadlocks.
  */
 
 const untitled = 'New conversation';

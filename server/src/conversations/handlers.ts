@@ -47,7 +47,10 @@ export function textFile(deps: Needs, file: ConversationExport, outgoing: Server
   });
 }
 
-/** A file that cannot be completed breaks its connection: nobody takes half of it for the whole, or an error for its end. */
+/**
+ * A file that cannot be completed breaks its connection: nobody takes half of it for the whole, or an error for its
+ * end.
+ */
 async function* breakingOff(
   deps: Needs,
   chunks: AsyncGenerator<string, void>,

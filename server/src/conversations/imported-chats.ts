@@ -44,7 +44,10 @@ export async function importChats(trx: Queryable, chats: readonly ImportedChat[]
   return rows.map(({ id }) => id);
 }
 
-/** Shows a message that an import added, where nothing was said here since: the messages before it are all imported ones. */
+/**
+ * Shows a message that an import added, where nothing was said here since: the messages before it are all imported
+ * ones.
+ */
 export async function showImported(trx: Queryable, chatId: string, messageId: string, updatedAt: string | null) {
   await sql`
     update chats set active_message_id = ${messageId}, updated_at = greatest(updated_at, ${updatedAt}::timestamptz)

@@ -5,8 +5,8 @@ import { removeMember } from '../projects/projects.ts';
 import { lockChatsIn, takeChatsOut } from './chats.ts';
 
 /**
- * Takes a member out of a project, or lets one leave. Their conversations go with them and are standalone from then on; the files
- * stay with the project. Throws `not_found`, `forbidden`, `invalid_request`.
+ * Takes a member out of a project, or lets one leave. Their conversations go with them and are standalone from then on;
+ * the files stay with the project. Throws `not_found`, `forbidden`, `invalid_request`.
  */
 export async function leaveProject(
   deps: Pick<Platform, 'db'>,

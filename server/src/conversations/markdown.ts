@@ -17,7 +17,10 @@ export function markdownHead(title: string): string {
   return `# ${inline(title)}\n`;
 }
 
-/** One message under its own heading; whatever fences its text leaves open are closed, so that it cannot swallow the next. */
+/**
+ * One message under its own heading; whatever fences its text leaves open are closed, so that it cannot swallow the
+ * next.
+ */
 export function markdownMessage(message: ShownMessage): string {
   const who = message.role === 'user' ? 'You' : 'Assistant';
   const blocks = message.parts.map(markdownPart).filter((block) => block !== '');

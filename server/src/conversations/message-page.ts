@@ -4,7 +4,10 @@ import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
 
-/** A page of one branch as JSON text, oldest first; stored parts go out as they are stored, neither parsed nor made again. */
+/**
+ * A page of one branch as JSON text, oldest first; stored parts go out as they are stored, neither parsed nor made
+ * again.
+ */
 export type MessagePage = { messagesJson: string; nextBefore: string | null };
 
 /** A message as `messageColumns` reads it. */

@@ -49,7 +49,9 @@ export function fitting({ chatId, parentId }: Pick<NewUserMessage, 'chatId' | 'p
     where c.id = ${chatId} and (${parentId}::text is null or p.id is not null))`;
 }
 
-/** The statement that inserts a submitted message and the still empty answer to it, when it fits and `condition` holds. */
+/**
+ * The statement that inserts a submitted message and the still empty answer to it, when it fits and `condition` holds.
+ */
 export function insertingExchange(
   user: NewUserMessage,
   assistantId: string,
@@ -103,8 +105,8 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
 }
 
 /**
- * The statement that saves what a streaming message holds so far; nothing else about it changes. Fenced: without the running
- * response of this generation nothing is written.
+ * The statement that saves what a streaming message holds so far; nothing else about it changes. Fenced: without the
+ * running response of this generation nothing is written.
  */
 export function savingParts(message: { id: string; generation: number; parts: string }): RawBuilder<unknown> {
   return sql`
@@ -209,7 +211,9 @@ export type ImportedMessage = {
   usage?: unknown;
 };
 
-/** Inserts the messages of new conversations, in one statement. Returns how many: an id in use leaves its message out. */
+/**
+ * Inserts the messages of new conversations, in one statement. Returns how many: an id in use leaves its message out.
+ */
 export async function importMessages(trx: Queryable, messages: readonly ImportedMessage[]): Promise<number> {
   const { numAffectedRows } = await sql`
     insert into messages (id, chat_id, parent_id, role, parts, status, error_code, error_message, model_id, usage, search,
@@ -227,8 +231,8 @@ export async function importMessages(trx: Queryable, messages: readonly Imported
 }
 
 /**
- * Deletes the messages that an import added to a conversation, unless something was said since; the branch that is shown ends
- * before them then. Returns whether it did.
+ * Deletes the messages that an import added to a conversation, unless something was said since; the branch that is
+ * shown ends before them then. Returns whether it did.
  */
 export async function deleteImportedMessages(
   trx: Queryable,

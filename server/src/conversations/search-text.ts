@@ -46,8 +46,9 @@ export function ownerQuery(ownerId: string): string {
 }
 
 /**
- * What a person typed, as input of to_tsquery: words are joined by AND, "…" is a phrase, `or` and a leading `-` as in web searches,
- * and the last word matches as a beginning. Undefined when nothing in it can be looked for. Never a syntax error, whatever comes in.
+ * What a person typed, as input of to_tsquery: words are joined by AND, "…" is a phrase, `or` and a leading `-` as in
+ * web searches, and the last word matches as a beginning. Undefined when nothing in it can be looked for. Never a
+ * syntax error, whatever comes in.
  */
 export function searchQuery(typed: string): string | undefined {
   const alternatives: Unit[][] = [[]];

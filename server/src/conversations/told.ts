@@ -10,7 +10,10 @@ import type { ToldContext } from '../db/tables.ts';
 import { budgetResetsAt } from '../usage/budget-rule.ts';
 import { namingAssistant } from './messages.ts';
 
-/** What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and `told_contexts`. */
+/**
+ * What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and
+ * `told_contexts`.
+ */
 
 /** What people and administrators wrote that counts for a turn of this conversation. */
 export type Told = {
@@ -110,7 +113,10 @@ export async function storeTold(
   });
 }
 
-/** What was stored with an answer, with its texts; undefined when nothing was. The caller has checked whose conversation it is. */
+/**
+ * What was stored with an answer, with its texts; undefined when nothing was. The caller has checked whose conversation
+ * it is.
+ */
 export async function findToldContext(
   db: Queryable,
   messageId: string,

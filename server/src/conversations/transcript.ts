@@ -10,9 +10,9 @@ import { type MessageRow, messageJson } from './message-page.ts';
 import { parseStoredParts } from './stored-parts.ts';
 
 /**
- * Conversations for the command-line tool in a workspace: the list, and of one conversation the active branch by turns. A turn
- * is what a person said with all that answered it; what stands before the first of them is one too. Written page by page as
- * the receiver takes it, holding neither the conversation nor a connection.
+ * Conversations for the command-line tool in a workspace: the list, and of one conversation the active branch by turns.
+ * A turn is what a person said with all that answered it; what stands before the first of them is one too. Written page
+ * by page as the receiver takes it, holding neither the conversation nor a connection.
  */
 
 type Needs = Pick<Platform, 'db'>;

@@ -96,7 +96,8 @@ export function openDatabase(options: {
   watchConnections(pool, log);
   pool.on('connect', (client) => {
     if (isPooled) return;
-    // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive ones.
+    // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive
+    // ones.
     client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
   });
   const { trace } = options;
@@ -169,7 +170,10 @@ function withoutNames(client: Client): void {
   Object.assign(client, { query: (first: unknown, ...rest: unknown[]) => query(unnamed(first), ...rest) });
 }
 
-/** True if statements may run for ever or are compiled for seconds, because a pooler is used and its role isn't told otherwise. */
+/**
+ * True if statements may run for ever or are compiled for seconds, because a pooler is used and its role isn't told
+ * otherwise.
+ */
 export async function lacksLimits(db: Pick<Database, 'pool'>): Promise<boolean> {
   const { rows } = await db.pool.query<{ lacking: boolean }>(
     `select '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'))

@@ -12,8 +12,8 @@ export function isRead(sql: string): boolean {
 }
 
 /**
- * Reads outside transactions. Those that one turn of the event loop asks for, as the beginning of an answer does, go over
- * one connection: one write here, and one server process to wake. What others ask for never waits behind them.
+ * Reads outside transactions. Those that one turn of the event loop asks for, as the beginning of an answer does, go
+ * over one connection: one write here, and one server process to wake. What others ask for never waits behind them.
  */
 export class SharedReads {
   readonly #pool: Pool;

@@ -51,8 +51,9 @@ const mostWords = 24;
 const prefixFrom = 4;
 
 /**
- * The best pages for a question in words, one piece of each. A page counts the more of the rarer words it has, in whatever language.
- * What words are in everything is what PostgreSQL noted when it last analyzed the table, as far as it did.
+ * The best pages for a question in words, one piece of each. A page counts the more of the rarer words it has, in
+ * whatever language. What words are in everything is what PostgreSQL noted when it last analyzed the table, as far as
+ * it did.
  */
 export async function searchDocuments(
   db: Queryable,
@@ -109,7 +110,10 @@ export async function searchDocuments(
   }));
 }
 
-/** Without its last letters, which are what most languages change: a word is found in its other forms, shorter and longer. */
+/**
+ * Without its last letters, which are what most languages change: a word is found in its other forms, shorter and
+ * longer.
+ */
 function stemOf(word: string): string {
   const letters = [...word];
   const ending = letters.length >= 7 ? 2 : letters.length >= 5 ? 1 : 0;

@@ -11,8 +11,9 @@ import {
 } from './document.ts';
 
 /**
- * What was read of contents, by their hash and the version of the readers. This file alone writes `documents` and `document_chunks`.
- * Whoever reads a file holds its claim; a claim that ran out is taken over, so that a crash leaves nothing unread.
+ * What was read of contents, by their hash and the version of the readers. This file alone writes `documents` and
+ * `document_chunks`. Whoever reads a file holds its claim; a claim that ran out is taken over, so that a crash leaves
+ * nothing unread.
  */
 
 export type DocumentInfo =

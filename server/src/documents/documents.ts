@@ -31,7 +31,9 @@ const tooLarge: DocumentProblem = {
   message: `The file is larger than ${documentBounds.maxBytes / 1024 / 1024} MiB and is not read.`,
 };
 
-/** Sees to it that contents are read: once for all replicas, a few at a time, never on the thread that answers requests. */
+/**
+ * Sees to it that contents are read: once for all replicas, a few at a time, never on the thread that answers requests.
+ */
 export class Documents {
   readonly #deps: Needs;
   readonly #slots = new Slots(threads);

@@ -2,7 +2,10 @@ import { type DocumentBounds, DocumentRefused, damaged, type ExtractedDocument }
 import { type KnownFile, recognize } from './kinds.ts';
 import { Enough, PageWriter } from './page-writer.ts';
 
-/** The text of a file, page by page. Throws DocumentRefused with words for the person. Takes its time: runs on a thread of its own. */
+/**
+ * The text of a file, page by page. Throws DocumentRefused with words for the person. Takes its time: runs on a thread
+ * of its own.
+ */
 export async function extractDocument(bytes: Buffer, bounds: DocumentBounds): Promise<ExtractedDocument> {
   const known = recognize(bytes, bounds.maxUnpackedBytes);
   const writer = new PageWriter(bounds, unitOf(known.kind));

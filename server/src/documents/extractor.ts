@@ -18,8 +18,8 @@ const tooMuchMemory: DocumentProblem = { code: 'too_much_memory', message: 'Read
 const crashed: DocumentProblem = { code: 'damaged', message: 'The file is damaged or was cut short.' };
 
 /**
- * Reads a document on a thread of its own with bounded time and memory, so that no file holds up or ends the service. Takes the
- * bytes over. Rejects only with the signal's reason.
+ * Reads a document on a thread of its own with bounded time and memory, so that no file holds up or ends the service.
+ * Takes the bytes over. Rejects only with the signal's reason.
  */
 export async function extractOnThread(
   bytes: Uint8Array,

@@ -4,8 +4,8 @@ import type { DocumentBounds, DocumentPage, DocumentWarning } from './document.t
 export class Enough extends Error {}
 
 /**
- * Flowing text has no pages: parts of about this length take their place, so that the longest text has fewer than there may be pages.
- * No part is much longer than the second figure.
+ * Flowing text has no pages: parts of about this length take their place, so that the longest text has fewer than there
+ * may be pages. No part is much longer than the second figure.
  */
 const partLength = 6_000;
 const longestPart = 16_000;
@@ -38,7 +38,10 @@ export class PageWriter {
     return this.#length;
   }
 
-  /** Ends the present page and begins another, which counts even if it stays empty. Throws Enough when there are too many. */
+  /**
+   * Ends the present page and begins another, which counts even if it stays empty. Throws Enough when there are too
+   * many.
+   */
   begin(label?: string): void {
     this.#end();
     if (this.#pages.length >= this.#bounds.maxPages) {

@@ -15,7 +15,10 @@ export function indexed({ kind, pages, warnings }: ExtractedDocument): IndexedDo
   return { kind, warnings, tokens, pages: cut };
 }
 
-/** A page in pieces that end with a line or word where they can; together they are the page. An empty page is one empty piece. */
+/**
+ * A page in pieces that end with a line or word where they can; together they are the page. An empty page is one empty
+ * piece.
+ */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let at = 0;

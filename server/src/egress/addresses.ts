@@ -18,7 +18,8 @@ const neverV4 = ranges(
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Metadata services outside the link-local range: Alibaba (inside 100.64/10) and the Azure WireServer (a public address).
+  // Metadata services outside the link-local range: Alibaba (inside 100.64/10) and the Azure WireServer (a public
+  // address).
   '100.100.100.200/32',
   '168.63.129.16/32',
 );

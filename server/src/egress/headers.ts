@@ -20,8 +20,8 @@ export const framingHeaders: ReadonlySet<string> = new Set([
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Accepts the custom headers of a provider or MCP server, or throws `invalid_request` with one detail per bad header under
- * `path`. Values are never repeated in the messages.
+ * Accepts the custom headers of a provider or MCP server, or throws `invalid_request` with one detail per bad header
+ * under `path`. Values are never repeated in the messages.
  */
 export function assertCustomHeaders(headers: Record<string, string>, path = 'headers'): void {
   const entries = Object.entries(headers);

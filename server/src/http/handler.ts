@@ -81,8 +81,8 @@ export class Content {
 }
 
 /**
- * A handler answers the documented JSON, a `Reply` that adds status or headers, `Content` for bytes, or `streamed` when it has
- * written to `request.outgoing` itself.
+ * A handler answers the documented JSON, a `Reply` that adds status or headers, `Content` for bytes, or `streamed` when
+ * it has written to `request.outgoing` itself.
  */
 export const streamed = Symbol('streamed');
 type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Content | typeof streamed;

@@ -3,7 +3,9 @@ export type Found<T> = { value: T; params: Record<string, string> };
 
 type Pattern<T> = { segments: string[]; value: T };
 
-/** Finds by path: `/api/chats` as it is, `/api/chat/:chatId/stop` with any one segment in the place of the parameter. */
+/**
+ * Finds by path: `/api/chats` as it is, `/api/chat/:chatId/stop` with any one segment in the place of the parameter.
+ */
 export class PathTable<T> {
   readonly #plain = new Map<string, T>();
   readonly #patterns: Pattern<T>[] = [];

@@ -11,7 +11,9 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const unusual = /\/(?:\.|%2e)|[\\#]/i;
 const hostPattern = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Undefined when the request has no usable address. Nothing is decoded in it: no other spelling of a path is that path. */
+/**
+ * Undefined when the request has no usable address. Nothing is decoded in it: no other spelling of a path is that path.
+ */
 export function targetOf({ url = '', headers }: IncomingMessage): Target | undefined {
   if (/^https?:\/\//.test(url)) return parsed(url);
   if (!url.startsWith('/') || headers.host === undefined || !hostPattern.test(headers.host)) return undefined;

@@ -37,8 +37,8 @@ export type WebClient = {
 
 /**
  * Serves the built browser client. `publicConfig` is put into the page, so that branding is there before the first
- * paint; the page's policy allows only its own script files and requires Trusted Types. `previewFrames`: the apps that a
- * page at this host may show.
+ * paint; the page's policy allows only its own script files and requires Trusted Types. `previewFrames`: the apps that
+ * a page at this host may show.
  */
 export async function createWebClient(
   folder: string,
@@ -171,7 +171,8 @@ const framePolicies = new Map([
       'media-src data: blob:',
       'font-src data:',
       'worker-src blob: data:',
-      // The page's own policy lets everything pass but nested frames: in those, what was removed here would exist again.
+      // The page's own policy lets everything pass but nested frames: in those, what was removed here would exist
+      // again.
       "require-trusted-types-for 'script'",
       'trusted-types default',
       ...closed,

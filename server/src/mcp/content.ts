@@ -14,8 +14,8 @@ import { isBase64 } from './tool-result.ts';
 import type { McpServerRow } from './views.ts';
 
 /**
- * Resources and prompts of trusted servers. Everything here is a stranger's text: bounded, and for a person to look at before
- * any model does.
+ * Resources and prompts of trusted servers. Everything here is a stranger's text: bounded, and for a person to look at
+ * before any model does.
  */
 
 type ContentDeps = {

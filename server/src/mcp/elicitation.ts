@@ -4,7 +4,10 @@ import { oneLine } from '@homeport/contracts/line';
 import { mcpBounds } from './bounds.ts';
 import { isRecord } from './tool-result.ts';
 
-/** What a server asks the person while a tool runs (MCP "elicitation"), as questions, and their answers as what it expects. */
+/**
+ * What a server asks the person while a tool runs (MCP "elicitation"), as questions, and their answers as what it
+ * expects.
+ */
 
 export type Elicitation = { message: string; url?: string; questions: Question[] };
 export type ElicitationAnswer =

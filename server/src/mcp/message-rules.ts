@@ -9,8 +9,8 @@ import { makePlain } from './plain-messages.ts';
 type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
 
 /**
- * Limits what the server may send: beyond the limits, `onBroken` is told and the message is not read. `onSeen` learns of
- * every message that is read.
+ * Limits what the server may send: beyond the limits, `onBroken` is told and the message is not read. `onSeen` learns
+ * of every message that is read.
  */
 export function boundMessages(
   transport: MessageTransport,
@@ -79,8 +79,8 @@ export function tellRefusals(transport: SSEClientTransport): void {
 }
 
 /**
- * Fails a request at once when its response has ended without an answer, which the library would wait for until it is too late.
- * Returns what has to learn of every message that is read.
+ * Fails a request at once when its response has ended without an answer, which the library would wait for until it is
+ * too late. Returns what has to learn of every message that is read.
  */
 export function failUnanswered(transport: StreamableHTTPClientTransport): (message: object) => void {
   const waiting = new Set<string | number>();

@@ -17,8 +17,8 @@ import { placeOfServer } from './server-place.ts';
 import { untrusted, withoutQuery } from './servers.ts';
 
 /**
- * MCP servers that administrators offer to everybody: where they are, never credentials. Whoever adds one gets a server of their
- * own (`mcp_servers.offer_id`), which follows the offer.
+ * MCP servers that administrators offer to everybody: where they are, never credentials. Whoever adds one gets a server
+ * of their own (`mcp_servers.offer_id`), which follows the offer.
  */
 
 type OfferDeps = { db: Pick<Database, 'kysely'> };

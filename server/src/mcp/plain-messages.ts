@@ -3,8 +3,9 @@ import { mcpBounds } from './bounds.ts';
 import { isBase64, isRecord } from './tool-result.ts';
 
 /**
- * What a server sends, before the protocol's library reads it: that checks every entry, and explains each that it does not know, which
- * takes seconds for a message of a hundred kilobytes. Here entries beyond what we use are dropped, and unknown ones named.
+ * What a server sends, before the protocol's library reads it: that checks every entry, and explains each that it does
+ * not know, which takes seconds for a message of a hundred kilobytes. Here entries beyond what we use are dropped, and
+ * unknown ones named.
  */
 
 /** How many entries of each list of a result are used. */

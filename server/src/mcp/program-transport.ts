@@ -76,7 +76,9 @@ export class ProgramTransport implements Transport {
     }
   }
 
-  /** A copy, however small the pieces are in which a program writes: each chunk of its own would cost a hundred bytes. */
+  /**
+   * A copy, however small the pieces are in which a program writes: each chunk of its own would cost a hundred bytes.
+   */
   #append(piece: Buffer): void {
     const bytes = this.#lineBytes + piece.length;
     if (bytes > this.#line.length) {
@@ -114,7 +116,9 @@ export class ProgramTransport implements Transport {
     return this.#count > mcpBounds.eventsPer10s;
   }
 
-  /** The daemon's last line. What the program wrote to its log is shown to its owner, without the values it was given. */
+  /**
+   * The daemon's last line. What the program wrote to its log is shown to its owner, without the values it was given.
+   */
   #hasEnded(bytes: Buffer): void {
     const { exitCode, signal, stderr } = parseEnd(bytes.subarray(endMark.length));
     let words = stderr;

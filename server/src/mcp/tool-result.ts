@@ -5,8 +5,8 @@ import { mcpBounds } from './bounds.ts';
 type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
 
 /**
- * The result of a call: `output` for the model, and `whole` when that was cut; files for the person; or the server's message that it
- * failed.
+ * The result of a call: `output` for the model, and `whole` when that was cut; files for the person; or the server's
+ * message that it failed.
  */
 export type McpResult = { output: unknown; files: ResultFile[]; whole?: string } | { errorText: string };
 

@@ -16,8 +16,8 @@ const endMax = 1024 * 1024;
 const pieceMax = 256 * 1024;
 
 /**
- * The members of a backup, in order. Throws for anything that the writer would not have written: a changed bit anywhere,
- * a missing or an added member, a missing end. Whoever has read to the end knows that all of it was right.
+ * The members of a backup, in order. Throws for anything that the writer would not have written: a changed bit
+ * anywhere, a missing or an added member, a missing end. Whoever has read to the end knows that all of it was right.
  */
 export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGenerator<Member, unknown, undefined> {
   const bytes = new ByteReader(source);

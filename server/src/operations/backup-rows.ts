@@ -130,7 +130,9 @@ export async function forgetBackup(db: Database, id: string): Promise<void> {
   await db.kysely.deleteFrom('backups').where('id', '=', id).execute();
 }
 
-/** For metrics: when the last backup was finished, in seconds since 1970, and whether the last one that ended failed. */
+/**
+ * For metrics: when the last backup was finished, in seconds since 1970, and whether the last one that ended failed.
+ */
 export async function lastBackup(db: Pick<Database, 'pool'>): Promise<{ madeAt: number; hasFailed: boolean }> {
   const { rows } = await db.pool.query<{ made: number | null; failed: boolean | null }>(
     `select (select extract(epoch from max(finished_at))::float8 from backups where state = 'done') as made,

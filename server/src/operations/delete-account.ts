@@ -30,8 +30,8 @@ type Needs = Pick<Platform, 'db' | 'config' | 'log'> & { accountDisabled(userId:
 const atOnce = 20;
 
 /**
- * Deletes an account. First nobody can use it any more; then its data goes, some at a time; at last the account itself. Asking
- * again after a crash goes on. Throws `not_found` and `last_admin`.
+ * Deletes an account. First nobody can use it any more; then its data goes, some at a time; at last the account itself.
+ * Asking again after a crash goes on. Throws `not_found` and `last_admin`.
  */
 export async function deleteAccount(
   needs: Needs,
@@ -68,7 +68,10 @@ export async function deleteAccount(
   });
 }
 
-/** The account's own word: its password, or its address where there is none. Throws `invalid_credentials`, `rate_limited`. */
+/**
+ * The account's own word: its password, or its address where there is none. Throws `invalid_credentials`,
+ * `rate_limited`.
+ */
 export async function assertOwnWord(
   deps: SignInLimitDeps,
   caller: { id: string; email: string },
@@ -86,7 +89,9 @@ export async function assertOwnWord(
   throw new ApiError('invalid_credentials', `The ${word} is wrong. Nothing was deleted.`);
 }
 
-/** The home of a workspace on this machine. Homes in containers are removed with their volumes, by whoever runs those. */
+/**
+ * The home of a workspace on this machine. Homes in containers are removed with their volumes, by whoever runs those.
+ */
 async function removeHome({ config, log }: Needs, userId: string): Promise<void> {
   if (!/^[\w-]{1,128}$/.test(userId)) return;
   await rm(join(config.dataDir, 'workspaces', userId), { recursive: true, force: true }).catch((error: unknown) => {

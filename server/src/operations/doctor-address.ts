@@ -57,8 +57,8 @@ async function checkWebSocket(origin: string): Promise<Finding> {
 const streamTries = 3;
 
 /**
- * Whether a stream arrives as it is written. A busy machine may read two pieces at once, so it is held back only if that
- * happens every time.
+ * Whether a stream arrives as it is written. A busy machine may read two pieces at once, so it is held back only if
+ * that happens every time.
  */
 async function checkStream(origin: string): Promise<Finding> {
   const failed = (message: string) => finding('failed', message, help, 'streams');

@@ -14,8 +14,8 @@ import type { Platform } from '../platform.ts';
 import { waitAtMost } from '../waits.ts';
 
 /**
- * Everything of a person as a zip archive, made while it is sent: conversations as JSON and Markdown, files, projects, settings.
- * operations/readers/homeport.ts reads it again.
+ * Everything of a person as a zip archive, made while it is sent: conversations as JSON and Markdown, files, projects,
+ * settings. operations/readers/homeport.ts reads it again.
  */
 
 type Needs = Pick<Platform, 'db' | 'clock'> & { artifactStore: BlobStore };

@@ -112,7 +112,9 @@ export type ImportedEntry = {
   last: number | null;
 };
 
-/** What an import brought, newest first; `last` is of all imports, so that what others added counts as imported, too. */
+/**
+ * What an import brought, newest first; `last` is of all imports, so that what others added counts as imported, too.
+ */
 export async function importedEntries(db: Queryable, importId: string, most: number): Promise<ImportedEntry[]> {
   const { rows } = await sql<ImportedEntry>`
     select e.position, e.kind, e.outcome, e.target_id as target, e.first_seq as first,

@@ -17,8 +17,8 @@ export function isOwn(item: PreparedItem): item is PreparedOwn {
 }
 
 /**
- * Compares with what is here. A conversation of Homeport's own export that is still here under its own id is the same one,
- * whatever happened in it since.
+ * Compares with what is here. A conversation of Homeport's own export that is still here under its own id is the same
+ * one, whatever happened in it since.
  */
 export async function planEntries(
   db: Queryable,

@@ -10,8 +10,8 @@ export type ImportWorkerMessage = { item: PreparedItem } | { end: true } | { ref
 const damaged = 'Reading the archive failed: it is damaged, or needs too much memory or time.';
 
 /**
- * The items of an archive, read on a thread of its own with bounded memory and time. Throws ImportRefused with words for the
- * person, and the signal's reason.
+ * The items of an archive, read on a thread of its own with bounded memory and time. Throws ImportRefused with words
+ * for the person, and the signal's reason.
  */
 export async function* readOnThread(
   input: ImportWorkerInput,

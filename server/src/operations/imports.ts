@@ -37,8 +37,8 @@ const batchBytes = 4_000_000;
 const strayMs = 86_400_000;
 
 /**
- * Reads and imports archives, one at a time in this process. What a crash leaves half done, this or another replica goes on
- * with, at the first conversation that has not come.
+ * Reads and imports archives, one at a time in this process. What a crash leaves half done, this or another replica
+ * goes on with, at the first conversation that has not come.
  */
 export class Imports {
   readonly #deps: ImportDeps;
@@ -121,7 +121,10 @@ export class Imports {
     }
   }
 
-  /** A copy on this machine's disk: archives are read from everywhere at once, which a store in a bucket is not made for. */
+  /**
+   * A copy on this machine's disk: archives are read from everywhere at once, which a store in a bucket is not made
+   * for.
+   */
   async #withArchive(run: ClaimedImport, signal: AbortSignal, work: (path: string) => Promise<void>): Promise<void> {
     const { sha256, size } = run;
     if (sha256 === null) throw new ImportRefused('The archive is gone. Upload it again.');

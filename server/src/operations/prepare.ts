@@ -13,7 +13,9 @@ import {
   type ReadSkill,
 } from './readers/read-conversation.ts';
 
-/** What was read as rows, under ids that the same archive gives again at every import. Runs on the thread that reads. */
+/**
+ * What was read as rows, under ids that the same archive gives again at every import. Runs on the thread that reads.
+ */
 
 export type PreparedFile = Omit<ReadFile, 'sourceId'> & { id: string };
 export type PreparedConversation = {
@@ -57,7 +59,9 @@ export function prepare(item: ReadItem, ownerId: string): PreparedItem {
   };
 }
 
-/** Ids of files in Homeport's own export count everywhere in it; those of others within their conversation or project. */
+/**
+ * Ids of files in Homeport's own export count everywhere in it; those of others within their conversation or project.
+ */
 function idsOfFiles(ownerId: string, source: string, holder: string): (sourceId: string) => string {
   return (sourceId) => deriveId(ownerId, source, 'file', source === 'homeport' ? '' : holder, sourceId);
 }

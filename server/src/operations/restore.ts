@@ -222,7 +222,10 @@ async function writeSecrets({ dataDir }: Config, secrets: BackupSecrets): Promis
   }
 }
 
-/** The backup was made while keys were changed: some credentials are still encrypted with an earlier one. Returns what to do. */
+/**
+ * The backup was made while keys were changed: some credentials are still encrypted with an earlier one. Returns what
+ * to do.
+ */
 async function writeFormerKeys({ dataDir }: Config, secrets: BackupSecrets): Promise<string | undefined> {
   const keys = secrets.SETTINGS_ENCRYPTION_KEY_PREVIOUS;
   if (keys.length === 0) return undefined;

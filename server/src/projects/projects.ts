@@ -88,8 +88,8 @@ export async function importProject(
 }
 
 /**
- * Takes a person out of every project. Where they were the only owner, the member who has been there longest becomes one;
- * returns the projects in which nobody is left.
+ * Takes a person out of every project. Where they were the only owner, the member who has been there longest becomes
+ * one; returns the projects in which nobody is left.
  */
 export async function leaveEveryProject(trx: Queryable, userId: string): Promise<string[]> {
   const { rows: own } = await sql<{ id: string }>`
@@ -132,7 +132,9 @@ export async function deleteEmptyProject(trx: Queryable, userId: string, id: str
   return Number(numAffectedRows ?? 0n) > 0;
 }
 
-/** Renames, archives or restores: owners, and administrators of the installation. Throws `not_found` and `forbidden`. */
+/**
+ * Renames, archives or restores: owners, and administrators of the installation. Throws `not_found` and `forbidden`.
+ */
 export async function updateProject(
   deps: Deps,
   actor: Actor,

@@ -16,8 +16,8 @@ type Stored = Shared & { id: string; email: string; content: StoredContent };
 type ModelRow = { id: string; owner_id: string; provider: string; provider_model_id: string };
 
 /**
- * Upserts assistants by owner and name, batch by batch; of several with one name the first in the manifest is the oldest stored.
- * Each one that differs gets a version. Throws `invalid_request` with paths.
+ * Upserts assistants by owner and name, batch by batch; of several with one name the first in the manifest is the
+ * oldest stored. Each one that differs gets a version. Throws `invalid_request` with paths.
  */
 export class AssistantsOfManifest {
   readonly #deps: Pick<Platform, 'config'>;

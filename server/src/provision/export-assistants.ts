@@ -6,7 +6,9 @@ import { installationOwner } from '../catalogue/catalogue-owner.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { OnLoss } from './export.ts';
 
-/** Assistants, as their newest versions say, and saved prompts as the parts of a manifest, each owner's oldest first. */
+/**
+ * Assistants, as their newest versions say, and saved prompts as the parts of a manifest, each owner's oldest first.
+ */
 
 const pageSize = 200;
 
@@ -21,7 +23,9 @@ type AssistantRow = Pick<
   mcp_server_ids: string[] | null;
 };
 
-/** `db` is a transaction. What a manifest leaves out stays as it is where it is applied, so losses change nothing there. */
+/**
+ * `db` is a transaction. What a manifest leaves out stays as it is where it is applied, so losses change nothing there.
+ */
 export async function* exportAssistants(db: Queryable, onLoss: OnLoss): AsyncGenerator<ManifestAssistant, void> {
   const lost = { projects: 0, servers: 0 };
   await sql`

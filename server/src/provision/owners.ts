@@ -2,7 +2,9 @@ import type { Transaction } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 import { manifestError } from './manifest.ts';
 
-/** The ids of the users that entries of a list name by `ownerEmail`. Throws `invalid_request` with paths for the others. */
+/**
+ * The ids of the users that entries of a list name by `ownerEmail`. Throws `invalid_request` with paths for the others.
+ */
 export async function ownersOf(
   transaction: Transaction<Tables>,
   list: 'assistants' | 'prompts',

@@ -2,8 +2,8 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 
 /**
- * Whether a budget is used up, as SQL for statements that run anyway. Budgets count what has ended: calls that run at the
- * same time may go beyond them, each at most once.
+ * Whether a budget is used up, as SQL for statements that run anyway. Budgets count what has ended: calls that run at
+ * the same time may go beyond them, each at most once.
  */
 
 /** SQL text: since when the budget `b` counts, in UTC. */

@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 
 /**
- * The ledger: one row for each call of a model, added to the sums of its day in the same statement. Only this file writes
- * `usage_calls`, `usage_days` and `usage_totals`.
+ * The ledger: one row for each call of a model, added to the sums of its day in the same statement. Only this file
+ * writes `usage_calls`, `usage_days` and `usage_totals`.
  */
 
 export type CallKind = 'answer' | 'title' | 'summary' | 'delegate' | 'program';

@@ -4,8 +4,8 @@ import type { Prices } from '@homeport/contracts/model-facts';
 const perTokens = 1_000_000n;
 
 /**
- * What a call cost, in millionths of a US dollar: as its provider says, otherwise by the model's prices; null when a price
- * that counts is not known. Tokens in the cache without a price of their own cost as much as others.
+ * What a call cost, in millionths of a US dollar: as its provider says, otherwise by the model's prices; null when a
+ * price that counts is not known. Tokens in the cache without a price of their own cost as much as others.
  */
 export function costOf(usage: Usage, prices: Prices | null): number | null {
   if (typeof usage.cost === 'number') return usage.cost;

@@ -47,7 +47,8 @@ export async function fetchNotes(
   const json = JSON.stringify(notes, (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
   );
-  // Usually nothing has changed, and then nothing is written: the conflict alone would lock the row and wait for the disk.
+  // Usually nothing has changed, and then nothing is written: the conflict alone would lock the row and wait for the
+  // disk.
   await sql`
     insert into workspace_notes (user_id, notes) select ${userId}, ${json}::jsonb
     where not exists (select from workspace_notes where user_id = ${userId} and notes = ${json}::jsonb)

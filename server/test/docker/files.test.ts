@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { DockerLab, newId, type Started } from './docker-lab.ts';
 
-/** Cases of path-vectors.json that name a path, against the daemon in a container; what may be written outside its home is in /tmp. */
+/**
+ * Cases of path-vectors.json that name a path, against the daemon in a container; what may be written outside its home
+ * is in /tmp.
+ */
 
 type Vector = {
   id: string;

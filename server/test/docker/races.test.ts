@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { DockerLab, newId } from './docker-lab.ts';
 
-/** The swap races of the daemon's file operations, run inside: as its user, with its rights, on the volume that holds the home. */
+/**
+ * The swap races of the daemon's file operations, run inside: as its user, with its rights, on the volume that holds
+ * the home.
+ */
 
 const root = join(import.meta.dirname, '../../..');
 const races = process.env.SWAP_RACES_IN_CONTAINER ?? '1000';

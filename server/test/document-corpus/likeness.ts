@@ -1,6 +1,6 @@
 /**
- * How much of a text came through, from 0 to 1: the characters that both texts have in the same order (their longest common
- * subsequence), over the length of the longer one. What is missing, added, wrong or elsewhere counts against it.
+ * How much of a text came through, from 0 to 1: the characters that both texts have in the same order (their longest
+ * common subsequence), over the length of the longer one. What is missing, added, wrong or elsewhere counts against it.
  */
 export function likeness(expected: string, actual: string): number {
   const [one, other] = [plain(expected), plain(actual)];
@@ -13,9 +13,9 @@ const wide = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3
 const spaceByWide = new RegExp(`(?<=${wide}) | (?=${wide})`, 'gu');
 
 /**
- * What no two programs agree on is made the same: compatibility forms (NFKC), soft hyphens, direction marks, marks of headings and
- * list items at the beginning of a line, and white space, which is one space, or none beside characters that are written without, and
- * between Korean and digits, where programs leave a gap of their own.
+ * What no two programs agree on is made the same: compatibility forms (NFKC), soft hyphens, direction marks, marks of
+ * headings and list items at the beginning of a line, and white space, which is one space, or none beside characters
+ * that are written without, and between Korean and digits, where programs leave a gap of their own.
  */
 function plain(text: string): string[] {
   const bare = text
@@ -29,7 +29,10 @@ function plain(text: string): string[] {
   return [...bare];
 }
 
-/** Insertions and deletions that make one of the other (Myers): quick where they differ little, and given up where they differ much. */
+/**
+ * Insertions and deletions that make one of the other (Myers): quick where they differ little, and given up where they
+ * differ much.
+ */
 function distance(one: readonly string[], other: readonly string[]): number {
   const most = Math.ceil((one.length + other.length) / 4);
   const furthest = new Int32Array(2 * most + 3);

@@ -18,7 +18,9 @@ const awkward = [
   '"\\u0041" </script> ',
 ];
 
-/** `count` pieces, `rate` a second; every third event is sent in two writes, torn within a character where it has one. */
+/**
+ * `count` pieces, `rate` a second; every third event is sent in two writes, torn within a character where it has one.
+ */
 export function awkwardSteps(count: number, rate: number): FakeStep[] {
   const waitMs = rate === 0 ? 0 : 1000 / rate;
   return Array.from({ length: count }, (_, index) => pieceSteps(index, waitMs)).flat();

@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { TestDatabase } from '../database.ts';
 
 /**
- * What lies between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps them and
- * lets nothing through, `pass` carries on.
+ * What lies between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps
+ * them and lets nothing through, `pass` carries on.
  */
 export type DatabaseProxy = {
   /** The database as it is seen from behind the proxy. */

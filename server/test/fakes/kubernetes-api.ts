@@ -10,8 +10,8 @@ import { faultsOf } from '../kubernetes/api-schema.ts';
 import { makeCertificates } from './certificates.ts';
 
 /**
- * As much of a Kubernetes API as the runtime asks for, over TLS, with a token: objects in memory, held against the official definitions; a
- * StatefulSet that is wanted gets its pod, with the status that the test says.
+ * As much of a Kubernetes API as the runtime asks for, over TLS, with a token: objects in memory, held against the
+ * official definitions; a StatefulSet that is wanted gets its pod, with the status that the test says.
  */
 export type KubernetesApi = {
   kubeconfig: string;

@@ -2,7 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** An MCP server on loopback (protocol 2025-11-25, streamable HTTP and the older SSE) that a test can make do anything. */
+/**
+ * An MCP server on loopback (protocol 2025-11-25, streamable HTTP and the older SSE) that a test can make do anything.
+ */
 
 export type FakeTool = {
   name: string;

@@ -1,4 +1,6 @@
-/** An app as a model writes it, for the tests of previews: pages, a WebSocket, a log of what reached it, and attacks. */
+/**
+ * An app as a model writes it, for the tests of previews: pages, a WebSocket, a log of what reached it, and attacks.
+ */
 
 /** Runs in the workspace with nothing but Node. */
 export const previewAppSource = `

@@ -17,8 +17,8 @@ const daemonMain = fileURLToPath(new URL('../../../workspace/src/daemon/main.ts'
 type Running = { generation: number; child: ChildProcess; socketPath: string; isReady: boolean; closed: Promise<void> };
 
 /**
- * A runtime that runs the real daemon without any sandbox, as a child on a unix socket. Workspaces outlive `close`, as real ones do; so several
- * apps may share it. Call `destroy` in `after`.
+ * A runtime that runs the real daemon without any sandbox, as a child on a unix socket. Workspaces outlive `close`, as
+ * real ones do; so several apps may share it. Call `destroy` in `after`.
  */
 export class ProcessRuntime implements WorkspaceRuntime {
   readonly kind = 'local';

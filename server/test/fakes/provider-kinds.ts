@@ -1,6 +1,8 @@
 import type { FakeChatBody } from './provider-scripts.ts';
 
-/** Requests of the four protocols as those of chat completions, which scripts read. Free-standing: Node built-ins only. */
+/**
+ * Requests of the four protocols as those of chat completions, which scripts read. Free-standing: Node built-ins only.
+ */
 export type FakeKind = 'openai' | 'openai-responses' | 'anthropic' | 'gemini';
 type Json = Record<string, unknown>;
 type Message = { role: string; content: unknown; tool_call_id?: string; tool_calls?: { id: string }[] };

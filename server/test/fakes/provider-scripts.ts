@@ -131,8 +131,8 @@ function answerTool(call: FakeCall, calls: number): FakeScript {
 }
 
 /**
- * Thinks before each of so many steps with tools, one or two calls each, slowly enough to be cut at any place. Its thoughts and the
- * ids of its calls, which are among their arguments, never come twice.
+ * Thinks before each of so many steps with tools, one or two calls each, slowly enough to be cut at any place. Its
+ * thoughts and the ids of its calls, which are among their arguments, never come twice.
  */
 function thinkAndCall(call: FakeCall, steps: number): FakeScript {
   const messages = call.body.messages ?? [];
@@ -150,7 +150,10 @@ function thinkAndCall(call: FakeCall, steps: number): FakeScript {
   return stream([start, ...slowly, ...finish(call, 20, 'tool_calls', 5)]);
 }
 
-/** Calls the tools that the last message of the person orders, a line each: its name, then its input. Says what they gave back. */
+/**
+ * Calls the tools that the last message of the person orders, a line each: its name, then its input. Says what they
+ * gave back.
+ */
 function callOrdered(call: FakeCall): FakeScript {
   const messages = call.body.messages ?? [];
   const asked = messages.findLastIndex((message) => message.role === 'user');
@@ -167,7 +170,9 @@ function callOrdered(call: FakeCall): FakeScript {
   ]);
 }
 
-/** Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question. */
+/**
+ * Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question.
+ */
 function useWorkspace(call: FakeCall): FakeScript {
   const asked = call.body.messages?.findLastIndex((message) => message.role === 'user') ?? 0;
   const results = call.body.messages?.slice(asked).filter((message) => message.role === 'tool') ?? [];

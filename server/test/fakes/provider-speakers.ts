@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { FakeKind } from './provider-kinds.ts';
 import { errorOf } from './provider-shapes.ts';
 
-/** Says in the events of each protocol what scripts say in those of chat completions. Free-standing: Node built-ins only. */
+/**
+ * Says in the events of each protocol what scripts say in those of chat completions. Free-standing: Node built-ins
+ * only.
+ */
 export type Speaker = (event: unknown) => string;
 
 type Usage = { prompt_tokens: number; completion_tokens: number };

@@ -40,7 +40,10 @@ export type FakeProvider = {
   requests: FakeRequest[];
   /** Ids answered by `/models`. */
   models: string[];
-  /** Calls of the newest turn that came back without what sealed them, or with something else; and how many came back well. */
+  /**
+   * Calls of the newest turn that came back without what sealed them, or with something else; and how many came back
+   * well.
+   */
   seals: { faults: string[]; kept: number };
   /** Scripts for the next chat requests, before any by model id. */
   enqueue(...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
@@ -54,7 +57,10 @@ export type FakeProvider = {
   close(): Promise<void>;
 };
 
-/** A provider on loopback, in any of the four protocols, whose answers follow scripts; by itself the model id chooses the behaviour. */
+/**
+ * A provider on loopback, in any of the four protocols, whose answers follow scripts; by itself the model id chooses
+ * the behaviour.
+ */
 export async function startFakeProvider(
   options: { port?: number; host?: string; keepSent?: boolean; control?: typeof answerControl } = {},
 ): Promise<FakeProvider> {

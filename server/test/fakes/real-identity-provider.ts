@@ -12,8 +12,8 @@ export type RealIdentityProvider = {
 const client = { clientId: 'homeport', clientSecret: 'real:secret/with+signs%' };
 
 /**
- * Who signs in is who they type: `grace` is grace@corp.example, an address is itself, and `unverified-…` has an address that
- * nobody has checked. Any password will do.
+ * Who signs in is who they type: `grace` is grace@corp.example, an address is itself, and `unverified-…` has an address
+ * that nobody has checked. Any password will do.
  */
 function accountOf(login: string) {
   const email = login.includes('@') ? login : `${login}@corp.example`;

@@ -14,8 +14,8 @@ import { sha256 } from '../../src/workspaces/tokens.ts';
 type Running = { workspace: StartedWorkspace; server: Server; socketPath: string; processes: number };
 
 /**
- * A runtime whose daemons are small servers in this process, which know their token, and whose starts do as the test says. Several apps may
- * share it as replicas do. Call `destroy` in `after`.
+ * A runtime whose daemons are small servers in this process, which know their token, and whose starts do as the test
+ * says. Several apps may share it as replicas do. Call `destroy` in `after`.
  */
 export class ScriptedRuntime implements WorkspaceRuntime {
   readonly kind = 'docker';

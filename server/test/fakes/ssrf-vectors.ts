@@ -24,8 +24,8 @@ export type Setting = keyof typeof settings;
 export const settingNames: Setting[] = ['none', 'private', 'http', 'both'];
 
 /**
- * Vectors whose verdict follows a lenient URL parser (they are marked ambiguous): a line break inside the text is refused here
- * whatever the setting, so that the text saved and the address dialled are the same.
+ * Vectors whose verdict follows a lenient URL parser (they are marked ambiguous): a line break inside the text is
+ * refused here whatever the setting, so that the text saved and the address dialled are the same.
  */
 const stricterThanVectors = new Set(['S241', 'S242']);
 

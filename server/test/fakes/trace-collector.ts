@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** An OTLP collector on loopback: reads traces as protobuf (opentelemetry-proto, trace/v1) and keeps every byte it got. */
+/**
+ * An OTLP collector on loopback: reads traces as protobuf (opentelemetry-proto, trace/v1) and keeps every byte it got.
+ */
 
 export type SeenSpan = {
   traceId: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The official OpenAPI definitions of Kubernetes v1.20.2 (docs/decisions/0023-kubernetes-workspaces.md tells where they are from). Stricter
- * than they are: a field that they do not know is an error, as it is to server-side apply.
+ * The official OpenAPI definitions of Kubernetes v1.20.2 (docs/decisions/0023-kubernetes-workspaces.md tells where they
+ * are from). Stricter than they are: a field that they do not know is an error, as it is to server-side apply.
  */
 type Schema = {
   type?: string;

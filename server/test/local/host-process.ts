@@ -13,7 +13,10 @@ const ordinaryUid = 64_321;
 
 export type Identity = 'root' | 'ordinary user';
 
-/** Why no sandbox can be made by this identity here, or undefined when one can. REQUIRE_SANDBOX=1 makes a reason a failure of the tests. */
+/**
+ * Why no sandbox can be made by this identity here, or undefined when one can. REQUIRE_SANDBOX=1 makes a reason a
+ * failure of the tests.
+ */
 export function whyNotAs(identity: Identity): string | undefined {
   if (identity === 'root') return isRoot ? undefined : 'these tests do not run as root';
   if (process.platform !== 'linux') return 'this is not Linux';

@@ -1,4 +1,5 @@
-// A control plane with nothing but its `local` runtime, as a process of its own: it can be another user's, and be killed.
+// A control plane with nothing but its `local` runtime, as a process of its own: it can be another user's, and be
+// killed.
 import { createHash } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';

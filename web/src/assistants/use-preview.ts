@@ -20,8 +20,8 @@ import { previewDecision, previewTold } from './preview-chat.ts';
 export const previewDraft = (chatId: string) => `preview:${chatId}`;
 
 /**
- * A temporary conversation that is made with its first message and deleted when one leaves. Before each answer it is told what
- * the form says then.
+ * A temporary conversation that is made with its first message and deleted when one leaves. Before each answer it is
+ * told what the form says then.
  */
 export function usePreview(chatId: string, values: AssistantValues) {
   const t = useText();

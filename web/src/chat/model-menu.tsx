@@ -76,8 +76,8 @@ export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKe
     if (next !== undefined) setAt(next);
     else if (active) choose(active);
   };
-  // The focus is in the field, or in the list where there is none; either names the active option. On a touch screen the
-  // field waits until it is touched: it would bring up the keyboard over the list.
+  // The focus is in the field, or in the list where there is none; either names the active option. On a touch screen
+  // the field waits until it is touched: it would bring up the keyboard over the list.
   const held = { onKeyDown, 'aria-activedescendant': activeId };
   const startsInField = hasSearch && !matchMedia('(pointer: coarse)').matches;
   return (
@@ -217,7 +217,10 @@ type Shown = {
   text: string;
 };
 
-/** What can be chosen, as the search leaves it: the default, marked models, those used last, then the tiers in their order. */
+/**
+ * What can be chosen, as the search leaves it: the default, marked models, those used last, then the tiers in their
+ * order.
+ */
 function useChoices({ catalogue, standard, shelves, chosenId, text }: Shown) {
   const t = useText();
   const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };

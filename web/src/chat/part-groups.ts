@@ -1,7 +1,9 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import { questionsIn } from '@homeport/contracts/message-assembly';
 
-/** Parts in the order they are shown: alone, or as steps folded into one. Numbers are places among the message's parts. */
+/**
+ * Parts in the order they are shown: alone, or as steps folded into one. Numbers are places among the message's parts.
+ */
 export type PartGroup = { kind: 'part'; index: number } | { kind: 'steps'; indexes: number[] };
 
 /** From so many tool calls in a row on they are one line. */

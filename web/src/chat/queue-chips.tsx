@@ -23,7 +23,9 @@ type Props = {
   draft: { name: string; isFree: boolean };
 };
 
-/** The inputs that wait for their turn, in the order they will be applied. Each can be taken back as long as it waits. */
+/**
+ * The inputs that wait for their turn, in the order they will be applied. Each can be taken back as long as it waits.
+ */
 export function QueueChips({ store, inputs, isRunning, draft }: Props) {
   const t = useText();
   if (inputs.length === 0) return null;

@@ -4,8 +4,8 @@ import { copyText } from '../clipboard.ts';
 const controls = 'button, figcaption, svg, .visually-hidden, .katex-html, [hidden]';
 
 /**
- * Copies an answer as markdown, and for programs that take formatted text as it looks. Its HTML is read from the page, where
- * only safe elements are; attributes other than addresses are left out.
+ * Copies an answer as markdown, and for programs that take formatted text as it looks. Its HTML is read from the page,
+ * where only safe elements are; attributes other than addresses are left out.
  */
 export async function copyRich(markdown: string, parts: Iterable<Element>): Promise<boolean> {
   try {

@@ -7,8 +7,8 @@ const hideJumpBelow = 60;
 const pinBelow = 24;
 
 /**
- * Whether the thread follows its end. Only the person's own movement decides: upwards unpins at once, reaching the end pins
- * again. Content that grows or shrinks never changes it.
+ * Whether the thread follows its end. Only the person's own movement decides: upwards unpins at once, reaching the end
+ * pins again. Content that grows or shrinks never changes it.
  */
 export class ScrollPin {
   #state: PinState = { isPinned: true, showsJump: false };

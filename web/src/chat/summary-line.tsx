@@ -22,7 +22,10 @@ type Props = {
   isRunning: boolean;
 };
 
-/** Where the summary of everything above stands in the thread: opens its text, which can be changed, made again and undone. */
+/**
+ * Where the summary of everything above stands in the thread: opens its text, which can be changed, made again and
+ * undone.
+ */
 export function SummaryLine({ store, summary, isNewest, isRunning }: Props) {
   const t = useText();
   const [isEditing, setEditing] = useState(false);

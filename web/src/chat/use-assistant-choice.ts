@@ -42,7 +42,10 @@ export function useAssistantChoice(store: ConversationStore, chat: Chat | undefi
     /** Null when the reader may not use it any more; undefined until it is known. */
     assistant: id === null ? undefined : data,
     choose: (assistantId: string | null) => void choose(assistantId),
-    /** A conversation that was made for files, before its first message, may have another one. False when it could not be told. */
+    /**
+     * A conversation that was made for files, before its first message, may have another one. False when it could not
+     * be told.
+     */
     settle: async (): Promise<boolean> => {
       try {
         await save(id);

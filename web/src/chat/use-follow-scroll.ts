@@ -13,7 +13,10 @@ import { ScrollPin } from './scroll-pin.ts';
 
 const upwardKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 
-/** Keeps a scroll container at its end while it is pinned there. A new `ownMessageId` pins it: one wants to see what one sent. */
+/**
+ * Keeps a scroll container at its end while it is pinned there. A new `ownMessageId` pins it: one wants to see what one
+ * sent.
+ */
 export function useFollowScroll(ownMessageId: string | undefined) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);

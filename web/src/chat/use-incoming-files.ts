@@ -2,8 +2,8 @@ import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
 import { droppedFiles, holdsFiles, type IncomingFiles } from '../incoming-files.ts';
 
 /**
- * Files that are dropped anywhere on the page or pasted. While files are held over the page `isOver` is true. Without this the
- * browser would leave the page for a dropped file.
+ * Files that are dropped anywhere on the page or pasted. While files are held over the page `isOver` is true. Without
+ * this the browser would leave the page for a dropped file.
  */
 export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
   const [isOver, setOver] = useState(false);

@@ -6,7 +6,10 @@ import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 
-/** The MCP servers whose tools a conversation uses: null for all that are trusted. Of a new one they are set with its first message. */
+/**
+ * The MCP servers whose tools a conversation uses: null for all that are trusted. Of a new one they are set with its
+ * first message.
+ */
 export function useServerChoice(store: ConversationStore, chat: Chat | undefined) {
   const t = useText();
   const [chosen, setChosen] = useState<string[] | null>();

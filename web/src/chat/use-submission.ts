@@ -8,7 +8,9 @@ import { useWorkbench } from '../conversation/workbench.ts';
 /** Why the last submission did not leave, where no receipt tells it. */
 export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kind: 'busy' } | { kind: 'not-stored' };
 
-/** The pending receipt of a conversation, and the acts that a person has on it. The same object until something changes. */
+/**
+ * The pending receipt of a conversation, and the acts that a person has on it. The same object until something changes.
+ */
 export type SubmissionState = {
   pending: ReceiptState | undefined;
   problem: SubmissionProblem | undefined;

@@ -7,8 +7,8 @@ export type SuggestionList = { onKey: (event: KeyboardEvent) => boolean };
 export type ActiveOption = { listId: string; optionId: string };
 
 /**
- * The list that a sign in the message field opens, and the placeholders of what was inserted. The focus stays in the field; it is a
- * combobox only while there is something to choose.
+ * The list that a sign in the message field opens, and the placeholders of what was inserted. The focus stays in the
+ * field; it is a combobox only while there is something to choose.
  */
 export function useSuggestions(field: RefObject<HTMLTextAreaElement | null>) {
   const [trigger, setTrigger] = useState<Trigger>();

@@ -12,8 +12,8 @@ const answersMax = 200;
 type Asked = { messageIds: readonly string[]; resolve: (goesOn: boolean) => void };
 
 /**
- * Asked before the answers after a message are replaced: `replaces` resolves once their files are as the person wants them, with
- * false if the person would rather not replace them.
+ * Asked before the answers after a message are replaced: `replaces` resolves once their files are as the person wants
+ * them, with false if the person would rather not replace them.
  */
 export function useTakingBack(store: ConversationStore): {
   replaces: (messageId: string) => Promise<boolean>;

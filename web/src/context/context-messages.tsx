@@ -16,7 +16,10 @@ type Entry = AnswerContext['messages'][number];
 const shownAtFirst = 30;
 const excerptMax = 120;
 
-/** The messages before the answer, newest first: which were sent, and what became of the others. Each leads to its place. */
+/**
+ * The messages before the answer, newest first: which were sent, and what became of the others. Each leads to its
+ * place.
+ */
 export function ContextMessages({ context, store, onLeave }: Props) {
   const t = useText();
   const { messages } = useSyncExternalStore(store.subscribe, store.getOutline);

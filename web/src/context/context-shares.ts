@@ -9,8 +9,8 @@ export type Share = { kind: ShareKind; tokens: number };
 type Measured = Pick<AnswerContext, 'instructions' | 'tools' | 'summary' | 'tokens'>;
 
 /**
- * What fills the window, in the order in which it is sent. The parts are estimates: they are made to add up to the total, which
- * the provider may have counted.
+ * What fills the window, in the order in which it is sent. The parts are estimates: they are made to add up to the
+ * total, which the provider may have counted.
  */
 export function sharesOf({ instructions, tools, summary, tokens }: Measured): Share[] {
   const estimates = {

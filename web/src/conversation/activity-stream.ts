@@ -4,7 +4,9 @@ import { SseParser } from './sse-parser.ts';
 
 type ActivityDeps = {
   open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>;
-  /** Undefined where a browser has none, as on pages without TLS: each visible window then holds a stream of its own. */
+  /**
+   * Undefined where a browser has none, as on pages without TLS: each visible window then holds a stream of its own.
+   */
   locks: Pick<LockManager, 'request'> | undefined;
   /** Names the lock: one stream for all windows of an account in this browser. */
   name: string;
@@ -21,8 +23,8 @@ const freshFor = 3_000;
 const fullLimit = 6;
 
 /**
- * Hears of conversations that change at other devices, while this page can be seen and no other window of this browser listens: a
- * browser opens only six connections to one server. Returns how to end it.
+ * Hears of conversations that change at other devices, while this page can be seen and no other window of this browser
+ * listens: a browser opens only six connections to one server. Returns how to end it.
  */
 export function followActivity(deps: ActivityDeps): () => void {
   const openedAt = performance.now();

@@ -1,4 +1,6 @@
-/** Milliseconds before attempt number `attempt` (0 for the first): doubling from 0.4 s to 15 s, with half of it random. */
+/**
+ * Milliseconds before attempt number `attempt` (0 for the first): doubling from 0.4 s to 15 s, with half of it random.
+ */
 export function backoff(attempt: number, random: () => number = Math.random): number {
   const full = Math.min(15_000, 400 * 2 ** attempt);
   return full / 2 + (full / 2) * random();

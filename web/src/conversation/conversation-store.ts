@@ -23,8 +23,8 @@ const publishFastEvery = 125;
 const manyFrames = 20;
 
 /**
- * One conversation as this browser sees it: loads it, follows its running response while `follow()` holds, reconciles with
- * the server after every end. React reads it through `subscribe` and `getView`.
+ * One conversation as this browser sees it: loads it, follows its running response while `follow()` holds, reconciles
+ * with the server after every end. React reads it through `subscribe` and `getView`.
  */
 export class ConversationStore {
   readonly chatId: string;
@@ -56,7 +56,10 @@ export class ConversationStore {
 
   getView = (): ConversationView => this.#view;
 
-  /** The view, but new only when more than the words of the arriving answer changed; that message may be older than it is. */
+  /**
+   * The view, but new only when more than the words of the arriving answer changed; that message may be older than it
+   * is.
+   */
   getOutline = (): ConversationView => this.#outline;
 
   /** A message as it is now. */

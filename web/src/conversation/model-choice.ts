@@ -20,8 +20,8 @@ export function enabledModels(providers: readonly Provider[]): Model[] {
 }
 
 /**
- * The model that will answer next: the person's choice, else the conversation's pin, else the assistant's model or the first of
- * its tier, else the default.
+ * The model that will answer next: the person's choice, else the conversation's pin, else the assistant's model or the
+ * first of its tier, else the default.
  */
 export function effectiveModel(
   models: readonly Model[],

@@ -1,7 +1,9 @@
 import type { Model, ModelTier, Provider } from '@homeport/contracts/catalogue';
 import { enabledModels } from './model-choice.ts';
 
-/** Which models a person marked and used last, in this browser; it is theirs alone and no harm is done when it is lost. */
+/**
+ * Which models a person marked and used last, in this browser; it is theirs alone and no harm is done when it is lost.
+ */
 
 const keys = { favourites: 'favourite-models:v1', recent: 'recent-models:v1' } as const;
 const bounds = { favourites: 50, recent: 3 } as const;
@@ -47,8 +49,9 @@ export type ShelfGroup =
   | { kind: 'tier'; tier: ModelTier; isAlone: boolean; entries: ShelvedModel[] };
 
 /**
- * The models to choose from, each once: marked ones, those used last, then the tiers in their order. The same model at the same
- * address, a shared one beside one's own, is listed once, unless it is `chosenId`. `text` leaves those in which all its words are.
+ * The models to choose from, each once: marked ones, those used last, then the tiers in their order. The same model at
+ * the same address, a shared one beside one's own, is listed once, unless it is `chosenId`. `text` leaves those in
+ * which all its words are.
  */
 export function shelveModels(
   catalogue: { providers: readonly Provider[]; modelTiers: readonly ModelTier[] },

@@ -137,7 +137,8 @@ export class ReceiptBook {
     this.#changed(chatId);
     try {
       const answer = await this.#deliver(receipt);
-      // The draft goes first: a crash between the two leaves a receipt, never a draft that could be sent as a new message.
+      // The draft goes first: a crash between the two leaves a receipt, never a draft that could be sent as a new
+      // message.
       this.#deps.clearDraft(receipt.draftName);
       this.#sending.delete(chatId);
       this.#remove(chatId);
@@ -154,7 +155,8 @@ export class ReceiptBook {
       this.#changed(receipt.chatId);
       return { kind: 'conflict', failure };
     }
-    // 429 is no proof: a browser may repeat a POST by itself when its connection breaks, and only the repetition was refused.
+    // 429 is no proof: a browser may repeat a POST by itself when its connection breaks, and only the repetition was
+    // refused.
     if (isFirst && failure.isRefusal && failure.code !== 'rate_limited') {
       this.#remove(receipt.chatId);
       return { kind: 'refused', failure };

@@ -6,13 +6,16 @@ export type StreamEnd = 'done' | 'none' | 'broken';
 
 export type StreamDeps = {
   open: (chatId: string, after: string | undefined, signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>;
-  /** Passes between two reads: a wake-up for every word costs more than the word, and what comes meanwhile is read at once. */
+  /**
+   * Passes between two reads: a wake-up for every word costs more than the word, and what comes meanwhile is read at
+   * once.
+   */
   rest: () => Promise<void>;
 };
 
 /**
- * Follows the running response of a conversation and hands on each frame with its sequence number. Throws what opening throws
- * and the signal's reason; a stream that breaks off or cannot be read ends as `broken`.
+ * Follows the running response of a conversation and hands on each frame with its sequence number. Throws what opening
+ * throws and the signal's reason; a stream that breaks off or cannot be read ends as `broken`.
  */
 export async function followResponse(
   deps: StreamDeps,

@@ -1,4 +1,7 @@
-/** What sends a message: Enter, with Shift+Enter for a new line, or only Ctrl+Enter (⌘+Enter), with Enter for a new line. */
+/**
+ * What sends a message: Enter, with Shift+Enter for a new line, or only Ctrl+Enter (⌘+Enter), with Enter for a new
+ * line.
+ */
 export type SendKey = 'enter' | 'modified';
 
 export type SendPress = {
@@ -28,8 +31,8 @@ export function writeSendKey(key: SendKey): boolean {
 }
 
 /**
- * Whether a key press sends. Never with Shift or Alt, and never while an input method composes (some only tell by key code
- * 229); Enter alone not on a touch screen, where it is the only way to a new line.
+ * Whether a key press sends. Never with Shift or Alt, and never while an input method composes (some only tell by key
+ * code 229); Enter alone not on a touch screen, where it is the only way to a new line.
  */
 export function isSendKey(press: SendPress, preference: SendKey, isTouch: boolean): boolean {
   if (press.key !== 'Enter' || press.shiftKey || press.altKey) return false;

@@ -4,8 +4,8 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
 /**
- * Has a queued message delivered as soon as the running step is over. Resolves with why it could not be; when it is merely too late,
- * the message is on its way already.
+ * Has a queued message delivered as soon as the running step is over. Resolves with why it could not be; when it is
+ * merely too late, the message is on its way already.
  */
 export async function sendQueuedNow(store: ConversationStore, inputId: string): Promise<unknown> {
   try {

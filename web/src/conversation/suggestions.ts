@@ -10,8 +10,8 @@ export type Trigger = {
 const queryMax = 64;
 
 /**
- * The sign that is being typed at the cursor: at the beginning or behind a blank, with letters, digits, `-`, `_` or `.` behind it.
- * A path, a date, a fraction or an address is none.
+ * The sign that is being typed at the cursor: at the beginning or behind a blank, with letters, digits, `-`, `_` or `.`
+ * behind it. A path, a date, a fraction or an address is none.
  */
 export function findTrigger(text: string, cursor: number): Trigger | undefined {
   const found = /(?:^|\s)([/@])([\p{L}\p{M}\p{N}_.-]*)$/u.exec(text.slice(Math.max(0, cursor - queryMax - 2), cursor));

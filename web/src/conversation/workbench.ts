@@ -45,7 +45,8 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
   });
   const stores = new Map<string, ConversationStore>();
   const refreshLists = withRests(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshRest);
-  // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its list.
+  // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its
+  // list.
   const windows = new BroadcastChannel(`homeport:${user.id}`);
   windows.onmessage = refreshLists;
   const onActivity = () => {

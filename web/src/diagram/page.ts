@@ -1,7 +1,8 @@
 import mermaid, { type MermaidConfig } from 'mermaid';
 import { type DiagramTheme, type DrawRequest, type FrameMessage, maximumCode, maximumEdges } from './protocol.ts';
 
-// The page has no origin (sandbox), so it can only be addressed as '*'; the only page that can hold it is ours (frame-ancestors).
+// The page has no origin (sandbox), so it can only be addressed as '*'; the only page that can hold it is ours
+// (frame-ancestors).
 const say = (message: FrameMessage) => parent.postMessage(message, '*');
 
 addEventListener('message', (event: MessageEvent<DrawRequest>) => {

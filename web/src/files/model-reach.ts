@@ -1,4 +1,7 @@
-/** What a model gets of an attached file, as far as type and size tell; of a document, the server knows after reading it. */
+/**
+ * What a model gets of an attached file, as far as type and size tell; of a document, the server knows after reading
+ * it.
+ */
 export type ModelReach = 'all' | 'name' | 'document';
 
 const textBytes = 256 * 1024;

@@ -9,7 +9,10 @@ import { setFaviconSign } from './favicon-sign.ts';
 
 const select = (data: InfiniteData<ChatList>) => data.pages[0]?.chats ?? [];
 
-/** If an answer is completed, or waits for the person, while the tab is hidden, its title and icon say so until somebody looks at the tab. */
+/**
+ * If an answer is completed, or waits for the person, while the tab is hidden, its title and icon say so until somebody
+ * looks at the tab.
+ */
 export function useDoneSign(): void {
   const t = useText();
   const { data } = useInfiniteQuery({ ...chatsQuery({ q: '', isArchived: false }), select });

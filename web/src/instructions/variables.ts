@@ -1,4 +1,6 @@
-/** What instructions may have in them to be filled in with each answer; anything else in double braces stays as typed. */
+/**
+ * What instructions may have in them to be filled in with each answer; anything else in double braces stays as typed.
+ */
 export const variableNames = ['user_name', 'current_date', 'language', 'timezone'] as const;
 export type VariableName = (typeof variableNames)[number];
 

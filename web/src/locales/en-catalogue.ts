@@ -1,4 +1,7 @@
-/** Texts about sharing, presets and local servers, and what is known of models, in English: loaded with the first part that shows them. */
+/**
+ * Texts about sharing, presets and local servers, and what is known of models, in English: loaded with the first part
+ * that shows them.
+ */
 export const texts = {
   'preset.key': 'Needs an API key from {name}.',
   'preset.local': 'Start its server first. It usually needs no key.',

@@ -1,4 +1,7 @@
-/** Texts of workspaces: state, files, terminal, and the views of their tools in the chat. ICU MessageFormat, ids `workspace.<what>`. */
+/**
+ * Texts of workspaces: state, files, terminal, and the views of their tools in the chat. ICU MessageFormat, ids
+ * `workspace.<what>`.
+ */
 export const texts = {
   'workspace.title': 'Workspace',
   'workspace.close': 'Close workspace',

@@ -12,8 +12,8 @@ import { toolTitle } from './tool-title.ts';
 type Props = { toolName: string; onAnswer: (word: ApprovalWord) => void; onBack: () => void };
 
 /**
- * How long the tool may run without asking: in this conversation or everywhere, tools of servers for people who may change those
- * only. Of commands it is this very one.
+ * How long the tool may run without asking: in this conversation or everywhere, tools of servers for people who may
+ * change those only. Of commands it is this very one.
  */
 export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
   const t = useText();

@@ -5,7 +5,9 @@ const plain = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false }
 
 type Form = { getInputProps(path: 'command' | 'args' | 'env'): object };
 
-/** What is started in the workspace: the program, its arguments and its environment; of one that is offered only this. */
+/**
+ * What is started in the workspace: the program, its arguments and its environment; of one that is offered only this.
+ */
 export function ProgramFields({ form, isOffered }: { form: Form; isOffered: boolean }) {
   const t = useText();
   return (

@@ -5,8 +5,9 @@ const frame = /<iframe/gi;
 const opening = '<iframe'.length - 1;
 
 /**
- * Closes the ways out that the page's policy leaves open. A nested frame would have the removed objects again, so markup and
- * addresses that make one with a document of its own are taken out; in browsers without Trusted Types this is not enforced.
+ * Closes the ways out that the page's policy leaves open. A nested frame would have the removed objects again, so
+ * markup and addresses that make one with a document of its own are taken out; in browsers without Trusted Types this
+ * is not enforced.
  */
 export function closeWays(): void {
   for (const name of connections) Reflect.deleteProperty(globalThis, name);

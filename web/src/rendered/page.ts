@@ -1,7 +1,8 @@
 import { closeWays } from './close-ways.ts';
 import { maximumFault, type RenderedMessage, type RenderRequest } from './protocol.ts';
 
-// The page has no origin (sandbox), so it can only be addressed as '*'; the only page that can hold it is ours (frame-ancestors).
+// The page has no origin (sandbox), so it can only be addressed as '*'; the only page that can hold it is ours
+// (frame-ancestors).
 const client = parent;
 const say = (message: RenderedMessage) => client.postMessage(message, '*');
 

@@ -6,7 +6,10 @@ import { NewConversationPage } from '../chat/new-conversation-page.tsx';
 import { home, readAppPath, readPath, readPort, type WorkspaceTab } from '../workspace/paths.ts';
 import { signedInRoute } from './signed-in-route.ts';
 
-/** What the side panel shows: the list of files, one file, the workspace, what the model saw for an answer, or the files it changed. */
+/**
+ * What the side panel shows: the list of files, one file, the workspace, what the model saw for an answer, or the files
+ * it changed.
+ */
 type PanelSearch = {
   panel?: 'files' | 'workspace';
   file?: string;

@@ -9,7 +9,9 @@ import { useText } from '../i18n.ts';
 import { inOrder } from '../in-order.ts';
 import { catalogueQuery } from '../queries.ts';
 
-/** Changes that one click makes. They show at once and go back when the server refuses; a default that moved is told. */
+/**
+ * Changes that one click makes. They show at once and go back when the server refuses; a default that moved is told.
+ */
 export function useCatalogueChanges() {
   const t = useText();
   const queries = useQueryClient();

@@ -18,7 +18,9 @@ import { countHidden } from '../mcp/visible-text.ts';
 import classes from './skills.module.css';
 import { skillFilesQuery } from './skills-api.ts';
 
-/** Shows every file of a skill, and offers to trust exactly these: the request has the fingerprint of what was shown. */
+/**
+ * Shows every file of a skill, and offers to trust exactly these: the request has the fingerprint of what was shown.
+ */
 export function SkillReview({ skill: { id, name }, onClose }: { skill: Skill; onClose: () => void }) {
   const t = useText();
   const queries = useQueryClient();

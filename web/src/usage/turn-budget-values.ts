@@ -14,7 +14,10 @@ export function turnBudgetValues({ steps, minutes, tokens }: TurnBudget): TurnBu
   return { steps, minutes, tokens: tokens ?? '' };
 }
 
-/** The budget that was typed; only tokens may be empty, which means no limit. The bounds of a field with a fault instead. */
+/**
+ * The budget that was typed; only tokens may be empty, which means no limit. The bounds of a field with a fault
+ * instead.
+ */
 export function readTurnBudget(values: TurnBudgetValues): {
   budget: TurnBudget;
   faults: Partial<Record<keyof TurnBudget, { min: number; max: number }>>;

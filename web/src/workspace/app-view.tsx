@@ -11,7 +11,8 @@ import classes from './previews.module.css';
 import { type AppPlace, openPreview, previewQuery } from './previews-api.ts';
 
 /**
- * It has an origin of its own, so that it may use its storage; it may not leave its frame, nor stop our page with dialogs.
+ * It has an origin of its own, so that it may use its storage; it may not leave its frame, nor stop our page with
+ * dialogs.
  */
 const sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock';
 

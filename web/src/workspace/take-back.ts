@@ -3,7 +3,9 @@ import type { ChangedFile } from '@homeport/contracts/daemon';
 /** Taking back what several answers changed, newest first, because each one's files are as the next one found them. */
 
 export type Step = (messageId: string, direction: 'undo' | 'redo', force: boolean) => Promise<Stepped>;
-/** `conflicts`: files that somebody changed since, and nothing was written. `skipped`: files that were left as they are. */
+/**
+ * `conflicts`: files that somebody changed since, and nothing was written. `skipped`: files that were left as they are.
+ */
 type Stepped = { conflicts: string[]; skipped: string[] };
 
 /** The files that undoing these answers would change, each named once. */

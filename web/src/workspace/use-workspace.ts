@@ -25,7 +25,10 @@ export type WorkspaceControl = {
   refresh: () => Promise<WorkspaceStatus | undefined>;
 };
 
-/** The state of the own workspace while somebody looks at it, and what starts and stops it. Looking at it starts it, once. */
+/**
+ * The state of the own workspace while somebody looks at it, and what starts and stops it. Looking at it starts it,
+ * once.
+ */
 export function useWorkspace(): WorkspaceControl {
   const t = useText();
   const queries = useQueryClient();

@@ -18,15 +18,18 @@ const routes: Record<string, string> = {
 const passedOn = ['authorization', 'content-type', 'content-length', 'transfer-encoding', 'accept'];
 const answered = ['content-type', 'content-length', 'retry-after', 'x-request-id', 'cache-control'];
 
-/** As the control plane makes it of the workspace's token (server/src/workspaces/tokens.ts): one-way, and good for models only. */
+/**
+ * As the control plane makes it of the workspace's token (server/src/workspaces/tokens.ts): one-way, and good for
+ * models only.
+ */
 export function readModelToken(tokenFile: string): string {
   const token = readFileSync(tokenFile, 'utf8').trim();
   return `wmt_${createHash('sha256').update(`homeport models ${token}`, 'utf8').digest('base64url')}`;
 }
 
 /**
- * An address that programs can use for models, wherever the control plane is. It adds nothing: who asks shows the token that
- * commands have in OPENAI_API_KEY. Resolves when it listens.
+ * An address that programs can use for models, wherever the control plane is. It adds nothing: who asks shows the token
+ * that commands have in OPENAI_API_KEY. Resolves when it listens.
  */
 export function startModelsBridge({ url, port }: { url: string; port: number }): Promise<Server> {
   const place = placeOf(url);

@@ -8,8 +8,8 @@ import { isRecord } from './storable-text.ts';
 const searchedPerReceived = 8;
 
 /**
- * Reads an event stream whose events are JSON objects; `[DONE]` and empty events are skipped. `onEvent` may get the same object again
- * with other values: it keeps neither it nor what is in it.
+ * Reads an event stream whose events are JSON objects; `[DONE]` and empty events are skipped. `onEvent` may get the
+ * same object again with other values: it keeps neither it nor what is in it.
  */
 export function createJsonEvents(
   maxEventLength: number,

@@ -89,7 +89,10 @@ async function settle(db: Queryable, response: Asking, approvalId: string): Prom
   return open === undefined ? 'lost' : undefined;
 }
 
-/** Closes one question of a running response, answered or not: what waits for nothing must not continue the response later. */
+/**
+ * Closes one question of a running response, answered or not: what waits for nothing must not continue the response
+ * later.
+ */
 export async function dropApproval(db: Queryable, response: Asking, approvalId: string): Promise<void> {
   await sql`
     update tool_approvals a set settled_at = now() from responses r
@@ -144,7 +147,10 @@ export async function answerApproval(
   });
 }
 
-/** Stores the answers to the questions of `ask`, in the same way. Throws `invalid_request` for answers to other questions. */
+/**
+ * Stores the answers to the questions of `ask`, in the same way. Throws `invalid_request` for answers to other
+ * questions.
+ */
 export async function answerQuestion(
   deps: Pick<Platform, 'db'>,
   owner: string,

@@ -6,7 +6,10 @@ import type { Documents } from '../../documents/documents.ts';
 import type { Platform } from '../../platform.ts';
 import type { ContentPart } from '../model/provider-messages.ts';
 
-/** Documents attached to a message, as text for the model: whole where they fit, else announced with the tools that read them. */
+/**
+ * Documents attached to a message, as text for the model: whole where they fit, else announced with the tools that read
+ * them.
+ */
 
 type Needs = Pick<Platform, 'db'> & { documents: Documents };
 
@@ -29,8 +32,8 @@ export function noDocumentRoom(): DocumentRoom {
 }
 
 /**
- * The text that stands for the document; takes what it needs out of `room`. Undefined when no text can be made of it and `isText`:
- * the caller has a beginning to show.
+ * The text that stands for the document; takes what it needs out of `room`. Undefined when no text can be made of it
+ * and `isText`: the caller has a beginning to show.
  */
 export async function documentText(
   deps: Needs,

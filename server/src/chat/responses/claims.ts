@@ -43,8 +43,8 @@ export type ResponseRow = Selectable<ResponsesTable>;
 export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
 /**
- * What a request claims in a conversation. `isFull`: its owner has as many answers written here as an account may, so it
- * only joins what runs; an input stays in the queue, and anything else throws `rate_limited`.
+ * What a request claims in a conversation. `isFull`: its owner has as many answers written here as an account may, so
+ * it only joins what runs; an input stays in the queue, and anything else throws `rate_limited`.
  */
 export type Claim = { chatId: string; ownerId: string; decision: Decision; isFull: boolean };
 
@@ -290,8 +290,8 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
 
 /**
  * Turns input and response into messages in one statement, built from each table's own file, and commits with it if
- * nothing is left to do: a person is waiting for the first token. The transaction's last work. Inputs that are delivered
- * together become neighbouring messages with one answer.
+ * nothing is left to do: a person is waiting for the first token. The transaction's last work. Inputs that are
+ * delivered together become neighbouring messages with one answer.
  */
 async function applyInput(
   trx: Queryable,

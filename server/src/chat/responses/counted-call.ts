@@ -13,8 +13,8 @@ function calledModel({ model, providerName }: ResolvedModel): CalledModel {
 }
 
 /**
- * Asks a model and reports the call with its usage and cost. A call that was cut off, or whose provider tells no count, is
- * estimated; one that failed before it said anything costs nothing.
+ * Asks a model and reports the call with its usage and cost. A call that was cut off, or whose provider tells no count,
+ * is estimated; one that failed before it said anything costs nothing.
  */
 export async function countedCall(
   { kind, resolved, inputTokens }: { kind: CallKind; resolved: ResolvedModel; inputTokens: () => number },

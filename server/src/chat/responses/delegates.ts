@@ -23,8 +23,9 @@ import { DelegateSteps } from './delegate-steps.ts';
 import { askModelOf, type TurnDeps } from './model-call.ts';
 
 /**
- * Delegates (contract.md section 11): a model that works on one task, with a context of its own and the tools of the turn, and gives
- * back its last answer only. They stop with the turn, spend its budget, and are lost with it as any other tool call.
+ * Delegates (contract.md section 11): a model that works on one task, with a context of its own and the tools of the
+ * turn, and gives back its last answer only. They stop with the turn, spend its budget, and are lost with it as any
+ * other tool call.
  */
 
 /** Tools that are the turn's alone: no further delegation, and nobody to talk to. */

@@ -3,8 +3,8 @@ import type { Queryable } from '../../db/pool.ts';
 import type { ResponseRow } from './claims.ts';
 
 /**
- * What a stopping replica could not finish is handed over: it ends as `interrupted`, and another replica goes on with it
- * at once. Followers wait for that. If nobody does within a minute, it stays interrupted.
+ * What a stopping replica could not finish is handed over: it ends as `interrupted`, and another replica goes on with
+ * it at once. Followers wait for that. If nobody does within a minute, it stays interrupted.
  */
 
 /** SQL on a row of `responses`: whether another replica is about to go on with it. */

@@ -217,7 +217,10 @@ export async function listQueuedInputs(db: Queryable, chatId: string): Promise<I
     .execute();
 }
 
-/** Cancels a queued input; doing it twice changes nothing. Throws `input_applied` if it has become a message or is about to. */
+/**
+ * Cancels a queued input; doing it twice changes nothing. Throws `input_applied` if it has become a message or is about
+ * to.
+ */
 export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   const cancelled = await deps.db.kysely
     .updateTable('inputs')

@@ -16,8 +16,8 @@ type Known = {
 };
 
 /**
- * The call that a replica was hearing when it was lost, estimated from the parts in its log; nothing when it was counted.
- * Each step before it was counted before its tools ran.
+ * The call that a replica was hearing when it was lost, estimated from the parts in its log; nothing when it was
+ * counted. Each step before it was counted before its tools ran.
  */
 export async function interruptedCall(
   trx: Queryable,

@@ -17,8 +17,8 @@ import type { PendingRow } from './response-log.ts';
 import { telling } from './signals.ts';
 
 /**
- * How responses end in the database. Every write is fenced by generation and state: a replica that lost its lease changes
- * nothing.
+ * How responses end in the database. Every write is fenced by generation and state: a replica that lost its lease
+ * changes nothing.
  */
 
 export type EndState = Exclude<ResponseState, 'running'>;

@@ -15,8 +15,8 @@ type RunApprovalsDeps = Pick<Platform, 'db' | 'clock'> & { responses: RunningRes
 export type RunApprovals = Approvals & { park: () => void };
 
 /**
- * The questions that one response asks its person. `onUndecided` is called when a wait ends without a decision. It ends the
- * response as interrupted if its approvals are parked, and returns whether the response was interrupted or lost.
+ * The questions that one response asks its person. `onUndecided` is called when a wait ends without a decision. It ends
+ * the response as interrupted if its approvals are parked, and returns whether the response was interrupted or lost.
  */
 export function createRunApprovals(
   deps: RunApprovalsDeps,

@@ -42,7 +42,9 @@ export class RunCalls {
     if (!call.estimated) this.#usage = addUsage(this.#usage, call.usage);
   }
 
-  /** Stores them by themselves, then throws `budget_exhausted` when nothing is left: before a delegate asks once more. */
+  /**
+   * Stores them by themselves, then throws `budget_exhausted` when nothing is left: before a delegate asks once more.
+   */
   async beforeAsking(db: Queryable): Promise<void> {
     const rows = this.pending;
     await countCalls(db, rows);

@@ -9,13 +9,13 @@ import type { Maker, ResponseRow } from './claims.ts';
 import { notify } from './signals.ts';
 
 /**
- * What the database keeps of running responses: leases, what they have so far, and whether they must stop. A replica that
- * lost its lease changes nothing.
+ * What the database keeps of running responses: leases, what they have so far, and whether they must stop. A replica
+ * that lost its lease changes nothing.
  */
 
 /**
- * Stores a running message's complete parts and counts calls; a replica that lost its lease stores no parts. Resolves with
- * until when the owner's budget is used up by what was counted before.
+ * Stores a running message's complete parts and counts calls; a replica that lost its lease stores no parts. Resolves
+ * with until when the owner's budget is used up by what was counted before.
  */
 export async function saveCheckpoint(
   deps: Pick<Platform, 'db'>,

@@ -9,13 +9,13 @@ import { findChatInput, type InputRow } from './inputs.ts';
 import { notify } from './signals.ts';
 
 /**
- * Inputs that go to the running answer (contract.md section 11): after the results of a step the answer ends, and the next one
- * begins with them, as messages of the same branch. If the answer ends first, they are the next inputs.
+ * Inputs that go to the running answer (contract.md section 11): after the results of a step the answer ends, and the
+ * next one begins with them, as messages of the same branch. If the answer ends first, they are the next inputs.
  */
 
 /**
- * Puts a waiting input before the others, after those that were put there earlier; questions to the person are not waited for any
- * more. Throws `input_applied` if it waits no longer. The caller has checked whose conversation it is.
+ * Puts a waiting input before the others, after those that were put there earlier; questions to the person are not
+ * waited for any more. Throws `input_applied` if it waits no longer. The caller has checked whose conversation it is.
  */
 export async function steerInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   return inTransaction(deps.db, async (trx) => {
@@ -40,8 +40,8 @@ function waitsNoMore(input: InputRow | undefined): ApiError {
 }
 
 /**
- * Takes what is to be delivered now; true when there is something, and the answer has to end for it. From then on nobody can cancel
- * it. A replica that lost its lease takes nothing.
+ * Takes what is to be delivered now; true when there is something, and the answer has to end for it. From then on
+ * nobody can cancel it. A replica that lost its lease takes nothing.
  */
 export async function takeSteered(db: Queryable, response: Pick<ResponseRow, 'id' | 'generation'>): Promise<boolean> {
   const { rows } = await sql`

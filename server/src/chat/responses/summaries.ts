@@ -44,8 +44,8 @@ type WrittenRow = {
 };
 
 /**
- * Writes where the context begins from now on, in one statement, once for each message; undefined when the response is not ours any
- * more. What another wrote in the meantime stays.
+ * Writes where the context begins from now on, in one statement, once for each message; undefined when the response is
+ * not ours any more. What another wrote in the meantime stays.
  */
 export async function writeStart(db: Queryable, writer: Writer, start: NewStart): Promise<WrittenStart | undefined> {
   const { upToId, text, baseId = null, pruneUpToId = null, firstId = null, contextStartId, isAsked = false } = start;

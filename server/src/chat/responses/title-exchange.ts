@@ -10,8 +10,8 @@ import type { RunDeps } from './response-run.ts';
 import { RunCalls } from './run-calls.ts';
 
 /**
- * Names a conversation after its first exchange, once, by the lowest-tier enabled model (setting MODEL_TITLES). Nobody waits
- * for it, and when it fails the title made of the first words stays.
+ * Names a conversation after its first exchange, once, by the lowest-tier enabled model (setting MODEL_TITLES). Nobody
+ * waits for it, and when it fails the title made of the first words stays.
  */
 export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): void {
   if (!deps.config.modelTitles) return;

@@ -18,8 +18,8 @@ type Choice = {
 };
 
 /**
- * The model and tools of a turn. An assistant that its reader may not use any more is left out from now on, and `notify` says
- * so; what they lack of it is told once for each version.
+ * The model and tools of a turn. An assistant that its reader may not use any more is left out from now on, and
+ * `notify` says so; what they lack of it is told once for each version.
  */
 export async function chooseByAssistant(
   deps: Pick<Platform, 'db'>,

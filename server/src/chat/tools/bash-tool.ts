@@ -45,8 +45,8 @@ What a command leaves running is ended with it: use background for that, and loo
 The command \`homeport --help\` tells of the person's conversations and artifacts.`;
 
 /**
- * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the command-line tool means
- * the files of `chatId` in them.
+ * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the
+ * command-line tool means the files of `chatId` in them.
  */
 export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
   return defineTool({

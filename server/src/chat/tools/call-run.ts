@@ -20,8 +20,8 @@ import {
  */
 
 /**
- * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the response is
- * interrupted, and continued with the word when it comes.
+ * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the
+ * response is interrupted, and continued with the word when it comes.
  */
 export type Word =
   | { approved: boolean; reason: string | undefined; answers?: string[][] | undefined }
@@ -119,7 +119,10 @@ export async function verdictOn(tool: Tool, input: Record<string, unknown>): Pro
   return (await tool.judge?.(input)) ?? { policy: (await tool.readPolicy?.()) ?? 'allow' };
 }
 
-/** Runs a call to its result: what fails becomes an error text. Undefined when it goes on waiting, in a response to come. */
+/**
+ * Runs a call to its result: what fails becomes an error text. Undefined when it goes on waiting, in a response to
+ * come.
+ */
 export async function runCall(
   options: RunOptions,
   call: AcceptedCall,

@@ -1,8 +1,8 @@
 import { type CommandPart, type CommandWord, readCommand } from './command-parts.ts';
 
 /**
- * What a part of a command may be for a pattern: itself, without the folder of its program, and what it makes another program
- * run (`sudo`, `xargs`, `sh -c`). `isOpen`: it goes on, nobody knows how.
+ * What a part of a command may be for a pattern: itself, without the folder of its program, and what it makes another
+ * program run (`sudo`, `xargs`, `sh -c`). `isOpen`: it goes on, nobody knows how.
  */
 export type CommandFace = { text: string; isOpen: boolean };
 
@@ -30,7 +30,10 @@ const codeTakers = new Set([
   'xargs',
 ]);
 
-/** Characters that the faces of one command may still have, with those read to find them; less than none: there are more. */
+/**
+ * Characters that the faces of one command may still have, with those read to find them; less than none: there are
+ * more.
+ */
 export type FaceRoom = { left: number };
 
 const anything: CommandFace = { text: '', isOpen: true };

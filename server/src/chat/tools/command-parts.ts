@@ -1,6 +1,6 @@
 /**
- * Reads a shell command as far as rules need it: the simple commands in it, wherever they stand, with their quotes removed.
- * What it does not understand it says so about; it never guesses.
+ * Reads a shell command as far as rules need it: the simple commands in it, wherever they stand, with their quotes
+ * removed. What it does not understand it says so about; it never guesses.
  */
 
 /** `isOpen`: only the beginning is known, because the shell puts something in its place. `isBare`: without quotes. */

@@ -23,7 +23,7 @@ export type ToolUser = {
 };
 
 /**
- * Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. The signal
- * aborts when the response is cut or has been made: tools let go then what they hold.
+ * Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. The
+ * signal aborts when the response is cut or has been made: tools let go then what they hold.
  */
 export type FindTools = (turn: ToolUser, signal: AbortSignal, notify: (notice: Notice) => void) => Promise<Tool[]>;

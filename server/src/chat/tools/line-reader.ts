@@ -16,7 +16,10 @@ export type ReadLines = {
   isEnd: boolean;
 };
 
-/** Lines `offset` and following of a file of the workspace; `binary` for what is no text. It is read no further than needed. */
+/**
+ * Lines `offset` and following of a file of the workspace; `binary` for what is no text. It is read no further than
+ * needed.
+ */
 export async function readLines(
   daemon: Daemon,
   path: string,

@@ -14,8 +14,8 @@ const keepMs = 120_000;
 const written = z.object({ entry: workspaceEntry });
 
 /**
- * These tools, whose long results (over 32 KiB of text) are written whole to a file of the workspace, beside the logs of commands and
- * swept with them. The model gets the beginning, the end, and the path.
+ * These tools, whose long results (over 32 KiB of text) are written whole to a file of the workspace, beside the logs
+ * of commands and swept with them. The model gets the beginning, the end, and the path.
  */
 export function keepLongResults(tools: readonly Tool[], turn: WorkspaceTurn, responseId: string): Tool[] {
   return tools.map((tool) => ({

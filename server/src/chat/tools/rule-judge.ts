@@ -6,8 +6,9 @@ import { onlyReads } from './command-reads.ts';
 import { isVery, mayMatch, readPattern, surelyMatches } from './rule-pattern.ts';
 
 /**
- * What rules say of one call (docs/workspaces.md, "Rules"). A deny always holds. Otherwise those of the conversation come before
- * the person's, of each the most specific, and where none fits the preset decides. A command counts as its strictest part.
+ * What rules say of one call (docs/workspaces.md, "Rules"). A deny always holds. Otherwise those of the conversation
+ * come before the person's, of each the most specific, and where none fits the preset decides. A command counts as its
+ * strictest part.
  */
 
 /** What is in force for one conversation. */
@@ -149,7 +150,10 @@ function ofFace(rules: RulesInForce, part: CommandPart, face: CommandFace): Tool
   return policy === 'deny' ? 'ask' : policy;
 }
 
-/** The rule that decides: any deny, else the heaviest of the conversation's, else of the person's; of equals the strictest. */
+/**
+ * The rule that decides: any deny, else the heaviest of the conversation's, else of the person's; of equals the
+ * strictest.
+ */
 function bySpecificity(
   { conversation, person }: RulesInForce,
   isFitting: (rule: ToolRule) => boolean,

@@ -1,4 +1,6 @@
-/** Cuts text that comes in pieces into lines. A long line is joined once, when it ends, however many pieces it came in. */
+/**
+ * Cuts text that comes in pieces into lines. A long line is joined once, when it ends, however many pieces it came in.
+ */
 export class TextLines {
   readonly #maxLength: number;
   #pieces: string[] = [];

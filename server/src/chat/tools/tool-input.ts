@@ -12,10 +12,15 @@ type Definition<Input> = {
   run(input: Input, context: ToolContext): Promise<unknown>;
 };
 
-/** What models are given, by the schema that it was made of: those of our tools are constants, and each turn offers them anew. */
+/**
+ * What models are given, by the schema that it was made of: those of our tools are constants, and each turn offers them
+ * anew.
+ */
 const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
 
-/** A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words. */
+/**
+ * A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words.
+ */
 export function defineTool<Input>({ name, description, input, timeoutMs, effect, run }: Definition<Input>): Tool {
   return {
     name,

@@ -64,8 +64,8 @@ async function readInForce(db: Queryable, chatId: string, userId: string): Promi
 }
 
 /**
- * The rule that an approval may leave behind: for the shell, of this very command. Undefined where that is too long, and for a call
- * of the shell that runs no command.
+ * The rule that an approval may leave behind: for the shell, of this very command. Undefined where that is too long,
+ * and for a call of the shell that runs no command.
  */
 export function ruleOf(toolName: string, input: Record<string, unknown>): ToolRule | undefined {
   if (toolName !== 'bash') return { tool: toolName, policy: 'allow' };

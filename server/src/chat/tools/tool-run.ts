@@ -11,8 +11,8 @@ import { storableJson, storableText } from '../model/storable-text.ts';
 import type { ToolEffect, Verdict } from './rule-judge.ts';
 
 /**
- * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and of a
- * ToolFailure reach the model. `readPolicy` is asked at each call; without it a tool may be called.
+ * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and
+ * of a ToolFailure reach the model. `readPolicy` is asked at each call; without it a tool may be called.
  */
 export type Tool = ToolDefinition & {
   readPolicy?: () => Promise<ToolPolicy>;
@@ -20,7 +20,9 @@ export type Tool = ToolDefinition & {
   effect?: ToolEffect;
   /** The word on one call, of its policy and the rules in force, asked at each call (`ruled` in tool-rules.ts). */
   judge?: (input: Record<string, unknown>) => Promise<Verdict>;
-  /** What it asks the person, whose answers are its result: then it is not run. Throws ToolFailure for wrong arguments. */
+  /**
+   * What it asks the person, whose answers are its result: then it is not run. Throws ToolFailure for wrong arguments.
+   */
   questionsOf?: (input: Record<string, unknown>) => Question[];
   /** False: the model is not told of it. */
   isOffered?: boolean;
@@ -79,8 +81,8 @@ export type ToolListener = {
 export const stoppedToolText = 'Stopped before the tool returned a result.';
 
 /**
- * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or when
- * the signal aborts, whether it minds its signal or not; what it reported until then stays.
+ * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or
+ * when the signal aborts, whether it minds its signal or not; what it reported until then stays.
  */
 export async function runTool(
   tool: Tool,

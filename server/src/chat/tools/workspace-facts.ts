@@ -27,7 +27,10 @@ export function workspaceFacts(
   return `## The workspace\n\n${lines}${agents === '' ? '' : `\n\n${agents}`}`;
 }
 
-/** Those of the folder worked in and of the folders that lead to it, the nearest last; it also has the first claim to the room. */
+/**
+ * Those of the folder worked in and of the folders that lead to it, the nearest last; it also has the first claim to
+ * the room.
+ */
 function agentsTexts(notes: WorkspaceNotes | undefined, folder: string): string {
   const inReach = (notes?.agents ?? []).filter((file) => `${folder}/`.startsWith(`${file.folder}/`));
   const nearestFirst = inReach.toSorted((a, b) => b.folder.length - a.folder.length);

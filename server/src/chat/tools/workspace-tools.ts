@@ -17,9 +17,9 @@ import { WorkspaceTurn } from './workspace-turn.ts';
 type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
 
 /**
- * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results are
- * kept in it; only the latter, and added skills, when workspaces are off. The workspace starts when they are asked for;
- * only a call waits for it. It is held until the signal aborts.
+ * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results
+ * are kept in it; only the latter, and added skills, when workspaces are off. The workspace starts when they are asked
+ * for; only a call waits for it. It is held until the signal aborts.
  */
 export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: FindTools): FindTools {
   const changes = new ChangesSweep(deps);

@@ -41,8 +41,8 @@ export class WorkspaceTurn {
   }
 
   /**
-   * Runs `work` on the started workspace. Throws ToolFailure when it is lost meanwhile, what starting it throws, and the signal's
-   * reason.
+   * Runs `work` on the started workspace. Throws ToolFailure when it is lost meanwhile, what starting it throws, and
+   * the signal's reason.
    */
   async use<T>(signal: AbortSignal, work: (daemon: Daemon, signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();

@@ -4,7 +4,9 @@ import { cutToTokens, pruneToolCalls } from './context-cut.ts';
 import type { Window } from './context-history.ts';
 import { parsePrompts } from './prompt.ts';
 
-/** The requests that make a summary of earlier messages: each fits the window, whatever the length of the conversation. */
+/**
+ * The requests that make a summary of earlier messages: each fits the window, whatever the length of the conversation.
+ */
 
 export type SummaryRequest = { messages: ChatMessage[]; maxOutputTokens: number };
 

@@ -8,7 +8,9 @@ import { estimateMessage } from './token-estimate.ts';
 
 const removedResult = '[This tool result was removed to make room. Call the tool again if you need it.]';
 const minResultTokens = 64;
-/** A turn that has outgrown its room is cut to this share of it, so that its beginning stays the same for some steps. */
+/**
+ * A turn that has outgrown its room is cut to this share of it, so that its beginning stays the same for some steps.
+ */
 const shrunkShare = 0.6;
 const shortResult = 200;
 const shownOfResult = 100;
@@ -16,8 +18,8 @@ const shortArgument = 400;
 const shownOfArgument = 120;
 
 /**
- * Earlier tool calls in short: each result is one line, and long arguments are shortened. The same input always gives the same
- * text, so that a provider's cache of it holds.
+ * Earlier tool calls in short: each result is one line, and long arguments are shortened. The same input always gives
+ * the same text, so that a provider's cache of it holds.
  */
 export function pruneToolCalls(messages: readonly ChatMessage[]): ChatMessage[] {
   return messages.map((message) => {
@@ -71,8 +73,8 @@ export function cutUserMessage(message: ChatMessage, room: number): ChatMessage 
 }
 
 /**
- * Messages of a running turn that have outgrown `room`: results of earlier steps are removed, oldest first, until there is room for
- * more; when that is not enough, those of the last step are cut. The same array when it fits already.
+ * Messages of a running turn that have outgrown `room`: results of earlier steps are removed, oldest first, until there
+ * is room for more; when that is not enough, those of the last step are cut. The same array when it fits already.
  */
 export function shrinkToolResults(
   messages: ChatMessage[],

@@ -9,7 +9,10 @@ import { parsePrompts, promptOf } from './prompt.ts';
 import { estimateMessages, messageTexts } from './token-estimate.ts';
 import { type CountTokens, createUsageRatio, sampleRatio } from './token-ratio.ts';
 
-/** Reads of a conversation what may go to the model, and how much it is. Sizes are estimated tokens unless they say otherwise. */
+/**
+ * Reads of a conversation what may go to the model, and how much it is. Sizes are estimated tokens unless they say
+ * otherwise.
+ */
 
 /** A stored message as the context reads it; `parts` is looked at only when `prompt` is null. */
 export type ContextMessage = {
@@ -27,7 +30,10 @@ export type ContextMessage = {
   start: ContextStart | null;
 };
 
-/** Where the messages that are sent begin: those up to that one are not, and the summary stands for them if there is one. */
+/**
+ * Where the messages that are sent begin: those up to that one are not, and the summary stands for them if there is
+ * one.
+ */
 export type ContextStart = { upToId: string; summary: { id: string; upToId: string; text: string } | null };
 
 export type HistoryOptions = {
@@ -87,7 +93,10 @@ const marginShare = 0.03;
 const minMargin = 512;
 /** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
 const nearLimit = 0.65;
-/** From this share on, answers with tool calls are read for what their tokens cost: steps of this turn will fill the rest. */
+/**
+ * From this share on, answers with tool calls are read for what their tokens cost: steps of this turn will fill the
+ * rest.
+ */
 const worthLearning = 0.3;
 const messagesToLearnFrom = 20;
 const firstRequestShare = 0.1;
@@ -101,8 +110,9 @@ export function windowOf(model: { contextWindow: number; maxOutputTokens: number
 }
 
 /**
- * Reads newest first, until the beginning of what is sent, or until it is too much even with earlier tool calls in short. Estimates
- * are corrected by what the provider counted of earlier answers or else, near the limit, by the tokenizer.
+ * Reads newest first, until the beginning of what is sent, or until it is too much even with earlier tool calls in
+ * short. Estimates are corrected by what the provider counted of earlier answers or else, near the limit, by the
+ * tokenizer.
  */
 export async function readHistory(options: HistoryOptions): Promise<History> {
   const window = windowOf(options.model);

@@ -6,7 +6,9 @@ import { estimateMessage } from './token-estimate.ts';
 
 /** Chooses what the model sees of a conversation. Sizes are estimated tokens unless they say otherwise. */
 
-/** What goes of a history: the entries from `keepFrom` on, those before `pruneBefore` with their tool calls in short. */
+/**
+ * What goes of a history: the entries from `keepFrom` on, those before `pruneBefore` with their tool calls in short.
+ */
 export type Choice = { keepFrom: number; pruneBefore: number };
 
 export type FittedContext = {
@@ -27,7 +29,10 @@ export type FittedContext = {
   fitTurn: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
 };
 
-/** What is cut or summarized is brought down to this share of the room, so that the beginning then stays the same for long. */
+/**
+ * What is cut or summarized is brought down to this share of the room, so that the beginning then stays the same for
+ * long.
+ */
 const targetShare = 0.6;
 /** Of that, what the first request takes at most, and with it a summary. */
 const headerShares = { cut: 0.1, summary: 0.2 };
@@ -114,8 +119,8 @@ function costOf(history: History, choice: Choice): number {
 }
 
 /**
- * Throws `payload_too_large` when what is never left out is more than the window takes: instructions, tools, summary, and the newest
- * message.
+ * Throws `payload_too_large` when what is never left out is more than the window takes: instructions, tools, summary,
+ * and the newest message.
  */
 export function assertFits(history: History): void {
   windowFor(history);
@@ -145,7 +150,8 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
     withFiles: withFiles(header, entries, ratio),
     ratio,
     fitTurn(messages, counted) {
-      // What the provider counted of the last question tells how much an estimated token is, where that is more than expected.
+      // What the provider counted of the last question tells how much an estimated token is, where that is more than
+      // expected.
       if (counted !== undefined && asked > 0) actual = Math.max(actual, Math.min(counted / asked, mostPerToken));
       const room = Math.max(Math.floor(window.room / actual) - tokens, 0);
       const fitted = shrinkToolResults(messages, room, tokensOf);

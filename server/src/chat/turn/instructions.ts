@@ -25,8 +25,8 @@ export type InstructionText = { layer: InstructionLayer; text: string };
 const variable = /\{\{\s*(user_name|current_date|language|timezone)\s*\}\}/g;
 
 /**
- * The layers of what a model is told, in their order: stable ones first, so that a provider's cache is of use, and the date alone of
- * the time. Layers that nobody wrote are left out; the moment is always there.
+ * The layers of what a model is told, in their order: stable ones first, so that a provider's cache is of use, and the
+ * date alone of the time. Layers that nobody wrote are left out; the moment is always there.
  */
 export function instructionTexts(sources: InstructionSources): InstructionText[] {
   const values = variableValues(sources);

@@ -5,7 +5,10 @@ import { estimateMessages } from './token-estimate.ts';
 /** What is stored with a message so that later turns need not make it again: the provider messages it becomes. */
 export type StoredPrompt = { prompt: string; promptTokens: number };
 
-/** `prompt` is the inside of a JSON array of provider messages. Reasoning is left out: it goes back only within its turn. */
+/**
+ * `prompt` is the inside of a JSON array of provider messages. Reasoning is left out: it goes back only within its
+ * turn.
+ */
 export function promptOf(role: 'user' | 'assistant', parts: readonly MessagePart[]): StoredPrompt {
   const messages =
     role === 'user'

@@ -40,14 +40,18 @@ export type TurnOptions = {
   /** Asked after the results of a step: true ends the turn there, because a message of the person comes next. */
   isSteered?: (() => Promise<boolean>) | undefined;
   /**
-   * Awaited before tools run, and, `isBeforeAsking`, after their results are out; what it throws ends the turn as a rejection.
+   * Awaited before tools run, and, `isBeforeAsking`, after their results are out; what it throws ends the turn as a
+   * rejection.
    */
   onCheckpoint?: (isBeforeAsking: boolean) => Promise<void>;
-  /** Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the one before. */
+  /**
+   * Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the
+   * one before.
+   */
   fitMessages?: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
   /**
-   * Stores what the model wants back of a step with tools, with the id of the step's first call. Awaited before the calls count as
-   * asked for, so that no call is continued without it.
+   * Stores what the model wants back of a step with tools, with the id of the step's first call. Awaited before the
+   * calls count as asked for, so that no call is continued without it.
    */
   onEcho?: ((callId: string, echo: Echo) => Promise<void>) | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;

@@ -7,7 +7,10 @@ import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
 import { emitResult } from './step-writer.ts';
 import { turnBounds } from './turn-loop.ts';
 
-/** Calls that waited for a person when their response was interrupted, and come to their end in the response that continues it. */
+/**
+ * Calls that waited for a person when their response was interrupted, and come to their end in the response that
+ * continues it.
+ */
 
 export type WaitingCall = DynamicToolPart & { asked: Extract<Asked, { approvalId: string }> };
 

@@ -4,8 +4,8 @@ import { attributeOf, readXml } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 
 /**
- * Word (ECMA-376): paragraphs, tables row by row, notes at the end; headers before and footers after all of it. Pages are those that
- * Word saw when it saved, else parts.
+ * Word (ECMA-376): paragraphs, tables row by row, notes at the end; headers before and footers after all of it. Pages
+ * are those that Word saw when it saved, else parts.
  */
 export function readDocx(zip: ZipFile, writer: PageWriter): void {
   const part = 'word/document.xml';

@@ -1,8 +1,13 @@
-/** Which encoding bytes without a mark are in that are not UTF-8: told by what is common in the languages that use it. */
+/**
+ * Which encoding bytes without a mark are in that are not UTF-8: told by what is common in the languages that use it.
+ */
 
 const looked = 64 * 1024;
 
-/** One byte a character. Of these characters texts beyond ASCII consist for the most part; earlier ones win where it is equal. */
+/**
+ * One byte a character. Of these characters texts beyond ASCII consist for the most part; earlier ones win where it is
+ * equal.
+ */
 const singleByte: [string, string][] = [
   ['windows-1252', 'äöüÄÖÜßéèêëàâáíîïóôúûùñçåøæœãõ’“”„–…«»°€§'],
   ['windows-1250', 'ąćęłńóśźżĄĆĘŁŃŚŹŻáčďéěíňřšťúůýžőűäöüßăâîşţ„”–…'],
@@ -39,7 +44,9 @@ export function guessEncoding(bytes: Uint8Array): string {
   return pair?.name ?? bestOfSingle(head);
 }
 
-/** Whether they are two bytes a character in this encoding. A character that the look cuts off at its end is no fault. */
+/**
+ * Whether they are two bytes a character in this encoding. A character that the look cuts off at its end is no fault.
+ */
 function decoded(name: string, head: Uint8Array): string | undefined {
   try {
     return new TextDecoder(name, { fatal: true }).decode(head, { stream: true });

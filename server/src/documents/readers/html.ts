@@ -18,8 +18,8 @@ export function readHtml(bytes: Uint8Array, writer: PageWriter): void {
 }
 
 /**
- * The text that a reader of the page sees, block by block, without scripts and styles. Nothing is fetched. The title comes first, unless
- * the page begins with it or `withTitle` is false.
+ * The text that a reader of the page sees, block by block, without scripts and styles. Nothing is fetched. The title
+ * comes first, unless the page begins with it or `withTitle` is false.
  */
 export function writeHtml(source: string, writer: PageWriter, withTitle = true): void {
   let line = '';

@@ -73,8 +73,8 @@ function isForeign(text: string): boolean {
 }
 
 /**
- * Letters that stand for their shapes are taken by PDF.js for letters from the left, and left as they are drawn, from the left. This
- * undoes it and makes plain letters of them.
+ * Letters that stand for their shapes are taken by PDF.js for letters from the left, and left as they are drawn, from
+ * the left. This undoes it and makes plain letters of them.
  */
 function inReadingOrder({ str, dir }: Pick<Piece, 'str' | 'dir'>): string {
   if (str.search(form) === -1) return str;

@@ -5,7 +5,10 @@ import { type Piece, readLine } from './pdf-lines.ts';
 
 const named = 12;
 
-/** PDF: the text of each page as its program placed it. Fonts are not drawn, nothing is fetched, no code of the file runs. */
+/**
+ * PDF: the text of each page as its program placed it. Fonts are not drawn, nothing is fetched, no code of the file
+ * runs.
+ */
 export async function readPdf(bytes: Uint8Array, writer: PageWriter, bounds: DocumentBounds): Promise<void> {
   const pdf = await open(bytes);
   const silent: number[] = [];

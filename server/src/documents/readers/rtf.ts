@@ -29,7 +29,10 @@ const token = /\\'([0-9a-f]{2})|\\([a-z]{1,32})(-?\d{1,10})? ?|\\([^a-z])|([{}])
 /** `aside` is what its text is, where it is not the paragraph's. */
 type Group = { isSkipped: boolean; afterUnicode: number; aside?: 'note' | 'mark' };
 
-/** Rich Text Format: its words and paragraphs. A character is given as itself, as a byte of a code page, or by its number. */
+/**
+ * Rich Text Format: its words and paragraphs. A character is given as itself, as a byte of a code page, or by its
+ * number.
+ */
 export function readRtf(bytes: Buffer, writer: PageWriter): void {
   const source = bytes.toString('latin1');
   const groups: Group[] = [];

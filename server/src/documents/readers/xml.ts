@@ -2,7 +2,10 @@ import { Parser } from 'htmlparser2';
 import { DocumentRefused, deepestNesting, tooDeep } from '../document.ts';
 import { decoderFor } from './text-encoding.ts';
 
-/** XML of office files as events. Entities that a file declares itself are refused, wherever they lead; nothing is ever fetched. */
+/**
+ * XML of office files as events. Entities that a file declares itself are refused, wherever they lead; nothing is ever
+ * fetched.
+ */
 
 export type XmlAttributes = Record<string, string>;
 
@@ -50,7 +53,9 @@ export function attributeOf(attributes: XmlAttributes, name: string): string | u
   return key === undefined ? undefined : attributes[key];
 }
 
-/** The id of a relation is an attribute with a prefix; beside it there may be a plain `id` that means something else. */
+/**
+ * The id of a relation is an attribute with a prefix; beside it there may be a plain `id` that means something else.
+ */
 export function relationId(attributes: XmlAttributes): string | undefined {
   const key = Object.keys(attributes).find((known) => known.endsWith(':id'));
   return key === undefined ? undefined : attributes[key];

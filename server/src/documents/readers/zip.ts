@@ -1,7 +1,10 @@
 import { inflateRawSync } from 'node:zlib';
 import { DocumentRefused, damaged, locked } from '../document.ts';
 
-/** The parts of a zip file by its directory; each is unpacked when it is asked for, and all of them together up to a bound. */
+/**
+ * The parts of a zip file by its directory; each is unpacked when it is asked for, and all of them together up to a
+ * bound.
+ */
 
 type Entry = { method: number; flags: number; packed: number; offset: number };
 

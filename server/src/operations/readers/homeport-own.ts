@@ -58,7 +58,9 @@ function* skillsIn(entries: readonly string[], folder: string): Generator<ReadIt
   }
 }
 
-/** The members of one prompt or assistant; only its names if it is larger than any, so that nothing large is checked. */
+/**
+ * The members of one prompt or assistant; only its names if it is larger than any, so that nothing large is checked.
+ */
 function modest(value: unknown): Members {
   const own = members(value);
   const json = Buffer.from(JSON.stringify(own));

@@ -18,7 +18,9 @@ import {
 } from './read-conversation.ts';
 import { instructions, isMembers, type Members, members, name, title } from './values.ts';
 
-/** Everything in an archive, whatever program made it: projects first, then conversations in the order of the archive. */
+/**
+ * Everything in an archive, whatever program made it: projects first, then conversations in the order of the archive.
+ */
 
 const sideFiles = new Set([
   ...[

@@ -38,8 +38,8 @@ class Refusal extends Error {
 }
 
 /**
- * Apps in workspaces, each on an origin of its own (docs/decisions/0050-previews.md). They are strangers: nothing of the
- * person's goes there, and nothing that they send reaches beyond their origin.
+ * Apps in workspaces, each on an origin of its own (docs/decisions/0050-previews.md). They are strangers: nothing of
+ * the person's goes there, and nothing that they send reaches beyond their origin.
  */
 export class Previews {
   readonly #deps: PreviewDeps;

@@ -107,8 +107,8 @@ export class Blobs {
   }
 
   /**
-   * Keeps a file's bytes and returns their name; undefined if there is no room for them, even after `makeRoom`. Throws what
-   * reading it throws.
+   * Keeps a file's bytes and returns their name; undefined if there is no room for them, even after `makeRoom`. Throws
+   * what reading it throws.
    */
   async keep(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
     // Only what may be kept already is read where there is no room.

@@ -30,8 +30,9 @@ type Store = { blobs: Blobs; journal: Journal; records: Records };
 type Open = { turn: string; isBackground: boolean };
 
 /**
- * What each turn changed in the home: the home is looked at before a turn's first write and after each of its commands; what differs
- * is the turn's. Contents from before are kept, so that they can be put back. Everything is below `~/.workspace/.homeport-changes`.
+ * What each turn changed in the home: the home is looked at before a turn's first write and after each of its commands;
+ * what differs is the turn's. Contents from before are kept, so that they can be put back. Everything is below
+ * `~/.workspace/.homeport-changes`.
  */
 export class Changes {
   readonly #daemon: Daemon;

@@ -1,6 +1,6 @@
 /**
- * What is at one path. `content` names a file's bytes: their SHA-256 where the store keeps them, otherwise `?` and what tells one
- * version from another. `skipped` claims nothing about the path or anything below it.
+ * What is at one path. `content` names a file's bytes: their SHA-256 where the store keeps them, otherwise `?` and what
+ * tells one version from another. `skipped` claims nothing about the path or anything below it.
  */
 export type Entry =
   | { type: 'file'; mode: number; size: number; content: string }

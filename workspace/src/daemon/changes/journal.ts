@@ -12,8 +12,8 @@ const linesSpare = 2_000;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * What the last scan saw, in a file that only grows until it is written anew. After each scan's lines it says how many entries there
- * are: a file that ends with something else, or has other ones, is not believed.
+ * What the last scan saw, in a file that only grows until it is written anew. After each scan's lines it says how many
+ * entries there are: a file that ends with something else, or has other ones, is not believed.
  */
 export class Journal {
   readonly #path: string;

@@ -2,8 +2,8 @@ import type { Blobs } from './blobs.ts';
 import { contentsOf, type Records } from './records.ts';
 
 /**
- * Frees room for a file of so many bytes: what nothing names goes first, then the oldest turns go. `inHome` are the contents that
- * the last look saw. No turn is given up for a file that has no room even without it.
+ * Frees room for a file of so many bytes: what nothing names goes first, then the oldest turns go. `inHome` are the
+ * contents that the last look saw. No turn is given up for a file that has no room even without it.
  */
 export async function makeRoom(
   bytes: number,

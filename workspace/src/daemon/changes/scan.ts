@@ -8,8 +8,8 @@ import { ancestorsOf, type Entry, type SkipReason, type State } from './entry.ts
 import { isIgnored, type Rules, rulesIn } from './ignored.ts';
 
 /**
- * An entry of a scan. The stamp changes with the file: what has the same one is not read again. `unkept` is what its content would
- * be called if the store had no room for it.
+ * An entry of a scan. The stamp changes with the file: what has the same one is not read again. `unkept` is what its
+ * content would be called if the store had no room for it.
  */
 export type Scanned = { entry: Entry; stamp: string; unkept?: string };
 

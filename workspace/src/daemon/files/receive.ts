@@ -13,8 +13,8 @@ type Announced = { size: number | undefined; space: Room };
 
 /**
  * Writes a body to a descriptor; what arrives during one write goes with the next. No write is pending when it settles.
- * The stream stays open so that a refusal can be sent. Throws `storage_full`, and `invalid_request` if the body is cut off or has another
- * size than announced.
+ * The stream stays open so that a refusal can be sent. Throws `storage_full`, and `invalid_request` if the body is cut
+ * off or has another size than announced.
  */
 export async function receiveBody(descriptor: number, bytes: Readable, { size, space }: Announced): Promise<void> {
   const ended = Promise.withResolvers<void>();

@@ -37,8 +37,9 @@ export function spaceOf(daemon: Daemon): HomeSpace {
 }
 
 /**
- * What the home takes of what it may. While anything runs, the free space of the disk and what was written are looked at
- * every second, and the home is measured as soon as it can have passed its limit. Above it, nothing can be written until something is deleted.
+ * What the home takes of what it may. While anything runs, the free space of the disk and what was written are looked
+ * at every second, and the home is measured as soon as it can have passed its limit. Above it, nothing can be written
+ * until something is deleted.
  */
 export class HomeSpace {
   readonly limits: SpaceLimits;
@@ -141,7 +142,10 @@ export class HomeSpace {
     if (isDue || this.#temporary > temporaryMax || this.#mayBeFull()) void this.look();
   }
 
-  /** The free space tells what it can have grown by at most, unless somebody else freed some; hence what was written, too. */
+  /**
+   * The free space tells what it can have grown by at most, unless somebody else freed some; hence what was written,
+   * too.
+   */
   #mayBeFull(): boolean {
     const { bytes, files } = this.limits;
     const free = this.#free();

@@ -12,8 +12,8 @@ const measuringMs = 120_000;
 const tmpfs = 0x01021994;
 
 /**
- * Counts a home with the system's own programs at a lower priority; undefined if that fails or takes two minutes. Files that
- * are deleted but still open count as well.
+ * Counts a home with the system's own programs at a lower priority; undefined if that fails or takes two minutes. Files
+ * that are deleted but still open count as well.
  */
 export async function measureHome(home: string): Promise<Space | undefined> {
   const [counted, hidden] = await Promise.all([countTree(home), countDeleted(home)]);

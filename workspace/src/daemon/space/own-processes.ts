@@ -7,8 +7,9 @@ export function ownProcesses(): string[] {
 }
 
 /**
- * The bytes that processes here have written to disks: a count that grows, since a parent takes over what its ended children
- * wrote. Nobody outside changes it, as they change the free space; what is allocated without being written is not in it.
+ * The bytes that processes here have written to disks: a count that grows, since a parent takes over what its ended
+ * children wrote. Nobody outside changes it, as they change the free space; what is allocated without being written is
+ * not in it.
  */
 export function writtenBytes(): number {
   return ownProcesses()

@@ -110,7 +110,10 @@ export function homeMount(id: string, made: Record<string, string> = {}) {
   };
 }
 
-/** A container of the same image under the same limits, without home, sockets, name and labels: nobody takes it for a workspace. */
+/**
+ * A container of the same image under the same limits, without home, sockets, name and labels: nobody takes it for a
+ * workspace.
+ */
 export function trialOptions(config: Config): ContainerCreateOptions {
   const nobody = { id: '', generation: 0, slot: 0, daemonTokenHash: '', workspaceToken: '' };
   const { Image, User, HostConfig } = containerOptions(config, '', nobody, { workspace: '', daemon: '' }, true);

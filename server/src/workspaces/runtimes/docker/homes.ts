@@ -22,8 +22,8 @@ export async function makeHome(engine: Engine, config: Config, installation: str
 }
 
 /**
- * Counts a home in a container of its own, which its workspace cannot reach. Undefined if the engine keeps to a quota by
- * itself, or if it takes too long.
+ * Counts a home in a container of its own, which its workspace cannot reach. Undefined if the engine keeps to a quota
+ * by itself, or if it takes too long.
  */
 export async function measureVolume(engine: Engine, config: Config, id: string): Promise<Measured | undefined> {
   const volume = await orMissing(engine.getVolume(volumeName(id)).inspect());
