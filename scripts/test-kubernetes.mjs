@@ -1,7 +1,6 @@
-// The kubernetes runtime against a real cluster: node scripts/test-kubernetes.mjs (docs/operations.md, "Workspaces in Kubernetes").
-// KUBECONFIG names an administrator of it; WORKSPACE_IMAGE an image that its nodes have; TEST_CONTROL_HOST an address of this machine that
-// pods reach. It makes a namespace, works there with the rights of the chart's Role alone, and removes it. Without a node that is ready
-// only what needs none is tried: server-side apply, permissions, scaling, rotation.
+// The kubernetes runtime against a real cluster (docs/operations.md, "Workspaces in Kubernetes"). KUBECONFIG names an
+// administrator of it, WORKSPACE_IMAGE an image that its nodes have, TEST_CONTROL_HOST an address here that pods reach.
+// It works in its own namespace with the rights of the chart's Role; without a ready node, only what needs none.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';

@@ -6,10 +6,9 @@ import { createChat } from './chat-harness.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, type FakeTool, startFakeMcp } from './fakes/mcp-server.ts';
 
 /**
- * A server that changes its definitions at any moment: while it is tested, while it is trusted, between trust and turn, between the
- * offer and the call, on the second page, announced or in silence, with the session lost or kept. A call is bad when it comes
- * although the last definitions that the server gave before it are not those that the person trusted. (What a server changes after
- * its last word and before the call arrives nobody can see: no call can name the definition it means.)
+ * A server changes its definitions at any moment, announced or in silence. A call is bad when it comes although the last
+ * definitions that the server gave before it are not those that the person trusted. What it changes after its last word
+ * nobody can see: no call can name the definition it means.
  */
 
 let app: TestApp;

@@ -96,9 +96,9 @@ const byLowestSharedTier = {
 };
 
 /**
- * The model of a turn: the given one, otherwise the owner's default, otherwise the default that is shared with them. Throws
- * `not_found` for a missing or foreign id, and `model_unavailable`, with what to do, if it is disabled, no longer shared or there is
- * no default. `wasTheirs`: the id was checked when it was chosen, so a foreign one has been shared until then.
+ * The model of a turn: the given one, the owner's default, or the default shared with them. Throws `not_found` for a
+ * foreign id, and `model_unavailable`, with what to do, if it is disabled, no longer shared or there is no default.
+ * `wasTheirs`: the id was checked when it was chosen, so a foreign one was shared until then.
  */
 export async function resolveModel(
   deps: ChoiceDeps,
