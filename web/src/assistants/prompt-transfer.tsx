@@ -5,6 +5,7 @@ import { useRef, useState } from 'react';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { Card } from '../frame/section.tsx';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { useText } from '../i18n.ts';
 import classes from './prompts.module.css';
 import { type ImportReport, usePromptTransfer } from './use-prompt-transfer.ts';
@@ -55,6 +56,7 @@ export function PromptTransfer({ hasPrompts }: { hasPrompts: boolean }) {
 
 function Report({ report, onClose }: { report: ImportReport; onClose: () => void }) {
   const t = useText();
+  useReturnFocus();
   const { taken, refused, isNoList } = report;
   return (
     <Modal opened onClose={onClose} title={t('prompts.reportTitle')} size="32rem">

@@ -11,6 +11,7 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { assistantQuery } from '../frame/assistant-queries.ts';
 import { showToast } from '../frame/toasts.tsx';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { i18n, useText } from '../i18n.ts';
 import classes from './assistants.module.css';
 import { versionsQuery } from './assistants-api.ts';
@@ -27,6 +28,7 @@ type Props = {
 /** The versions of an assistant: what each changed, and the way back to it. */
 export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const queries = useQueryClient();
   const words = useVersionWords();
   const { data, error } = useQuery(versionsQuery(assistant.id));

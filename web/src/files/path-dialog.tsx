@@ -7,6 +7,7 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { useText } from '../i18n.ts';
 import { folderOf, joinPath, nameOf } from './folders.ts';
 
@@ -22,6 +23,7 @@ type Props = {
 /** Asks for a new name, or for the folder to move to, which may be a new one. */
 export function PathDialog({ kind, path, folders, onMove, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const listId = useId();
   const { form, formProps, isBusy, failure } = useApiForm<{ to: string }>({
     initialValues: { to: kind === 'rename' ? nameOf(path) : folderOf(path) },

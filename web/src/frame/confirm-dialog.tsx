@@ -2,6 +2,7 @@ import './dialogs.css';
 import { Button, Modal } from '@mantine/core';
 import { useText } from '../i18n.ts';
 import classes from './confirm-dialog.module.css';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type Props = {
   title: string;
@@ -18,6 +19,7 @@ type Props = {
 /** Asks before something that cannot be undone. Load it lazily: dialogs are not part of the first page load. */
 export function ConfirmDialog({ title, text, confirmLabel, instead, isGentle = false, onConfirm, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   return (
     <Modal.Root opened onClose={onClose} size={instead ? '38rem' : 'sm'}>
       <Modal.Overlay />

@@ -4,6 +4,7 @@ import { Button, Modal } from '@mantine/core';
 import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
+import { useReturnFocus } from './use-return-focus.ts';
 
 /** What a form in a dialog gets: a way to report changes, and its cancel button. */
 export type DialogControls = { onDirty: (isDirty: boolean) => void; cancel: ReactNode };
@@ -24,6 +25,7 @@ export function FormDialog({
   children: (controls: DialogControls) => ReactNode;
 }) {
   const t = useText();
+  useReturnFocus();
   const [isDirty, setDirty] = useState(false);
   const [isAsking, setAsking] = useState(false);
   // Known at once: a key that follows a change may come before the dialog is drawn again.

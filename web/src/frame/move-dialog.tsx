@@ -15,10 +15,12 @@ import { type Translate, useText } from '../i18n.ts';
 import classes from './move-dialog.module.css';
 import { projectsQuery } from './projects-api.ts';
 import { showToast } from './toasts.tsx';
+import { useReturnFocus } from './use-return-focus.ts';
 
 /** Moves a conversation into a project, to another one, or out; says what happened to its files. */
 export function MoveDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
   const t = useText();
+  useReturnFocus();
   const queries = useQueryClient();
   const { conversation } = useWorkbench();
   const { data, error } = useQuery(projectsQuery(false));

@@ -11,10 +11,12 @@ import classes from './palette.module.css';
 import { SearchResult } from './search-result.tsx';
 import type { Commands } from './use-commands.ts';
 import { type Entry, usePaletteEntries } from './use-palette-entries.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 /** One field that leads everywhere: conversations, actions, settings, models. */
 export function Palette({ commands, onClose }: { commands: Commands; onClose: () => void }) {
   const t = useText();
+  useReturnFocus();
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), 120);
   const { groups, isSearching } = usePaletteEntries(text.trim(), search, commands);

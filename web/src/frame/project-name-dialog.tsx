@@ -14,6 +14,7 @@ import { textFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type Props = {
   /** The project to rename; undefined creates a new one. */
@@ -25,6 +26,7 @@ type Props = {
 /** Asks for the name of a project. */
 export function NameDialog({ project, onDone, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const queries = useQueryClient();
   const { form, formProps, isBusy, failure } = useApiForm<{ name: string }>({
     initialValues: { name: project?.name ?? '' },

@@ -4,12 +4,14 @@ import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './confirm-dialog.module.css';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type Props = { title: string; onDone: (title: string) => void; onClose: () => void };
 
 /** Asks for a new title. Load it lazily. */
 export function RenameDialog({ title, onDone, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const [text, setText] = useState(title);
   return (
     <Modal.Root opened onClose={onClose} size="sm">

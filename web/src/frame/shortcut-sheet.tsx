@@ -6,12 +6,14 @@ import { readSendKey } from '../conversation/send-key.ts';
 import { useText } from '../i18n.ts';
 import classes from './shortcut-sheet.module.css';
 import { isMac, shortcutKeys } from './shortcuts.ts';
+import { useReturnFocus } from './use-return-focus.ts';
 
 const mod = isMac ? '⌘' : 'Ctrl';
 
 /** Every keyboard shortcut, grouped by where it works. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useText();
+  useReturnFocus();
   const groups = [
     {
       title: t('shortcuts.everywhere'),

@@ -11,6 +11,7 @@ import { call } from '../api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { useText } from '../i18n.ts';
 import { markSource } from '../incoming-files.ts';
 import mcpClasses from './mcp.module.css';
@@ -24,6 +25,7 @@ const shownMax = 100;
 /** Chooses a resource of a trusted server; what is read of it is attached like a file. */
 export function ResourceDialog({ servers, onFiles, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const [serverId, setServerId] = useState(servers[0]?.id ?? '');
   const [sought, setSought] = useState('');
   const [failure, setFailure] = useState<unknown>();

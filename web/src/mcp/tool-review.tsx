@@ -9,6 +9,7 @@ import { Loading } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { showToast } from '../frame/toasts.tsx';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { useText } from '../i18n.ts';
 import { type McpApi, type McpTest, mcpServersQuery, serverState } from './mcp-api.ts';
 import { ConnectionFailure } from './server-problem.tsx';
@@ -24,6 +25,7 @@ type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClo
  */
 export function ToolReview({ server, api, userId, onClose }: Props) {
   const t = useText();
+  useReturnFocus();
   const queries = useQueryClient();
   const { id, name } = server;
   const [tested, setTested] = useState<McpTest>();

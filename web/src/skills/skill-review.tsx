@@ -12,6 +12,7 @@ import { formatSize } from '../files/file-look.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { showToast } from '../frame/toasts.tsx';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { i18n, useText } from '../i18n.ts';
 import { ShownText } from '../mcp/shown-text.tsx';
 import { countHidden } from '../mcp/visible-text.ts';
@@ -23,6 +24,7 @@ import { skillFilesQuery } from './skills-api.ts';
  */
 export function SkillReview({ skill: { id, name }, onClose }: { skill: Skill; onClose: () => void }) {
   const t = useText();
+  useReturnFocus();
   const queries = useQueryClient();
   const query = useQuery(skillFilesQuery(id));
   const [failure, setFailure] = useState<unknown>();

@@ -9,6 +9,7 @@ import { FormFailure } from '../forms/notice.tsx';
 import dialogClasses from '../frame/confirm-dialog.module.css';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useIsSlow } from '../frame/use-is-slow.ts';
+import { useReturnFocus } from '../frame/use-return-focus.ts';
 import { useText } from '../i18n.ts';
 import { type Changes, changesQuery, changeWorkspace, shortList } from './changes-api.ts';
 import { filesToUndo, TakingBack } from './take-back.ts';
@@ -26,6 +27,7 @@ type Props = {
  */
 export function TakeBackDialog({ chatId, messageIds, onContinue, onCancel }: Props) {
   const t = useText();
+  useReturnFocus();
   const isSlow = useIsSlow();
   const { changes, failure } = useChangesOf(chatId, messageIds, onContinue);
   const { undo, leave, conflicts, isBusy, error } = useTakingBack(chatId, messageIds);
