@@ -4,7 +4,7 @@ import { ApiFailure } from '../api-failure.ts';
 import { backoff, wait } from './backoff.ts';
 import { type ConversationView, emptyView, type ResponseRef, shapeOf } from './conversation-view.ts';
 import { LiveMessage } from './live-message.ts';
-import { appendMessage, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
+import { appendMessage, type Edit, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
 import { followResponse, type StreamDeps } from './response-stream.ts';
 
 export type ConversationDeps = StreamDeps & {
@@ -37,6 +37,8 @@ export class ConversationStore {
   #next: ResponseRef | null = null;
   #after: string | undefined;
   #hasWaiting = false;
+  /** The latest one of this tab. */
+  #edit: Edit | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Frames since the last picture. */
   #arrived = 0;
@@ -98,6 +100,7 @@ export class ConversationStore {
   /** Shows a message that the server has acknowledged. */
   addSubmitted(message: SubmittedMessage, parentId: string | null | undefined, at: string): void {
     const chatId = this.chatId;
+    this.#edit = parentId === undefined ? undefined : { id: message.id, parentId };
     this.#change({
       messages: appendMessage(this.#view.messages, { chatId, message, parentId, at }),
       phase: 'ready',
@@ -228,7 +231,7 @@ export class ConversationStore {
     const hasEndedUnseen = before !== undefined && before !== running && before !== this.#live?.id;
     if (this.#live && this.#live.id !== running) this.#live = null;
     if (!this.#live) this.#after = undefined;
-    const merged = mergeDetail(this.#view, detail);
+    const merged = mergeDetail(this.#view, detail, this.#edit);
     this.#hasWaiting = detail.inputs.length > 0;
     const { chat } = this.#view;
     if (hasEndedUnseen || (chat && chat.title !== detail.chat.title)) this.#deps.onActivity(this.chatId);

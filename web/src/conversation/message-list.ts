@@ -1,17 +1,23 @@
 import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
 
 type Page = { messages: readonly Message[]; nextBefore: string | null };
+/** A message that was sent to begin a branch after `parentId`. */
+export type Edit = { id: string; parentId: string | null };
 
 /**
  * What is shown and what the server tells, together. An input that was shown as a message already stays one while it
  * waits for its response to begin; turning it into a queued one for a moment would make it jump.
  */
-export function mergeDetail(view: Page, detail: ChatDetail): Page & { inputs: readonly QueuedInput[] } {
+export function mergeDetail(view: Page, detail: ChatDetail, edit?: Edit): Page & { inputs: readonly QueuedInput[] } {
   const merged = mergePage(view, detail);
   const next = detail.inputs[0];
   const isShown = detail.response === null && view.messages.some((message) => message.id === next?.id);
   if (!next || !isShown) return { ...merged, inputs: detail.inputs };
-  return { ...merged, ...promoteInput({ messages: merged.messages, inputs: detail.inputs }, next.id, detail.chat.id) };
+  // What an edit takes the place of is still the server's branch until its response begins.
+  const parentId = edit?.id === next.id ? edit.parentId : undefined;
+  const isPlaced = parentId === null || merged.messages.some((message) => message.id === parentId);
+  const told = { messages: merged.messages, inputs: detail.inputs };
+  return { ...merged, ...promoteInput(told, next.id, detail.chat.id, isPlaced ? parentId : undefined) };
 }
 
 /**
@@ -66,11 +72,12 @@ export function appendMessage(
   ];
 }
 
-/** Turns a queued input whose turn has come into a message at the end of the branch. */
+/** Turns a queued input whose turn has come into a message after its parent, or at the end of the branch. */
 export function promoteInput(
   view: { messages: readonly Message[]; inputs: readonly QueuedInput[] },
   messageId: string,
   chatId: string,
+  parentId?: string | null,
 ): { messages: readonly Message[]; inputs: readonly QueuedInput[] } {
   const input = view.inputs.find((candidate) => candidate.id === messageId);
   if (!input) return view;
@@ -78,7 +85,7 @@ export function promoteInput(
   const messages = appendMessage(view.messages, {
     chatId,
     message: { id: message.id, parts: userParts(message.parts) },
-    parentId: undefined,
+    parentId,
     at: createdAt,
   });
   return { messages, inputs: view.inputs.filter((candidate) => candidate !== input) };
