@@ -25,7 +25,7 @@ const launchOptions = {
 export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
-  workers: 2,
+  workers: 1,
   // These limits end what hangs; on a busy machine a page may be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
