@@ -17,7 +17,7 @@ export function admin(args: string[], environment: Record<string, string>): Prom
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, AUTH_SECRET: authSecret, ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, [file, ...args], { env, timeout: 180_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [file, ...args], { env, timeout: 300_000 }, (error, stdout, stderr) => {
       resolve({
         code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
         output: stdout + stderr,
