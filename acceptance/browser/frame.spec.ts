@@ -232,12 +232,13 @@ test('the drawer of a phone holds the focus and gives it back', async ({ page, p
   await page.keyboard.press('Enter');
   const drawer = page.getByRole('dialog');
   await expect(drawer).toBeVisible();
+  const isFocusInside = () =>
+    page.evaluate(`document.querySelector('[role="dialog"]').contains(document.activeElement)`);
+  // It takes the focus a moment after it is seen.
+  await expect.poll(isFocusInside).toBe(true);
   for (let step = 0; step < 12; step += 1) {
     await page.keyboard.press('Tab');
-    expect(
-      await page.evaluate(`document.querySelector('[role="dialog"]').contains(document.activeElement)`),
-      `after ${step + 1} times Tab`,
-    ).toBe(true);
+    expect(await isFocusInside(), `after ${step + 1} times Tab`).toBe(true);
   }
   await page.keyboard.press('Escape');
   await expect(drawer).toHaveCount(0);
