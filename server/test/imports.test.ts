@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
+import { insertUser } from '../src/accounts/users.ts';
+import { claimImport, postponeClaim, renewClaim } from '../src/operations/import-claims.ts';
 import { type Json, startTestApp, type TestApp } from './app.ts';
+import { createTestDatabase } from './database.ts';
 import {
   bring,
   chatbotUiExport,
@@ -229,4 +232,70 @@ test('what is no export is refused with words, and an import is its owner’s al
   assert.equal(cancelled.body.import.state, 'cancelled');
   const late = await who.call('POST /api/imports/start', query);
   assert.deepEqual([late.status, late.body.error.code], [409, 'import_ended']);
+});
+
+for (const [what, fault] of [
+  ['a lost race of two transactions', { message: 'could not serialize access', code: '40001' }],
+  ['a connection that ends', { message: 'Connection terminated unexpectedly' }],
+] as const) {
+  test(`an import goes on soon after ${what}, with the whole archive and nothing twice`, async () => {
+    let [faults, outageUntil] = [0, 0];
+    const said: string[] = [];
+    const faulty = await startTestApp({
+      config: { dataDir: folder },
+      log: (line) => said.push(line),
+      trace: async (statement, work) => {
+        if (faults === 0 && statement.startsWith('update "import_entries"')) {
+          faults += 1;
+          outageUntil = performance.now() + 1_500;
+          throw Object.assign(new Error(fault.message), fault);
+        }
+        // Nor can the import be given back at once.
+        if (performance.now() < outageUntil && /update imports\b/.test(statement))
+          throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        return work();
+      },
+    });
+    try {
+      const who = await faulty.signIn();
+      const startedAt = performance.now();
+      const { import: made } = await bring(who, await chatGptArchive());
+      const seconds = (performance.now() - startedAt) / 1000;
+      assert.equal(faults, 1);
+      assert.deepEqual([made.state, made.counts.imported, made.counts.leftOut], ['done', 2, 1], JSON.stringify(made));
+      assert.equal((await conversationsOf(who)).length, 2);
+      assert.ok(seconds < 25, `it took ${seconds} s`);
+      assert.match(said.join(), /an import was interrupted; trying again/);
+    } finally {
+      await faulty.stop();
+    }
+  });
+}
+
+test('an import that meets an error again and again is given up, after longer and longer rests', async () => {
+  const { database, drop } = await createTestDatabase();
+  const { kysely, pool } = database;
+  try {
+    const owner = await insertUser(kysely, { name: 'Test User', role: 'user', email: 'somebody@example.org' });
+    await pool.query(
+      `insert into imports (id, owner_id, state, is_wanted, size) values ('i', $1, 'reading', true, 1)`,
+      [owner.id],
+    );
+    const rests: (number | null)[] = [];
+    for (let run = await claimImport(kysely); run !== undefined; run = await claimImport(kysely)) {
+      await postponeClaim(kysely, run);
+      assert.equal(await renewClaim(kysely, run), false);
+      assert.equal(await claimImport(kysely), undefined);
+      const { rows } = await pool.query(
+        `update imports i set claimed_until = now() - interval '1 second' from imports before where before.id = i.id
+         returning round(extract(epoch from before.claimed_until - now()))::int as rest`,
+      );
+      rests.push(rows[0].rest);
+    }
+    assert.deepEqual(rests, [2, 8, 32, 60, 60]);
+    const { rows } = await pool.query('select state from imports');
+    assert.deepEqual(rows, [{ state: 'failed' }]);
+  } finally {
+    await drop();
+  }
 });

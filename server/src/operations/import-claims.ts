@@ -10,6 +10,8 @@ const leaseSeconds = 30;
 export const renewEveryMs = 5_000;
 /** Claims of one import in a row that came to nothing: then it is the archive. */
 const attemptsMax = 5;
+const firstRestSeconds = 2;
+const longestRestSeconds = 60;
 const problemsMax = 50;
 /** What was read and never started is given up after this many days, and so is the archive of a failed import. */
 const keptDays = 7;
@@ -55,6 +57,14 @@ export async function holdClaim(trx: Queryable, { id, claim }: Claim): Promise<b
 export async function releaseClaim(db: Queryable, { id, claim }: Claim): Promise<void> {
   await sql`
     update imports set claim = null, claimed_until = null, attempts = attempts - 1
+    where id = ${id} and claim = ${claim}`.execute(db);
+}
+
+/** After an error that may pass: whoever looks next goes on with it, after a rest that grows with each attempt. */
+export async function postponeClaim(db: Queryable, { id, claim, attempts }: ClaimedImport): Promise<void> {
+  const seconds = Math.min(firstRestSeconds * 4 ** (attempts - 1), longestRestSeconds);
+  await sql`
+    update imports set claim = null, claimed_until = now() + ${seconds} * interval '1 second'
     where id = ${id} and claim = ${claim}`.execute(db);
 }
 

@@ -6,8 +6,9 @@ import { finished } from 'node:stream/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { readContent } from '../artifacts/contents.ts';
 import type { Timer } from '../clock.ts';
+import { mayPass } from '../db/pool.ts';
 import { makeFolder } from '../make-folder.ts';
-import { waitAtMost } from '../waits.ts';
+import { until, waitAtMost } from '../waits.ts';
 import { openArchive } from './archive.ts';
 import {
   type ClaimedImport,
@@ -16,6 +17,7 @@ import {
   finishImport,
   finishReading,
   giveUpOld,
+  postponeClaim,
   releaseClaim,
   renewClaim,
   renewEveryMs,
@@ -31,6 +33,8 @@ import { ImportRefused } from './readers/read-conversation.ts';
 
 const lookEveryMs = 5_000;
 const closeMs = 2_000;
+/** As long as a lease: later it has run out. */
+const postponePatience = { patienceMs: 30_000, firstMs: 100, longestMs: 1_000 };
 const batchItems = 50;
 const batchBytes = 4_000_000;
 /** Files of processes that crashed; nobody works this long. */
@@ -114,11 +118,22 @@ export class Imports {
       if (error instanceof ImportRefused) return await failImport(db.kysely, run, error.message, false);
       if (error instanceof ApiError)
         return await failImport(db.kysely, run, `${error.message}. Start the import again later.`, true);
-      // The lease runs out, and the import is tried again, a few times.
       log.warn({ cause: error, import: run.id }, 'an import was interrupted; trying again');
+      await this.#postpone(run);
     } finally {
       renewal.stop();
     }
+  }
+
+  /** Tries until the database answers: it may be what failed. */
+  async #postpone(run: ClaimedImport): Promise<void> {
+    const { db, clock } = this.#deps;
+    const isPostponed = () =>
+      postponeClaim(db.kysely, run).then(
+        () => true,
+        () => this.#closed.signal.aborted,
+      );
+    await until({ clock, ...postponePatience }, isPostponed);
   }
 
   /**
@@ -230,7 +245,7 @@ function sizeOf(item: PreparedItem): number {
 
 /** What would fail for every conversation, and passes: the import goes on later where it was. */
 function isTemporary(error: Error): boolean {
-  if (error instanceof ClaimLost) return true;
+  if (error instanceof ClaimLost || mayPass(error)) return true;
   if (error instanceof ApiError) return error.code === 'storage_full' || error.code === 'database_unavailable';
   const code = 'code' in error ? String(error.code) : '';
   // Classes of PostgreSQL: data and constraints are the conversation's own fault.
