@@ -36,7 +36,7 @@ async function bring(call: Call): Promise<Outcome> {
     const ownerId = await findAccount(db, email);
     const disk = { assertRoom: async () => undefined };
     const artifactStore = openBlobStore(config, disk);
-    const log = createLogger('error', process.stderr);
+    const log = createLogger('warn', process.stderr);
     const deps = { config, db, artifactStore, disk, log, clock: systemClock };
     const imports = new Imports(deps);
     try {
