@@ -96,6 +96,41 @@ test('each conversation keeps its own draft; the field grows and then scrolls', 
   await expect(field(page)).toHaveValue('for the pier');
 });
 
+/** A lock of a submission comes and goes as slowly as on a busy machine. */
+const slowLocks = `
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 400));
+  const request = navigator.locks.request.bind(navigator.locks);
+  navigator.locks.request = async (name, ...rest) => {
+    if (!name.startsWith('receipt:')) return request(name, ...rest);
+    await pause();
+    return request(name, ...rest).finally(pause);
+  };`;
+
+for (const where of ['in a new conversation', 'while an answer runs']) {
+  test(`words that are written right behind Enter stay in the field, ${where}`, async ({
+    page,
+    person,
+    installation,
+    provider,
+  }) => {
+    await addModels(person.caller, provider, ['hang-5']);
+    await page.addInitScript(slowLocks);
+    await page.goto(installation.url);
+    await field(page).fill('First');
+    await field(page).press('Enter');
+    if (where === 'while an answer runs') {
+      await expect(page.locator('[data-role="assistant"]')).toContainText('word4');
+      await field(page).fill('Second');
+      await field(page).press('Enter');
+    }
+    await field(page).fill('Now');
+    const saved = where === 'while an answer runs' ? page.getByRole('list', { name: 'Queued messages' }) : own(page);
+    await expect(saved).toContainText(where === 'while an answer runs' ? 'Second' : 'First');
+    await expect(field(page)).toBeEnabled();
+    await expect(field(page)).toHaveValue('Now');
+  });
+}
+
 test('an edited message is a new version; nothing is destroyed, the unfinished edit is kept', async ({
   page,
   person,

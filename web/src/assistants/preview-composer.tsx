@@ -1,5 +1,5 @@
 import { limits } from '@homeport/contracts/limits';
-import { type KeyboardEvent, useRef } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { Autosize } from '../chat/autosize.tsx';
 import composer from '../chat/composer.module.css';
 import { SendButton, StopButton } from '../chat/composer-buttons.tsx';
@@ -21,20 +21,19 @@ type Props = { chatId: string; values: AssistantValues; preview: ReturnType<type
 export function PreviewComposer({ chatId, values, preview }: Props) {
   const t = useText();
   const isOnline = useIsOnline();
-  const isSending = useRef(false);
+  const [isSending, setSending] = useState(false);
   const { view, submission, store, send } = preview;
   const { pending, problem } = submission;
   const draft = useDraft(previewDraft(chatId));
   const isRunning = view.response !== null;
   const isReady = canPreview(values, t);
   const isTooLong = draft.text.length > limits.messageTextMax;
-  const canSend = !isRunning && !pending && isOnline && isReady && !isTooLong && draft.text.trim() !== '';
+  const isClosed = pending !== undefined || isSending;
+  const canSend = !isRunning && !isClosed && isOnline && isReady && !isTooLong && draft.text.trim() !== '';
   const submit = async () => {
-    if (!canSend || isSending.current) return;
-    isSending.current = true;
-    await send(draft.text).finally(() => {
-      isSending.current = false;
-    });
+    if (!canSend) return;
+    setSending(true);
+    await send(draft.text).finally(() => setSending(false));
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const { isComposing, keyCode } = event.nativeEvent;
@@ -60,12 +59,12 @@ export function PreviewComposer({ chatId, values, preview }: Props) {
           {fault}
         </p>
       )}
-      <div className={`${composer.box} ${classes.box}`} data-disabled={pending !== undefined || undefined}>
+      <div className={`${composer.box} ${classes.box}`} data-disabled={isClosed || undefined}>
         <Autosize
           value={draft.text}
           onChange={(event) => draft.setText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
-          disabled={pending !== undefined}
+          disabled={isClosed}
           placeholder={t('preview.placeholder')}
           aria-label={t('preview.label')}
           data-composer

@@ -79,6 +79,7 @@ export const Composer = memo(function Composer(props: Props) {
   const { drafts } = useWorkbench();
   const draft = useDraft(draftName);
   const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
+  const [isSettling, setSettling] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const { pending, problem } = submission;
   const isEdit = pending !== undefined && pending.receipt.draftName !== draftName;
@@ -91,7 +92,7 @@ export const Composer = memo(function Composer(props: Props) {
   const [showsTray, setShowsTray] = useState(() => uploadingChats.has(store.chatId));
   const [block, setBlock] = useState<TrayBlock>();
   const forgetIncoming = useCallback(() => setIncoming(undefined), []);
-  const isClosed = pending !== undefined;
+  const isClosed = pending !== undefined || isSettling || submission.isLeaving;
   const take = (files: IncomingFiles) => {
     if (isClosed) return;
     setIncoming(files);
@@ -105,16 +106,16 @@ export const Composer = memo(function Composer(props: Props) {
   const suggestions = useSuggestions(field);
   const [asking, setAsking] = useState<McpPrompt>();
   const isEmpty = text.trim() === '' && attached.length === 0;
-  const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
+  const canSend = !isClosed && isOnline && !isEmpty && !isTooLong && !block;
 
-  useAutofocus(field, pending === undefined);
+  useAutofocus(field, !isClosed);
   const send = async (isNow = false) => {
     if (!canSend) return;
     const compact = chat && !newChat && attached.length === 0 ? parseCompact(text) : undefined;
     if (compact) return summarize(compact.focus);
     const { chatId } = store;
     const files = fileParts(attached);
-    if (newChat && files.length > 0 && !(await assistant.settle())) return;
+    if (newChat && files.length > 0 && !(await settleAssistant())) return;
     const choice = { decision, effort: effort.chosen, mcpServerIds: servers.forNewChat };
     const receipt = createReceipt({
       chatId,
@@ -131,15 +132,22 @@ export const Composer = memo(function Composer(props: Props) {
     servers.keep();
     if (isNow) await sendNow(receipt.messageId);
   };
+  const settleAssistant = async () => {
+    setSettling(true);
+    const isSettled = await assistant.settle();
+    setSettling(false);
+    return isSettled;
+  };
   const sendNow = async (messageId: string) => {
     const input = inputOf(store.getView().inputs, messageId);
     const failure = input && (await sendQueuedNow(store, input.id));
     if (failure !== undefined) showFailure(t('queue.sendNowFailed'), failureText(failure, t));
   };
   const summarize = async (focus: string) => {
+    const written = drafts.read(draftName);
     try {
       await compactConversation(store, focus);
-      drafts.replace(draftName, '');
+      if (drafts.read(draftName) === written) drafts.replace(draftName, '');
     } catch (error) {
       showFailure(t('thread.summaryFailed'), failureText(error, t));
     }
@@ -186,7 +194,7 @@ export const Composer = memo(function Composer(props: Props) {
           store={store}
           inputs={inputs}
           isRunning={isRunning}
-          draft={{ name: draftName, isFree: pending === undefined }}
+          draft={{ name: draftName, isFree: !isClosed }}
         />
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
@@ -196,7 +204,7 @@ export const Composer = memo(function Composer(props: Props) {
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard reaches the field itself */}
         <div
           className={classes.box}
-          data-disabled={pending !== undefined || undefined}
+          data-disabled={isClosed || undefined}
           onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
         >
           {suggestions.trigger && !isClosed ? (
@@ -234,7 +242,7 @@ export const Composer = memo(function Composer(props: Props) {
           ) : null}
           <PastedChips
             texts={pending && !isEdit ? [] : pasted.texts}
-            isDisabled={pending !== undefined}
+            isDisabled={isClosed}
             onInsert={pasted.insert}
             onRemove={pasted.remove}
           />
@@ -251,7 +259,7 @@ export const Composer = memo(function Composer(props: Props) {
             onPaste={(event) => {
               if (!onPaste(event)) pasted.onPaste(event);
             }}
-            disabled={pending !== undefined}
+            disabled={isClosed}
             placeholder={
               isRunning ? t('composer.placeholderQueue') : t('composer.placeholder', { product: productName })
             }
@@ -270,14 +278,14 @@ export const Composer = memo(function Composer(props: Props) {
               onEffort={effort.ask}
               isDisabled={isClosed}
             />
-            <ModelPicker chat={chat} answering={answering} onChange={setDecision} isDisabled={pending !== undefined} />
+            <ModelPicker chat={chat} answering={answering} onChange={setDecision} isDisabled={isClosed} />
             <EffortChoice chat={chat} answering={answering} effort={effort} isDisabled={isClosed} />
             {chat && usedContext ? (
               <ContextGauge
                 store={store}
                 model={answering.model}
                 context={usedContext}
-                isDisabled={isRunning || pending !== undefined}
+                isDisabled={isRunning || isClosed}
               />
             ) : null}
             <span className={classes.gap} />

@@ -42,7 +42,7 @@ function NewConversation() {
   const [chatId] = useState(() => receipts.pendingNewChat() ?? chatOfFiles(drafts, draftName) ?? createId());
   const { store, view } = useConversationView(chatId);
   const navigate = useNavigate();
-  const submission = useSubmission(store, () => void navigate({ to: '/c/$chatId', params: { chatId } }));
+  const submission = useSubmission(store, () => navigate({ to: '/c/$chatId', params: { chatId } }));
   useTitle(undefined);
   if (data && enabledModels(data.providers).length === 0 && !submission.pending)
     return <NoModel canEdit={data.canEdit} />;

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { ApiFailure } from '../api-failure.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { Outcome, Receipt, ReceiptState } from '../conversation/receipts.ts';
+import { restoreSent } from '../conversation/sent-draft.ts';
 import { showAcknowledged } from '../conversation/submission.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 
@@ -14,6 +15,8 @@ export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kin
 export type SubmissionState = {
   pending: ReceiptState | undefined;
   problem: SubmissionProblem | undefined;
+  /** The page gives way to another one: what would be written here is for that one. */
+  isLeaving: boolean;
   /** True when the server acknowledged. */
   submit: (receipt: Receipt) => Promise<boolean>;
   retry: () => Promise<boolean>;
@@ -21,36 +24,49 @@ export type SubmissionState = {
   discard: () => void;
 };
 
-/** Sending in one conversation. `onAcknowledged` runs once the server has the message, before it is shown. */
-export function useSubmission(store: ConversationStore, onAcknowledged?: () => void): SubmissionState {
+/** Sending in one conversation. `leave` opens another page once the server has the message, before it is shown. */
+export function useSubmission(store: ConversationStore, leave?: () => Promise<void>): SubmissionState {
   const { receipts, drafts } = useWorkbench();
   const { chatId } = store;
   const pending = useSyncExternalStore(receipts.subscribe, () => receipts.state(chatId));
   const [problem, setProblem] = useState<SubmissionProblem>();
-  const listener = useRef(onAcknowledged);
+  const [isLeaving, setLeaving] = useState(false);
+  const listener = useRef(leave);
   useEffect(() => {
-    listener.current = onAcknowledged;
+    listener.current = leave;
   });
 
   const settle = useCallback(
-    async (outcome: Outcome): Promise<boolean> => {
+    async (attempt: Promise<Outcome>): Promise<boolean> => {
+      setLeaving(listener.current !== undefined);
+      const outcome = await attempt.catch((error: unknown) => {
+        setLeaving(false);
+        throw error;
+      });
       const isTold = outcome.kind === 'uncertain' || outcome.kind === 'conflict' || outcome.kind === 'acknowledged';
       setProblem(isTold ? undefined : outcome);
-      if (outcome.kind !== 'acknowledged') return false;
-      listener.current?.();
+      if (outcome.kind !== 'acknowledged') {
+        setLeaving(false);
+        return false;
+      }
+      // Together with the other page, or after it.
+      void listener.current?.().finally(() => startTransition(() => setLeaving(false)));
       void showAcknowledged(outcome, store);
       return true;
     },
     [store],
   );
-  const submit = useCallback(async (receipt: Receipt) => settle(await receipts.submit(receipt)), [receipts, settle]);
-  const retry = useCallback(async () => settle(await receipts.retry(chatId)), [receipts, chatId, settle]);
+  const submit = useCallback((receipt: Receipt) => settle(receipts.submit(receipt)), [receipts, settle]);
+  const retry = useCallback(() => settle(receipts.retry(chatId)), [receipts, chatId, settle]);
   const discard = useCallback(() => {
     const receipt = receipts.state(chatId)?.receipt;
     if (!receipt) return;
-    drafts.replace(receipt.draftName, receipt.text);
+    restoreSent(drafts, receipt);
     receipts.discard(chatId);
   }, [receipts, drafts, chatId]);
 
-  return useMemo(() => ({ pending, problem, submit, retry, discard }), [pending, problem, submit, retry, discard]);
+  return useMemo(
+    () => ({ pending, problem, isLeaving, submit, retry, discard }),
+    [pending, problem, isLeaving, submit, retry, discard],
+  );
 }

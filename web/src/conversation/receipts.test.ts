@@ -35,7 +35,7 @@ function house(answers: Answer[]) {
   const deps: ReceiptDeps = {
     storage,
     locks: undefined,
-    clearDraft: (name) => cleared.push(`${name}:${storage.items.size}`),
+    clearDraft: ({ draftName }) => cleared.push(`${draftName}:${storage.items.size}`),
     send: async (route, body) => {
       sent.push({ route, body });
       stored.push([...storage.items.values()][0] ?? null);
@@ -163,6 +163,41 @@ test('a held lock keeps a second tab from sending the same receipt', async () =>
   answer({ messageId: 'message-1' });
   assert.equal((await first).kind, 'acknowledged');
   assert.equal(requests, 1);
+});
+
+test('a submission is pending from the call on, though the lock and the storage take their time', async () => {
+  const { deps, book, storage } = house([{ messageId: 'message-1' }]);
+  let grant: (lock: object | null) => void = () => {};
+  const granted = new Promise<object | null>((resolve) => (grant = resolve));
+  Object.assign(deps, {
+    locks: {
+      request: async (_name: string, _options: unknown, run: (lock: object | null) => unknown) => run(await granted),
+    },
+  });
+  const heard: boolean[] = [];
+  book.subscribe(() => heard.push(book.state('chat-1') !== undefined));
+  const first = book.submit(receipt());
+  assert.deepEqual(heard, [true], 'nobody can type on in the meantime');
+  assert.equal(storage.items.size, 0);
+  assert.equal(book.state('chat-1')?.sending, true);
+  assert.equal(book.state('chat-1'), book.state('chat-1'));
+  assert.equal((await book.submit(receipt({ messageId: 'message-2' }))).kind, 'busy');
+  assert.equal(book.state('chat-1')?.receipt.messageId, 'message-1');
+  grant({});
+  assert.equal((await first).kind, 'acknowledged');
+  assert.equal(book.state('chat-1'), undefined);
+});
+
+test('a submission that does not leave is not pending any more', async () => {
+  const { deps, book, storage } = house([]);
+  storage.isFull = true;
+  assert.equal((await book.submit(receipt())).kind, 'not-stored');
+  assert.equal(book.state('chat-1'), undefined);
+  Object.assign(deps, {
+    locks: { request: async (_: string, __: unknown, run: (lock: null) => unknown) => run(null) },
+  });
+  assert.equal((await book.submit(receipt())).kind, 'busy');
+  assert.equal(book.state('chat-1'), undefined);
 });
 
 test('another user sees nothing of a receipt', async () => {

@@ -40,7 +40,7 @@ export type ReceiptDeps = {
   /** Absent on plain http. The server's own duplicate check still holds then. */
   locks: Pick<LockManager, 'request'> | undefined;
   send: (route: 'POST /api/chats' | Receipt['route'], body: string) => Promise<unknown>;
-  clearDraft: (name: string) => void;
+  clearDraft: (receipt: Receipt) => void;
 };
 
 /** The receipts of one user. Another user's are never read, listed or sent. */
@@ -48,6 +48,8 @@ export class ReceiptBook {
   readonly #deps: ReceiptDeps;
   readonly #prefix: string;
   readonly #listeners = new Set<() => void>();
+  /** Submissions that wait for the lock and the storage. */
+  readonly #leaving = new Map<string, ReceiptState>();
   readonly #sending = new Set<string>();
   readonly #failures = new Map<string, ApiFailure>();
   readonly #states = new Map<string, { raw: string; state: ReceiptState }>();
@@ -65,7 +67,7 @@ export class ReceiptBook {
   /** The pending submission of a conversation; the same object until something changes. */
   state(chatId: string): ReceiptState | undefined {
     const raw = this.#deps.storage.getItem(this.#prefix + chatId);
-    if (raw === null) return undefined;
+    if (raw === null) return this.#leaving.get(chatId);
     const known = this.#states.get(chatId);
     if (known?.raw === raw) return known.state;
     const receipt = parseReceipt(raw);
@@ -95,18 +97,18 @@ export class ReceiptBook {
     return created.sort((a, b) => (a && b ? a.savedAt.localeCompare(b.savedAt) : 0))[0]?.chatId;
   }
 
-  /** Stores the receipt, then sends it for the first time. */
-  submit(receipt: Receipt): Promise<Outcome> {
-    return this.#locked(receipt.chatId, async () => {
-      const key = this.#prefix + receipt.chatId;
-      if (this.#deps.storage.getItem(key) !== null) return { kind: 'busy' };
-      try {
-        this.#deps.storage.setItem(key, JSON.stringify(receipt));
-      } catch {
-        return { kind: 'not-stored' };
-      }
-      return this.#attempt(receipt, true);
-    });
+  /** Stores the receipt, then sends it for the first time. It is pending at once: the lock takes a moment to come. */
+  async submit(receipt: Receipt): Promise<Outcome> {
+    const { chatId } = receipt;
+    if (this.#leaving.has(chatId)) return BUSY;
+    this.#leaving.set(chatId, { receipt, sending: true, failure: undefined, conflict: false });
+    this.#changed(chatId);
+    try {
+      return await this.#locked(chatId, () => this.#storeAndSend(receipt));
+    } finally {
+      this.#leaving.delete(chatId);
+      this.#changed(chatId);
+    }
   }
 
   /**
@@ -130,6 +132,18 @@ export class ReceiptBook {
     if (event.key === null || event.key.startsWith(this.#prefix)) this.#changed();
   };
 
+  async #storeAndSend(receipt: Receipt): Promise<Outcome> {
+    const key = this.#prefix + receipt.chatId;
+    if (this.#deps.storage.getItem(key) !== null) return BUSY;
+    try {
+      this.#deps.storage.setItem(key, JSON.stringify(receipt));
+    } catch {
+      return { kind: 'not-stored' };
+    }
+    this.#leaving.delete(receipt.chatId);
+    return this.#attempt(receipt, true);
+  }
+
   async #attempt(receipt: Receipt, isFirst: boolean): Promise<Outcome> {
     const { chatId } = receipt;
     this.#sending.add(chatId);
@@ -139,7 +153,7 @@ export class ReceiptBook {
       const answer = await this.#deliver(receipt);
       // The draft goes first: a crash between the two leaves a receipt, never a draft that could be sent as a new
       // message.
-      this.#deps.clearDraft(receipt.draftName);
+      this.#deps.clearDraft(receipt);
       this.#sending.delete(chatId);
       this.#remove(chatId);
       return { kind: 'acknowledged', receipt, answer };

@@ -3,12 +3,11 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { call, getConversation, openActivity, openStream, sendSubmission } from '../api.ts';
 import { followActivity } from './activity-stream.ts';
-import { filesName, newChatName } from './attached-files.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { DraftBook } from './drafts.ts';
-import { pastedName } from './pasted-texts.ts';
 import { ReceiptBook } from './receipts.ts';
 import { SeenBook } from './seen.ts';
+import { clearSent } from './sent-draft.ts';
 
 /** Between two reads of an answer's stream; the screen is redrawn less often. */
 const streamRestMs = 32;
@@ -38,10 +37,7 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     storage: localStorage,
     locks: navigator.locks,
     send: sendSubmission,
-    clearDraft: (name) => {
-      const made = drafts.read(newChatName(name));
-      for (const each of [name, pastedName(name), filesName(made || name), newChatName(name)]) drafts.replace(each, '');
-    },
+    clearDraft: (receipt) => clearSent(drafts, receipt),
   });
   const stores = new Map<string, ConversationStore>();
   const refreshLists = withRests(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshRest);
