@@ -272,6 +272,27 @@ for (const [what, fault] of [
   });
 }
 
+test('a store that takes nothing for a moment does not cost a file', async () => {
+  const faulty = await startTestApp({ config: { dataDir: folder } });
+  try {
+    const { artifactStore } = faulty.service.deps;
+    const put = artifactStore.put.bind(artifactStore);
+    let puts = 0;
+    artifactStore.put = async (bytes) => {
+      puts += 1;
+      // The first one is the archive itself.
+      if (puts === 2) throw new Error('the bucket is away');
+      return put(bytes);
+    };
+    const who = await faulty.signIn();
+    const { import: made, entries } = await bring(who, await chatGptArchive());
+    assert.deepEqual([made.state, made.counts.imported, made.counts.files], ['done', 2, 2], JSON.stringify(entries));
+    assert.ok(puts >= 4, `${puts} files were stored`);
+  } finally {
+    await faulty.stop();
+  }
+});
+
 test('an import that meets an error again and again is given up, after longer and longer rests', async () => {
   const { database, drop } = await createTestDatabase();
   const { kysely, pool } = database;

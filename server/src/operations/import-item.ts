@@ -33,6 +33,9 @@ export type Place = { run: ClaimedImport; archive: Archive; position: number };
 /** The import was cancelled, or another replica has it. */
 export class ClaimLost extends Error {}
 
+/** The store takes nothing at the moment; the file itself is sound. */
+export class StoreFailed extends Error {}
+
 const statementBytes = 1_000_000;
 const statementRows = 500;
 
@@ -115,6 +118,7 @@ async function missingFiles(deps: ImportDeps, files: readonly PreparedFile[]): P
 }
 
 /** Undefined for a file that is damaged or too large: the conversation comes without it, and the report says so. */
+/** Undefined for an entry that is missing, damaged or too large. */
 async function storeContent(deps: ImportDeps, archive: Archive, content: ReadContent): Promise<StoredBlob | undefined> {
   const most = deps.config.artifactMaxUploadBytes;
   if ('entry' in content) {
@@ -122,15 +126,21 @@ async function storeContent(deps: ImportDeps, archive: Archive, content: ReadCon
       return undefined;
   } else if (content.bytes.length > most) return undefined;
   await deps.disk.assertRoom('files');
+  let isDamaged = false;
+  async function* bytesOf(entry: string) {
+    try {
+      yield* await (archive as ZipArchive).read(entry);
+    } catch (error) {
+      isDamaged = true;
+      throw error;
+    }
+  }
   try {
-    const source =
-      'entry' in content
-        ? await (archive as ZipArchive).read(content.entry)
-        : Readable.from([Buffer.from(content.bytes)]);
+    const source = 'entry' in content ? bytesOf(content.entry) : Readable.from([Buffer.from(content.bytes)]);
     return await deps.artifactStore.put(source);
   } catch (error) {
-    if (error instanceof ApiError || !('entry' in content)) throw error;
-    return undefined;
+    if (isDamaged) return undefined;
+    throw error instanceof ApiError ? error : new StoreFailed('The file could not be stored', { cause: error });
   }
 }
 

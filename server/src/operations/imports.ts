@@ -23,7 +23,7 @@ import {
   renewEveryMs,
 } from './import-claims.ts';
 import { insertEntries, leaveOut, openPositions } from './import-entries.ts';
-import { ClaimLost, type ImportDeps, importConversation, importProjectItem } from './import-item.ts';
+import { ClaimLost, type ImportDeps, importConversation, importProjectItem, StoreFailed } from './import-item.ts';
 import { importOwnItem } from './import-own.ts';
 import { hasEntry, isOwn, planEntries } from './import-plan.ts';
 import { readOnThread } from './import-reader.ts';
@@ -245,7 +245,7 @@ function sizeOf(item: PreparedItem): number {
 
 /** What would fail for every conversation, and passes: the import goes on later where it was. */
 function isTemporary(error: Error): boolean {
-  if (error instanceof ClaimLost || mayPass(error)) return true;
+  if (error instanceof ClaimLost || error instanceof StoreFailed || mayPass(error)) return true;
   if (error instanceof ApiError) return error.code === 'storage_full' || error.code === 'database_unavailable';
   const code = 'code' in error ? String(error.code) : '';
   // Classes of PostgreSQL: data and constraints are the conversation's own fault.
