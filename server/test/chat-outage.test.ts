@@ -52,8 +52,8 @@ function at(app: TestApp, user: SignedIn): SignedIn {
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
 /** An answer whose first words are read; the provider says no more until it is released. */
-async function answering(model: string) {
-  const user = await cutOff.signIn();
+async function answering(model: string, app = cutOff) {
+  const user = await app.signIn();
   await addModels(user, provider, [model]);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Count');
@@ -66,15 +66,15 @@ async function answering(model: string) {
   };
   const reading = readStream(await postChat(user, { chatId, messageId }), hear);
   await begun.promise;
-  const run = cutOff.service.deps.responses.find((await firstResponse(chatId)).id);
+  const run = app.service.deps.responses.find((await firstResponse(chatId, app.database)).id);
   assert.ok(run !== undefined);
   const request = provider.requests.findLast(({ body }) => body.model === model);
   assert.ok(request !== undefined);
   return { user, chatId, messageId, reading, run, request };
 }
 
-async function firstResponse(chatId: string): Promise<{ id: string; state: string }> {
-  const { rows } = await database.database.pool.query('select id, state from responses where chat_id = $1', [chatId]);
+async function firstResponse(chatId: string, from = database): Promise<{ id: string; state: string }> {
+  const { rows } = await from.database.pool.query('select id, state from responses where chat_id = $1', [chatId]);
   return rows[0];
 }
 
@@ -134,6 +134,44 @@ for (const mode of ['cut', 'stall'] as const) {
     },
   );
 }
+
+test(
+  'an answer that was seen to its end is complete, though what the model was told waits for the database',
+  limit,
+  async () => {
+    const back = Promise.withResolvers<void>();
+    let isAway = false;
+    // Nobody else may end it.
+    const own = await createTestDatabase();
+    const app = await startTestApp({
+      timings,
+      database: own,
+      trace: async (statement, work) => {
+        if (isAway || statement.includes('insert into told_texts')) await back.promise;
+        return work();
+      },
+    });
+    try {
+      const { user, chatId, reading, run, request } = await answering('paused', app);
+      isAway = true;
+      provider.release();
+      assert.equal(await request.closed, 'complete');
+      await until(async () => performance.now() - run.leasedAt > 2 * leaseMs);
+      isAway = false;
+      back.resolve();
+      const seen = await reading;
+      const last = seen.frames.at(-1)?.frame;
+      assert.ok(last?.type === 'finish');
+      assert.equal(last.messageMetadata?.status, 'complete');
+      const [, message] = (await chatDetail(user, chatId)).messages;
+      assert.deepEqual([message.status, said(message)], ['complete', words(100)]);
+    } finally {
+      back.resolve();
+      await app.stop();
+      await own.drop();
+    }
+  },
+);
 
 for (const count of [1, 51, 500]) {
   test(`${count} responses that speak in one tick are all told to other replicas`, limit, async () => {

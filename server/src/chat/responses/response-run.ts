@@ -85,6 +85,8 @@ export class ResponseRun {
   /** How many steps the log has. */
   #steps = 0;
   #hasBegun = false;
+  /** Resolves when what the model was told is stored. */
+  #kept = Promise.resolve();
   readonly #notices: Frame[] = [];
 
   constructor(deps: RunDeps, { response, context, leasedAt }: Omit<Claimed, 'kind'>) {
@@ -219,8 +221,8 @@ export class ResponseRun {
     this.#modelId = turn.modelId;
     this.#echoes = turn.echoes;
     this.#assistant = turn.assistant;
+    this.#kept = turn.kept;
     const result = await this.#turn(turn);
-    await turn.kept;
     if (result.outcome === 'complete') return { state: 'complete', result };
     if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
     return { ...failedEnding(result.error), result };
@@ -343,6 +345,7 @@ export class ResponseRun {
   }
 
   async #finish(ending: Ending): Promise<boolean> {
+    await this.#kept;
     await this.#deps.responses.stored();
     this.#ending = true;
     const metadata = this.#metadata(ending);
