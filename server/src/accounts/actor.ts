@@ -11,11 +11,15 @@ import { toUser, type UserRow } from './users.ts';
 type SignedInUser = User & { sessionId: string; tellsModels: boolean; maintenance: string | null };
 /** `setCookie` is the renewed cookie, once a day. */
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
-export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
+/** `asksMaintenance`: without it the actor's `maintenance` is null. */
+export type FindActor = (
+  cookieHeader: string | null | undefined,
+  asksMaintenance: boolean,
+) => Promise<FoundActor | undefined>;
 
 type ActorRow = UserRow & { sessionId: string; expires_at: Date; tellsModels: boolean; maintenance: string | null };
 
-const columns = columnList<ActorRow>({
+const columns = {
   sessionId: 's.id',
   expires_at: 's.expires_at',
   id: 'u.id',
@@ -27,14 +31,20 @@ const columns = columnList<ActorRow>({
   provider_settings_enabled: 'u.provider_settings_enabled',
   mcp_settings_enabled: 'u.mcp_settings_enabled',
   tellsModels: 'u.instructions is not null or u.about_me is not null',
-  maintenance: "(select coalesce(message, '') from maintenance where since is not null)",
-});
-
-// Every request runs this statement: named, so that each connection parses and plans it once.
-const findStatement = {
-  name: 'find-actor',
-  text: `select ${columns} from sessions s join users u on u.id = s.user_id where s.token = $1`,
 };
+
+// Every request runs one of these statements: named, so that each connection parses and plans it once.
+const findStatement = statement('find-actor', 'null::text');
+// Looking for maintenance is a quarter of the cost, and reading is always open.
+const findWithMaintenance = statement(
+  'find-actor-with-maintenance',
+  "(select coalesce(message, '') from maintenance where since is not null)",
+);
+
+function statement(name: string, maintenance: string) {
+  const list = columnList<ActorRow>({ ...columns, maintenance });
+  return { name, text: `select ${list} from sessions s join users u on u.id = s.user_id where s.token = $1` };
+}
 
 /**
  * Makes the function that finds the caller of a request from its cookie: signature, then one query, no answer of which
@@ -48,10 +58,13 @@ export function createActorFinder(deps: {
 }): FindActor {
   const rule = cookieRule(deps.config);
   const readCookie = sessionCookieReader(rule);
-  return async (cookieHeader) => {
+  return async (cookieHeader, asksMaintenance) => {
     const cookie = readCookie(cookieHeader ?? undefined);
     if (cookie === undefined) return undefined;
-    const { rows } = await deps.db.pool.query<ActorRow>({ ...findStatement, values: [cookie.token] });
+    const { rows } = await deps.db.pool.query<ActorRow>({
+      ...(asksMaintenance ? findWithMaintenance : findStatement),
+      values: [cookie.token],
+    });
     const row = rows[0];
     const now = deps.clock.now();
     if (row === undefined || row.expires_at.getTime() <= now) return undefined;

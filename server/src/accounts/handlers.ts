@@ -44,7 +44,7 @@ export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request
 /** GET /api/auth/get-session; null if nobody is signed in. */
 export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
   const header = request.headers.get('cookie');
-  const found = await deps.findActor(header);
+  const found = await deps.findActor(header, false);
   if (found === undefined) return null;
   if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');
   const cookie = readSessionCookie(cookieRule(deps.config), header);

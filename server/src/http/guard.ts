@@ -2,9 +2,13 @@ import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Actor } from './handler.ts';
 
-/** Finds the signed-in caller of a cookie header; `setCookie` renews the cookie. */
+/**
+ * Finds the signed-in caller of a cookie header, with what maintenance says if `asksMaintenance`; `setCookie` renews
+ * the cookie.
+ */
 export type Identify = (
   cookie: string | undefined,
+  asksMaintenance: boolean,
 ) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
 
 /** Finds the workspace of an authorization header, as its user. */
@@ -26,14 +30,14 @@ export async function identifyCaller(
   access: Access,
   { identify, identifyWorkspace }: { identify: Identify; identifyWorkspace: IdentifyWorkspace },
   headers: { cookie?: string | undefined; authorization?: string | undefined },
-  isForModels = false,
+  spec: Pick<EndpointSpec, 'method' | 'path' | 'modelToken'>,
 ): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
   if (access === 'public') return undefined;
   // Each kind of identity opens only its own endpoints (control-plane-api.md "Authentication" 6).
   const found: Awaited<ReturnType<Identify>> =
     access === 'workspace'
-      ? await identifyWorkspace(headers.authorization, isForModels)
-      : await identify(headers.cookie);
+      ? await identifyWorkspace(headers.authorization, spec.modelToken === true)
+      : await identify(headers.cookie, isClosedByMaintenance(spec));
   if (found === undefined) {
     const who = access === 'workspace' ? 'Give the token of a running workspace' : 'Sign in first';
     throw new ApiError('unauthorized', who);
@@ -52,7 +56,10 @@ export function isClosedByMaintenance({ method, path }: Pick<EndpointSpec, 'meth
   return method !== 'GET' && !path.startsWith('/api/auth/');
 }
 
-/** The caller's statement says whether there is maintenance, so that it holds from the next request on. */
+/**
+ * The caller's statement says whether there is maintenance, where this matters, so that it holds from the next request
+ * on.
+ */
 export function assertOpen(spec: Pick<EndpointSpec, 'method' | 'path'>, actor: Actor | undefined): void {
   const message = actor?.maintenance ?? null;
   if (message === null || actor?.role === 'admin' || !isClosedByMaintenance(spec)) return;

@@ -122,7 +122,7 @@ async function answer(
   let answered: Answer | typeof streamed;
   try {
     const access = isPublicCall(request, spec) ? 'public' : spec.access;
-    const caller = await identifyCaller(access, options, incoming.headers, spec.modelToken);
+    const caller = await identifyCaller(access, options, incoming.headers, spec);
     actor = caller?.actor;
     // On Node's own response, so that streams and refusals carry it too; a handler that sets the cookie itself replaces
     // it.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
@@ -24,7 +25,7 @@ export type UpgradeInput = {
 };
 
 export type UpgradeOptions = {
-  path: string;
+  path: EndpointSpec['path'];
   identify: Identify;
   origin: OriginRule;
   log: Logger;
@@ -79,6 +80,7 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
       'session',
       { ...options, identifyWorkspace: async () => undefined },
       request.headers,
+      { method: 'GET', path },
     );
     if (caller === undefined) throw new ApiError('unauthorized', 'Sign in first');
     actor = caller.actor;
