@@ -44,7 +44,7 @@ const toolRulesColumn = `
 const lastStatusColumn = '(select m.status from messages m where m.id = c.active_message_id)';
 
 /** What `ChatRow` holds, of `chats c`. */
-export const chatColumns = columnList<ChatRow>({
+const columns = {
   id: 'c.id',
   title: 'c.title',
   archived: 'c.archived',
@@ -64,6 +64,15 @@ export const chatColumns = columnList<ChatRow>({
   running: runningColumn,
   waiting: waitingColumn,
   last_status: lastStatusColumn,
+};
+export const chatColumns = columnList<ChatRow>(columns);
+
+/** The same of a row that has just been inserted: nothing refers to it, so that nothing is looked for. */
+export const newChatColumns = columnList<ChatRow>({
+  ...columns,
+  running: 'false',
+  waiting: 'false',
+  last_status: 'null::text',
 });
 
 /** The wire form (contract.md section 5). A pin whose model was deleted counts as none. */

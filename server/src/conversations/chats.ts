@@ -11,7 +11,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 import { storedTitle, titleSets } from './chat-titles.ts';
-import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
+import { type ChatRow, chatColumns, newChatColumns, runningColumn, viewChat } from './chat-view.ts';
 import { ownerLexeme, searchText } from './search-text.ts';
 
 /**
@@ -59,7 +59,7 @@ const insertChat = (condition: string): string => `
   select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
     $7, $8::jsonb, $9, $10, $11::jsonb
   where ${condition}
-  on conflict (id) do nothing returning ${chatColumns}`;
+  on conflict (id) do nothing returning ${newChatColumns}`;
 
 // By themselves, as most are: with the conditions below the server would make a plan anew each time.
 const insertPlainChat = { name: 'insert-plain-chat', text: insertChat('$6::text is null and $10::text is null') };
