@@ -35,7 +35,7 @@ export type Told = {
   turnBudget: Partial<TurnBudget>;
 };
 
-const columns = columnList<Told>({
+const columns = {
   installation: 's.instructions',
   projectName: 'p.name',
   project: 'p.instructions',
@@ -44,27 +44,40 @@ const columns = columnList<Told>({
   about: 'u.about_me',
   conversation: 'c.instructions',
   parameters: 'c.parameters',
-  assistant: 'assistant.value',
   assistantNotice: 'c.assistant_notice',
   budgetResetsAt: budgetResetsAt('c.owner_id'),
   turnBudget: 's.turn_budget',
-});
-
-// One statement a turn, whatever the number of layers.
-const readStatement = {
-  name: 'read-told',
-  text: `select ${columns} from chats c join users u on u.id = c.owner_id cross join settings s
-    left join projects p on p.id = c.project_id
-    left join lateral (${answeringAssistant('c.assistant_id', 'c.owner_id', '$2')}) assistant on true where c.id = $1`,
 };
 
-/** `catalogue` is the owner's. Undefined when the conversation is gone. */
+// One statement a turn, whatever the number of layers. Most conversations have no assistant, which is the dear part.
+const readPlain = reading('read-told', 'null::json', '');
+const readWithAssistant = reading(
+  'read-told-with-assistant',
+  'assistant.value',
+  `left join lateral (${answeringAssistant('c.assistant_id', 'c.owner_id', '$2')}) assistant on true`,
+);
+
+function reading(name: string, assistant: string, join: string) {
+  const list = columnList<Told>({ ...columns, assistant });
+  const text = `select ${list} from chats c join users u on u.id = c.owner_id cross join settings s
+    left join projects p on p.id = c.project_id ${join} where c.id = $1`;
+  return { name, text };
+}
+
+/**
+ * `catalogue` is the owner's, where the conversation's assistant finds its models; undefined: without an assistant.
+ * Undefined when the conversation is gone.
+ */
 export async function readTold(
   db: Pick<Database, 'pool'>,
   chatId: string,
-  catalogue: string,
+  catalogue: string | undefined,
 ): Promise<Told | undefined> {
-  const { rows } = await db.pool.query<Told>({ ...readStatement, values: [chatId, catalogue] });
+  const statement =
+    catalogue === undefined
+      ? { ...readPlain, values: [chatId] }
+      : { ...readWithAssistant, values: [chatId, catalogue] };
+  const { rows } = await db.pool.query<Told>(statement);
   return rows[0];
 }
 

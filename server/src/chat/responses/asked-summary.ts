@@ -19,7 +19,7 @@ export async function makeAskedSummary(
   signal: AbortSignal,
 ): Promise<string> {
   const { response } = turn;
-  const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, response), hooks.notify);
+  const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, turn), hooks.notify);
   const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), {
     modelId,
     wasTheirs: true,

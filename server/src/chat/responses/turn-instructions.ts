@@ -13,7 +13,7 @@ import type { ChatMessage } from '../model/provider-messages.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import { type InstructionText, instructionTexts, systemText } from '../turn/instructions.ts';
-import type { ResponseRow } from './claims.ts';
+import type { Claimed, ResponseRow } from './claims.ts';
 import { namedAssistant } from './turn-assistant.ts';
 
 type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
@@ -22,8 +22,12 @@ type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
 export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
 
 /** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone, and `budget_exhausted`. */
-export async function readTurnWords(deps: Needs, response: ResponseRow): Promise<Told> {
-  const told = await readTold(deps.db, response.chat_id, catalogueOwner(deps.config, response.owner_id));
+export async function readTurnWords(
+  deps: Needs,
+  { response, context }: Pick<Claimed, 'response' | 'context'>,
+): Promise<Told> {
+  const catalogue = context.assistantId === null ? undefined : catalogueOwner(deps.config, response.owner_id);
+  const told = await readTold(deps.db, response.chat_id, catalogue);
   if (told === undefined) throw conversationNotFound();
   assertBudget(told.budgetResetsAt);
   return told;

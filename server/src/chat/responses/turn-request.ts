@@ -88,7 +88,7 @@ export async function prepareTurn(
   signal: AbortSignal,
   hooks: PreparingHooks,
 ): Promise<PreparedTurn> {
-  const words = readTurnWords(deps, response);
+  const words = readTurnWords(deps, { response, context: chat });
   const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
   const [resolved, found, told, plan] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
