@@ -4,6 +4,7 @@ import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kyse
 import { Client, type ClientConfig, Pool, types } from 'pg';
 import { systemClock } from '../clock.ts';
 import { within } from '../waits.ts';
+import { rememberColumns, type TypeParsers } from './prepared-query.ts';
 import { isRead, SharedReads } from './shared-reads.ts';
 import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
@@ -45,9 +46,11 @@ const idleInTransactionTimeoutMs = 20_000;
 const silentSocketTimeoutMs = 30_000;
 const int8Oid = 20;
 
+const parserOf: TypeParsers = (oid) => (oid === int8Oid ? Number : types.getTypeParser(oid));
+
 const typeParsers: ClientConfig['types'] = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === int8Oid ? Number : format === 'binary' ? types.getTypeParser(oid, 'binary') : types.getTypeParser(oid),
+    format === 'binary' && oid !== int8Oid ? types.getTypeParser(oid, 'binary') : parserOf(oid),
 };
 
 /**
@@ -84,6 +87,7 @@ export function openDatabase(options: {
     constructor() {
       super(limited);
       if (isPooled) withoutNames(this);
+      else rememberColumns(this, this.connection, parserOf);
     }
   }
   const pool = new Pool({
