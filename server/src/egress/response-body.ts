@@ -41,7 +41,7 @@ export class ResponseBody implements EgressBody {
     this.#idleTimer = systemClock.after(limits.idleTimeoutMs, () => this.#onIdle());
     message.on('end', () => this.#settle('ended', undefined));
     message.on('error', (error) => this.fail(unreachable(reasonOf(error), 'response')));
-    message.on('close', () => this.fail(unreachable('reset', 'response')));
+    message.on('close', () => this.destroy());
   }
 
   /** Ends the body with this error, unless it has already ended. */
@@ -52,7 +52,8 @@ export class ResponseBody implements EgressBody {
   }
 
   destroy(): void {
-    this.fail(unreachable('reset', 'response'));
+    // Every response comes here in the end, and creating an error costs its stack.
+    if (this.#state === 'flowing') this.fail(unreachable('reset', 'response'));
   }
 
   pump(onChunk: (chunk: Uint8Array) => void): Promise<void> {

@@ -42,6 +42,19 @@ test('all layers stand in the order in which they change least', () => {
   );
 });
 
+test('the day changes at midnight of each time zone, a quarter of an hour off the others or not', () => {
+  const today = (timeZone: string, at: string) =>
+    /Today is (\w+)/.exec(text({ about: { timeZone }, now: Date.parse(at) }))?.[1];
+  for (let time = 0; time < 2; time++) {
+    assert.equal(today('Asia/Kathmandu', '2026-11-22T18:14:59.999Z'), 'Sunday');
+    assert.equal(today('Asia/Kathmandu', '2026-11-22T18:15:00Z'), 'Monday');
+    assert.equal(today('UTC', '2026-11-22T18:15:00Z'), 'Sunday');
+    assert.equal(today('UTC', '2026-11-23T00:00:00Z'), 'Monday');
+    assert.equal(today('America/St_Johns', '2026-11-23T03:29:59Z'), 'Sunday');
+    assert.equal(today('America/St_Johns', '2026-11-23T03:30:00Z'), 'Monday');
+  }
+});
+
 test('variables are filled in, unknown ones stay as typed, and nothing of a person is told that they did not allow', () => {
   const typed = 'Call {{user_name}} on {{ current_date }} in {{language}}, {{timezone}}; {{mood}} {{USER_NAME}}';
   assert.ok(

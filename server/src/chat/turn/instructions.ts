@@ -58,19 +58,23 @@ export function systemText(layers: readonly InstructionText[]): string {
 }
 
 const dayFormat = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-/** By time zone: making one takes longer than all else that the instructions need. */
-const dayFormats = new Map<string, Intl.DateTimeFormat>();
-const dayFormatsMax = 100;
+/** By time zone: writing a day takes longer than all else that the instructions need. */
+const days = new Map<string, { format: Intl.DateTimeFormat; quarter: number; text: string }>();
+const daysMax = 100;
+/** Days begin at a quarter of an hour everywhere. */
+const quarterMs = 15 * 60_000;
 
 /** The day, in the person's time zone where they tell it. */
 function dateText({ about, now }: Pick<InstructionSources, 'about' | 'now'>): string {
   const timeZone = about.timeZone ?? 'UTC';
-  const known = dayFormats.get(timeZone);
-  if (known !== undefined) return known.format(now);
-  const made = new Intl.DateTimeFormat('en-GB', { ...dayFormat, timeZone });
-  if (dayFormats.size >= dayFormatsMax) dayFormats.clear();
-  dayFormats.set(timeZone, made);
-  return made.format(now);
+  const quarter = Math.floor(now / quarterMs);
+  const known = days.get(timeZone);
+  if (known?.quarter === quarter) return known.text;
+  const format = known?.format ?? new Intl.DateTimeFormat('en-GB', { ...dayFormat, timeZone });
+  const text = format.format(now);
+  if (days.size >= daysMax) days.clear();
+  days.set(timeZone, { format, quarter, text });
+  return text;
 }
 
 function variableValues(sources: InstructionSources): Map<string, string> {
