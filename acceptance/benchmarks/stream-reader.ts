@@ -12,6 +12,7 @@ const space = 0x20;
 export class StreamReader {
   readonly #marker: Buffer;
   readonly #onToken: TokenListener;
+  #chunks: ChunkedBody | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #begun = false;
   status = 0;
@@ -25,19 +26,27 @@ export class StreamReader {
   }
 
   read(piece: Buffer): void {
-    let data = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
-    if (!this.#begun) {
-      const bodyAt = data.indexOf('\r\n\r\n');
-      if (bodyAt < 0) {
-        this.#rest = data;
-        return;
-      }
-      this.#begun = true;
-      this.head = data.toString('latin1', 0, bodyAt);
-      this.status = Number(this.head.slice(9, 12));
-      data = data.subarray(bodyAt + 4);
+    if (this.#begun) {
+      this.#readBody(piece);
+      return;
     }
-    this.#rest = this.#scan(data);
+    const data = Buffer.concat([this.#rest, piece]);
+    const bodyAt = data.indexOf('\r\n\r\n');
+    if (bodyAt < 0) {
+      this.#rest = data;
+      return;
+    }
+    this.#begun = true;
+    this.#rest = Buffer.alloc(0);
+    this.head = data.toString('latin1', 0, bodyAt);
+    this.status = Number(this.head.slice(9, 12));
+    if (/^transfer-encoding: *chunked$/im.test(this.head)) this.#chunks = new ChunkedBody();
+    this.#readBody(data.subarray(bodyAt + 4));
+  }
+
+  #readBody(piece: Buffer): void {
+    const body = this.#chunks === undefined ? piece : this.#chunks.read(piece);
+    this.#rest = this.#scan(this.#rest.length === 0 ? body : Buffer.concat([this.#rest, body]));
   }
 
   /** Returns what has to be checked again with the next piece. */
@@ -60,5 +69,33 @@ export class StreamReader {
     }
     if (data.indexOf(done, at) >= 0) this.isDone = true;
     return data.subarray(Math.max(at, data.length - marker.length + 1));
+  }
+}
+
+/** Takes the framing out of a chunked body: a chunk may end in the middle of an event. */
+class ChunkedBody {
+  #left = 0;
+  #line = '';
+
+  read(piece: Buffer): Buffer {
+    const parts: Buffer[] = [];
+    for (let at = 0; at < piece.length; ) {
+      if (this.#left > 0) {
+        const part = piece.subarray(at, at + this.#left);
+        parts.push(part);
+        this.#left -= part.length;
+        at += part.length;
+        continue;
+      }
+      const lineEnd = piece.indexOf(0x0a, at);
+      this.#line += piece.toString('latin1', at, lineEnd < 0 ? piece.length : lineEnd);
+      if (lineEnd < 0) break;
+      at = lineEnd + 1;
+      // The line between two chunks is empty.
+      if (this.#line.trim() !== '') this.#left = Number.parseInt(this.#line, 16);
+      this.#line = '';
+    }
+    const [first = Buffer.alloc(0), ...more] = parts;
+    return more.length === 0 ? first : Buffer.concat(parts);
   }
 }
