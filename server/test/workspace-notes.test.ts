@@ -33,8 +33,13 @@ async function start(files: Record<string, string>): Promise<Setting> {
   const user = await app.signIn();
   const model = nextId('model');
   await addModels(user, provider, [model]);
-  await user.call('POST /api/workspace/status');
-  await until('it runs', async () => (await user.call('GET /api/workspace/status')).body.ready);
+  const started = await user.call('POST /api/workspace/status');
+  assert.equal(started.status, 200, started.text);
+  await until('it runs', async () => {
+    const { body, text } = await user.call('GET /api/workspace/status');
+    assert.notEqual(body.phase, 'stopped', text);
+    return body.ready;
+  });
   const home = await runtime.homeOf(user.id);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true });

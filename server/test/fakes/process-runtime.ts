@@ -41,7 +41,7 @@ export class ProcessRuntime implements WorkspaceRuntime {
     if (found !== undefined) await this.stop(workspace.id, 0);
     signal.throwIfAborted();
     this.starts += 1;
-    const { child, ready } = await this.#spawn(workspace);
+    const { child, ready } = await this.#spawn(workspace, this.starts);
     const kill = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', kill, { once: true });
     try {
@@ -102,14 +102,15 @@ export class ProcessRuntime implements WorkspaceRuntime {
     await rm(await this.#folder, { recursive: true, force: true });
   }
 
-  async #spawn({ id, generation, daemonTokenHash, workspaceToken }: StartedWorkspace) {
+  /** `number` is taken before anything is waited for: others start at the same time. */
+  async #spawn({ id, generation, daemonTokenHash, workspaceToken }: StartedWorkspace, number: number) {
     const folder = join(await this.#folder, id);
     const home = join(folder, 'home');
     await mkdir(home, { recursive: true, mode: 0o700 });
     const [hashFile, tokenFile] = [join(folder, 'daemon-hash'), join(folder, 'token')];
     await writeFile(hashFile, daemonTokenHash);
     await writeFile(tokenFile, workspaceToken);
-    const socketPath = join(await this.#folder, `${this.starts}.sock`);
+    const socketPath = join(await this.#folder, `${number}.sock`);
     const child = spawn(process.execPath, [daemonMain], {
       cwd: home,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
