@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import { freePort } from '../contracts/test/free-port.ts';
+
+export { freePort };
 
 /** The built product as a process, and the scripted provider as another: what black-box tests talk to. */
 
@@ -104,16 +105,6 @@ const scratchFolders: string[] = [];
 
 function removeScratchFolders(): void {
   for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('No port');
-  return address.port;
 }
 
 /** Starts `dist/` on a data folder and waits until it is healthy. `descriptors` are open in it from 3 on. */

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../contracts/test/free-port.ts';
 import { giveTo } from '../server/src/db/embedded-cluster.ts';
 import { chooseRunAs, commandLine } from '../server/src/db/embedded-programs.ts';
 
@@ -66,14 +67,5 @@ function answers(port) {
       resolve(true);
     });
     socket.on('error', () => resolve(false));
-  });
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(address.port));
-    });
   });
 }

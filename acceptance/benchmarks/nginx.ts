@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../contracts/test/free-port.ts';
 import { cores } from './processes.ts';
-import { freePort } from './product.ts';
 
 /** `port` answers through a second nginx; `davPort` itself, and takes a PUT below `/put/` to the same disk. */
 export type Nginx = { port: number; davPort: number; stop(): void };

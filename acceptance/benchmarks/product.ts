@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { model, provider } from '@homeport/contracts/catalogue';
 import { chat } from '@homeport/contracts/conversations';
 import { Client } from 'pg';
+import { freePort } from '../../contracts/test/free-port.ts';
 import { Connection } from './connection.ts';
 import { cores, type Pinned, startPinned } from './processes.ts';
 
@@ -231,16 +231,4 @@ export async function callApi(
 function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return new Map<string, unknown>(Object.entries(value)).get(name);
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

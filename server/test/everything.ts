@@ -1,18 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { freePort } from '../../contracts/test/free-port.ts';
 import { until } from '../../contracts/test/until.ts';
 
 /** The protocol's own reference server, as a process of its own. */
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<{ url: string; child: ChildProcess }> {
   const port = await freePort();

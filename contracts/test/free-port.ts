@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// Below what the system gives out by itself, so that nobody takes it until it is used, or while a program starts again.
+const lowest = 10_240;
+const highest = 32_767;
+/** Each process has a range of its own; two processes share one only if their numbers are far apart. */
+const perProcess = 16;
+
+let taken = 0;
+
+/** A TCP port on which nothing listens, each time another one. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = lowest + ((process.pid * perProcess + taken) % (highest - lowest + 1));
+    taken += 1;
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  // On every address, as some programs listen.
+  server.listen(port);
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
