@@ -132,11 +132,9 @@ export const Composer = memo(function Composer(props: Props) {
     servers.keep();
     if (isNow) await sendNow(receipt.messageId);
   };
-  const settleAssistant = async () => {
+  const settleAssistant = () => {
     setSettling(true);
-    const isSettled = await assistant.settle();
-    setSettling(false);
-    return isSettled;
+    return assistant.settle().finally(() => setSettling(false));
   };
   const sendNow = async (messageId: string) => {
     const input = inputOf(store.getView().inputs, messageId);
