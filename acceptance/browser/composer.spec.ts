@@ -96,15 +96,26 @@ test('each conversation keeps its own draft; the field grows and then scrolls', 
   await expect(field(page)).toHaveValue('for the pier');
 });
 
-/** A lock of a submission comes and goes as slowly as on a busy machine. */
-const slowLocks = `
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 400));
+/** A submission's lock comes, and is given back, when the test lets it. */
+const heldLocks = `
+  window.held = [];
+  const hold = () => new Promise((resolve) => window.held.push(resolve));
   const request = navigator.locks.request.bind(navigator.locks);
   navigator.locks.request = async (name, ...rest) => {
     if (!name.startsWith('receipt:')) return request(name, ...rest);
-    await pause();
-    return request(name, ...rest).finally(pause);
+    await hold();
+    return request(name, ...rest).finally(hold);
   };`;
+
+/** Lets the lock that is waited for come, or go. */
+async function letLock(page: Page): Promise<void> {
+  await lockWaits(page);
+  await page.evaluate('window.held.shift()()');
+}
+
+async function lockWaits(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate('window.held.length')).toBeGreaterThan(0);
+}
 
 for (const where of ['in a new conversation', 'while an answer runs']) {
   test(`words that are written right behind Enter stay in the field, ${where}`, async ({
@@ -114,16 +125,26 @@ for (const where of ['in a new conversation', 'while an answer runs']) {
     provider,
   }) => {
     await addModels(person.caller, provider, ['hang-5']);
-    await page.addInitScript(slowLocks);
+    await page.addInitScript(heldLocks);
     await page.goto(installation.url);
-    await field(page).fill('First');
-    await field(page).press('Enter');
-    if (where === 'while an answer runs') {
-      await expect(page.locator('[data-role="assistant"]')).toContainText('word4');
-      await field(page).fill('Second');
+    const send = async (text: string) => {
+      await field(page).fill(text);
       await field(page).press('Enter');
+      await expect(field(page)).toBeDisabled();
+      await letLock(page);
+    };
+    await send('First');
+    if (where === 'while an answer runs') {
+      await letLock(page);
+      await expect(page.locator('[data-role="assistant"]')).toContainText('word4');
+      await send('Second');
+    } else {
+      await lockWaits(page);
+      await expect(field(page)).toBeDisabled();
+      await letLock(page);
     }
     await field(page).fill('Now');
+    if (where === 'while an answer runs') await letLock(page);
     const saved = where === 'while an answer runs' ? page.getByRole('list', { name: 'Queued messages' }) : own(page);
     await expect(saved).toContainText(where === 'while an answer runs' ? 'Second' : 'First');
     await expect(field(page)).toBeEnabled();

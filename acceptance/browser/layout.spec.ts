@@ -94,7 +94,7 @@ test('what stands side by side stands on one line, and no name of a section wrap
   browser,
   installation,
 }) => {
-  // At a height of 900, less than a pixel of the last section was in view, and a click on it was once lost.
+  // High enough for every section to be in view.
   const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1440, height: 1000 } });
   const caller = await signInElsewhere(installation.url, administrator.email);
   await caller.must('POST', '/api/mcp', { name: 'Gone', url: 'http://127.0.0.1:9/mcp' });
