@@ -140,6 +140,7 @@ describe('one planted violation is reported for', () => {
       turn("import { setTimeout as delay } from 'node:timers/promises';\ndelay;"),
     ],
     ['a duration of its own', 'one-clock server/src/chat/turn.ts', turn('performance.now();')],
+    ['an ending of its own', 'one-ending server/src/chat/turn.ts', turn('process.exit(1);')],
     ['fetch', 'one-way-out server/src/chat/turn.ts', turn("await fetch('http://x');")],
     ['globalThis.fetch', 'one-way-out server/src/chat/turn.ts', turn('globalThis.fetch;')],
     ['undici', 'one-way-out server/src/chat/turn.ts', turn("import { Agent } from 'undici';\nAgent;")],

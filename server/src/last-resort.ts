@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { endProcess } from './end-process.ts';
 
 /** Errors of connections and streams whose other side has gone: they say nothing about our own state. */
 const goneCodes = new Set(['ABORT_ERR', 'ECONNABORTED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET']);
@@ -14,7 +15,7 @@ export function installLastResort(log: Pick<Logger, 'error' | 'fatal'>): void {
   process.on('uncaughtException', (error) => {
     if (isOfGoneStream(error)) return log.error({ cause: error }, 'nobody heard the error of a stream');
     log.fatal({ cause: error }, 'ended by an error that nobody expected');
-    process.exit(1);
+    endProcess(1);
   });
 }
 

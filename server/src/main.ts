@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
@@ -14,6 +13,7 @@ import { type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
+import { endProcess } from './end-process.ts';
 import { answerTo } from './how-called.ts';
 import { closeInherited } from './inherited-descriptors.ts';
 import { installLastResort } from './last-resort.ts';
@@ -86,11 +86,9 @@ async function serve(
       if (process.argv.includes('--welcome')) welcome(address);
       await whenAborted(stopping);
       log.info('stopping: running responses may finish');
-      // `process.exit` waits for ever for a thread that compiles and wants a garbage collection (nodejs/node#54918).
-      setFlagsFromString('--no-concurrent-recompilation');
       drain = drainMs;
     } finally {
-      systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => process.exit(1));
+      systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => endProcess(1));
       await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
     }
   } finally {
@@ -175,9 +173,9 @@ async function start(): Promise<number> {
 }
 
 try {
-  process.exit(await start());
+  endProcess(await start());
 } catch (error) {
   const message = error instanceof Error ? error.message : 'unknown reason';
   process.stderr.write(`${error instanceof ConfigError ? message : `Homeport cannot start: ${message}`}\n`);
-  process.exit(1);
+  endProcess(1);
 }

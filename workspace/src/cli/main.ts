@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
+import { endProcess } from '../end-process.ts';
 import { Flags } from './call.ts';
 import { type Command, commands } from './commands.ts';
 import { readConfig, version } from './config.ts';
@@ -71,16 +71,13 @@ function seeHelp(name: string): string {
   return `See \`homeport help${name === '' ? '' : ` ${name}`}\`.`;
 }
 
-// `process.exit` waits for ever for a thread that compiles and wants a garbage collection (nodejs/node#54918).
-setFlagsFromString('--no-concurrent-recompilation');
-
 const interruption = new AbortController();
 let interruptedBy: keyof typeof signals | undefined;
 
 /** Ends the process: everything has been written by now. */
 function end(exitCode: number): never {
   removeUnfinished();
-  process.exit(exitCode);
+  endProcess(exitCode);
 }
 
 for (const name of Object.keys(signals) as (keyof typeof signals)[]) {

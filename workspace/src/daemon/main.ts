@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { endProcess } from '../end-process.ts';
 import { trackActivity } from './activity.ts';
 import { type Address, bridgePort, modelsPort, readConfig } from './config.ts';
 import { watchSilence } from './control-silence.ts';
@@ -127,7 +128,7 @@ function end(): void {
   madeExec?.endAll();
   madeTerminals?.endAll();
   madePipes?.endAll();
-  process.exit(0);
+  endProcess(0);
 }
 
 function log(message: string, error?: unknown): void {
@@ -138,7 +139,7 @@ function log(message: string, error?: unknown): void {
 function listen(at: Server, address: Address): void {
   at.on('error', (error) => {
     log('cannot listen', error);
-    process.exit(1);
+    endProcess(1);
   });
   // The folder of a socket decides who may reach it.
   at.listen('path' in address ? { ...address, readableAll: true, writableAll: true } : address, ready);
