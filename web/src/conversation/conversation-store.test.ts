@@ -164,6 +164,37 @@ test('shows the stored conversation, follows what runs, and reconciles at the en
   assert.equal(store.getView().messages.length, 2);
 });
 
+test('what is stored of a running answer stays on the page until as much of it has come', async (t) => {
+  const stored: Message = { ...user('a1'), role: 'assistant', parentId: 'u1', status: 'streaming' };
+  stored.parts = [{ type: 'text', text: 'one two ', state: 'streaming' }];
+  const reload = async () => {
+    const { connected, ...rest } = world([detail({ messages: [user('u1'), stored], response: running('a1', 'u1') })]);
+    const first = connected();
+    rest.store.follow();
+    return { ...rest, connection: await first };
+  };
+
+  await t.test('it never becomes less', async () => {
+    const { store, connection, until, text } = await reload();
+    const shown = new Set<string | undefined>();
+    store.subscribe(() => shown.add(text()));
+    const frames = answer('a1', 'one two three four');
+    connection.send(frames.slice(0, 1));
+    await until(() => store.getView().connection === 'following');
+    connection.send(frames.slice(1, 6), 1);
+    await until(() => text() === 'one two three ');
+    assert.deepEqual([...shown], ['one two ', 'one two three ']);
+    store.unfollow();
+  });
+
+  await t.test('if less has come when it ends, that is shown', async () => {
+    const { store, connection, until, text } = await reload();
+    connection.send(answer('a1', 'one'));
+    await until(() => text() === 'one');
+    store.unfollow();
+  });
+});
+
 test('the outline is new for a part that begins and for the end, not for every word', async () => {
   const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
   const first = connected();

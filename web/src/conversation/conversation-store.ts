@@ -286,7 +286,8 @@ export class ConversationStore {
     const parentId = known?.parentId ?? this.#view.response?.messageId ?? null;
     const siblingIds = known?.siblingIds ?? [id];
     const createdAt = known?.createdAt ?? new Date().toISOString();
-    this.#live = new LiveMessage({ id, chatId: this.chatId, parentId, siblingIds, createdAt });
+    const identity = { id, chatId: this.chatId, parentId, siblingIds, createdAt };
+    this.#live = new LiveMessage(identity, known?.parts ?? []);
     this.#deps.onActivity(this.chatId);
   }
 
@@ -339,7 +340,7 @@ export class ConversationStore {
     this.#isFast = this.#arrived > manyFrames;
     this.#arrived = 0;
     const view = { ...this.#view, ...change };
-    const live = this.#live?.view();
+    const live = this.#live?.isBehind() ? undefined : this.#live?.view();
     this.#view = live ? { ...view, messages: overlay(view.messages, live) } : view;
     const shape = live ? shapeOf(live) : '';
     if (shape !== this.#liveShape || Object.keys(change).length > 0) this.#outline = this.#view;

@@ -4,16 +4,34 @@ import { createMessageAssembler } from '@homeport/contracts/message-assembly';
 
 type Identity = Pick<Message, 'id' | 'chatId' | 'parentId' | 'siblingIds' | 'createdAt'>;
 
+/** Milliseconds that a stream has to bring what is shown already; then what it brought is shown. */
+const catchUpMs = 1000;
+
 /** An assistant message while its stream arrives. */
 export class LiveMessage {
   readonly id: string;
   readonly #identity: Identity;
   readonly #assembler = createMessageAssembler();
+  readonly #begunAt = performance.now();
   #status: Message['status'] = 'streaming';
+  /** How much the page shows of it, as after a reload. */
+  #shown: number;
 
-  constructor(identity: Identity) {
+  constructor(identity: Identity, shown: Message['parts']) {
     this.id = identity.id;
     this.#identity = identity;
+    this.#shown = extentOf(shown);
+  }
+
+  /**
+   * True while less has arrived than is shown: the stream begins anew, and what somebody reads, or is about to press,
+   * must not go away for a moment.
+   */
+  isBehind(): boolean {
+    if (this.#shown === 0) return false;
+    const isOver = this.#status !== 'streaming' || performance.now() - this.#begunAt > catchUpMs;
+    if (isOver || extentOf(this.#assembler.parts) >= this.#shown) this.#shown = 0;
+    return this.#shown > 0;
   }
 
   apply(frame: Frame): void {
@@ -41,4 +59,14 @@ export class LiveMessage {
       ...(error === undefined ? {} : { error }),
     };
   }
+}
+
+/** Grows with what is to be seen: texts, and what has become known of each call. */
+function extentOf(parts: Message['parts']): number {
+  let extent = 0;
+  for (const part of parts) {
+    if (part.type === 'text' || part.type === 'reasoning') extent += part.text.length;
+    else if (part.type !== 'step-start') extent += JSON.stringify(part).length;
+  }
+  return extent;
 }
