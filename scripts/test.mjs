@@ -25,7 +25,8 @@ const fileTimeoutMs = 900_000;
 /** A run that takes longer than this reports what it was doing, and fails. */
 const patienceMs = 4_500_000;
 // They replace timers, `fetch` or the environment of their process.
-const aloneFiles = /\/(control-silence|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini)\.test\.ts$/;
+const aloneFiles =
+  /\/(control-silence|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini|prometheus|reverse-proxies)\.test\.ts$/;
 // Hundreds of processes read the same sources, so each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { freePort } from '../../contracts/test/free-port.ts';
 import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { backUp } from './backup-harness.ts';
 import { addModels, answer, createChat, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
-import { takePort } from './process.ts';
 import { setPrices } from './usage-makers.ts';
 
 /** deploy/monitoring in the real programs: the rules are valid, and every query of the dashboard shows something. */
@@ -164,9 +164,7 @@ async function startPrometheus(): Promise<string> {
   const intervals = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '1s' };
   await writeFile(file, JSON.stringify({ global: intervals, rule_files: [rules], scrape_configs: [scrape] }));
   await mkdir(join(folder, 'series'));
-  const taken = await takePort();
-  taken.release();
-  const address = `127.0.0.1:${taken.port}`;
+  const address = `127.0.0.1:${await freePort()}`;
   const args = [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(folder, 'series')}`,

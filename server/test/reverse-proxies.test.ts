@@ -11,13 +11,13 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import { freePort } from '../../contracts/test/free-port.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { formBody } from './artifact-makers.ts';
 import { addModels, createChat, submit } from './chat-harness.ts';
 import { makeCertificates } from './fakes/certificates.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
-import { takePort } from './process.ts';
 import { findProgram, type ProxyName, publicName, startProxy } from './proxy-programs.ts';
 
 /** What docs/operations.md tells to write into a reverse proxy, in the real programs. */
@@ -60,10 +60,9 @@ function cases(name: ProxyName, program: string): void {
     // The proxy's workers may run as another user.
     chmodSync(folder, 0o755);
     const certificates = makeCertificates(folder, [publicName]);
-    const taken = await takePort();
-    taken.release();
-    origin = `https://${publicName}:${taken.port}`;
-    reach = { host: '127.0.0.1', port: taken.port, ca: certificates.ca, servername: publicName, agent: false };
+    const port = await freePort();
+    origin = `https://${publicName}:${port}`;
+    reach = { host: '127.0.0.1', port, ca: certificates.ca, servername: publicName, agent: false };
     await daemons.listen();
     app = await startTestApp({
       config: { baseUrl: origin, trustedProxies: ['127.0.0.1'], artifactStore: store, artifactMaxUploadBytes: 2 ** 25 },
@@ -71,7 +70,7 @@ function cases(name: ProxyName, program: string): void {
     });
     provider = await startFakeProvider();
     const upstream = new URL(app.url).host;
-    proxy = await startProxy(name, program, { folder, port: taken.port, upstream, certificates });
+    proxy = await startProxy(name, program, { folder, port, upstream, certificates });
     const made = await call('POST', '/api/setup', person);
     assert.equal(made.status, 201, made.body);
     user = await app.signIn();
