@@ -9,7 +9,7 @@ import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
-import { groupParts, type PartGroup } from './part-groups.ts';
+import { groupKey, groupParts, type PartGroup } from './part-groups.ts';
 import { FileView, PartView, StepsView } from './part-view.tsx';
 import { callOf, isOpenQuestion } from './waiting-parts.ts';
 
@@ -70,8 +70,8 @@ function Answer({ message, isLast, isRunning }: Props) {
     <article className={classes.answer} data-message={message.id} data-role="assistant" aria-busy={isStreaming}>
       <h2 className="visually-hidden">{t('thread.answer')}</h2>
       <div className={classes.parts}>
-        {groupParts(message.parts).map((group, index) => (
-          <Group key={index} message={message} group={group} isLast={isLast} />
+        {groupParts(message.parts).map((group) => (
+          <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
       </div>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagePart } from '@homeport/contracts/frames';
-import { groupParts } from './part-groups.ts';
+import { groupKey, groupParts } from './part-groups.ts';
 
 const text: MessagePart = { type: 'text', text: 'words' };
 const empty: MessagePart = { type: 'text', text: ' ' };
@@ -30,6 +30,14 @@ test('a tool that waits for approval is shown by itself', () => {
     { kind: 'steps', indexes: [0, 1, 2] },
     { kind: 'part', index: 3 },
   ]);
+});
+
+test('a tool that waits keeps its place on the page when others before it end and are folded', () => {
+  const running = { ...tool, preliminary: true } as MessagePart;
+  const waiting: MessagePart = { type: 'dynamic-tool', toolName: 'b', toolCallId: '2', state: 'approval-requested' };
+  const keys = (parts: MessagePart[]) => groupParts(parts).map(groupKey);
+  assert.deepEqual(keys([step, running, running, running, waiting]), ['1', '2', '3', '4']);
+  assert.deepEqual(keys([step, tool, tool, tool, waiting]), ['steps 1', '4']);
 });
 
 test('a tool with something to watch, and a file that was published, are shown by themselves', () => {

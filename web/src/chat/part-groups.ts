@@ -36,6 +36,11 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   return groups;
 }
 
+/** The same as long as a group begins with the same part: what is typed into it stays when others before it are folded. */
+export function groupKey(group: PartGroup): string {
+  return group.kind === 'part' ? `${group.index}` : `steps ${group.indexes[0]}`;
+}
+
 /** A tool that waits for an answer, has something to watch or a file to open, is not folded away. */
 function isStep(part: MessagePart): boolean {
   if (part.type === 'dynamic-tool')
