@@ -291,12 +291,14 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
+    // What is read below may take longer than our own ending of it.
+    const isEndedByUs = this.#endingFor.has(id);
     // Processes that ran out of memory earlier, without ending the workspace, are not the reason now.
     const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > (this.#outOfMemory.get(id) ?? 0);
     const state = await readState(host).catch(() => undefined);
     // Another one has taken its place, or it was ended on purpose.
     if (state !== undefined && state.outer.pid !== pid) return;
-    if ((state === undefined && !this.#starting.has(id)) || this.#endingFor.has(id)) return;
+    if ((state === undefined && !this.#starting.has(id)) || isEndedByUs || this.#endingFor.has(id)) return;
     this.#ends.set(id, isOutOfMemory ? `it ran out of memory; ${why}` : why);
     if (state !== undefined) await signalProcess(state.inner, 'SIGKILL');
   }
