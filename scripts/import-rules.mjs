@@ -83,6 +83,7 @@ const workspaceDoors = new Set([
 const clocks = new Set(['server/src/clock.ts', 'workspace/src/clock.ts']);
 const ownTimer =
   /(?<![\w.$#])set(?:Timeout|Interval)\b|\bglobalThis\s*\.\s*set(?:Timeout|Interval)\b|\bperformance\s*\.\s*now\b/;
+// `process.exit` waits for threads that may never end, so nobody calls it by themselves.
 const endings = new Set(['server/src/end-process.ts', 'workspace/src/end-process.ts']);
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
@@ -160,7 +161,7 @@ function checkBans(file, text, imports, report) {
   const timer = /^(server|workspace)\//.test(file) && !clocks.has(file) ? ownTimer.exec(stripped) : null;
   if (timer) report('one-clock', lineOf(stripped, timer.index), 'time comes from the clock (clock.ts)');
   const exit = endings.has(file) ? null : /\bprocess\s*\.\s*(?:exit|reallyExit)\b/.exec(stripped);
-  if (exit) report('one-ending', lineOf(stripped, exit.index), 'process.exit may hang: use end-process.ts');
+  if (exit) report('one-ending', lineOf(stripped, exit.index), 'process.exit can hang: use endProcess');
   for (const { specifier, names, typeOnly, line } of imports) {
     if (typeOnly || inEgress || workspaceDoors.has(file)) continue;
     const client = directNetwork.has(specifier) && (clientNames.test(names) || !names.startsWith('{'));

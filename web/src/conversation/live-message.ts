@@ -24,8 +24,8 @@ export class LiveMessage {
   }
 
   /**
-   * True while less has arrived than is shown: the stream begins anew, and what somebody reads, or is about to press,
-   * must not go away for a moment.
+   * True while less has arrived than is shown, until it has caught up once: the stream begins anew, and what somebody
+   * reads or is about to press must not disappear meanwhile.
    */
   isBehind(): boolean {
     if (this.#shown === 0) return false;

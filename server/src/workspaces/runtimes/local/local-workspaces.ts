@@ -291,7 +291,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
-    // What is read below may take longer than our own ending of it.
+    // Asked before anything is read: by the time that is done, our own ending of it may be over.
     const isEndedByUs = this.#endingFor.has(id);
     // Processes that ran out of memory earlier, without ending the workspace, are not the reason now.
     const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > (this.#outOfMemory.get(id) ?? 0);
