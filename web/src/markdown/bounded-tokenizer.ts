@@ -1,4 +1,4 @@
-import { Tokenizer } from 'marked';
+import { Tokenizer, type Tokens } from 'marked';
 
 /** More emphasis marks than this in one run of text are plain characters. */
 const maximumMarks = 200;
@@ -7,7 +7,7 @@ const textWindow = 256;
 const addressWindow = 1_000;
 /** Lines and characters within which a heading's underline has to come. */
 const headingWindow = 400;
-/** Characters of a list or quote that are parsed as one; a longer one continues as another. */
+/** Characters of a list, quote or paragraph that are parsed as one; a longer one continues as another. */
 const containerWindow = 20_000;
 /** Cells of one table, and its columns; anything more stays text. */
 const maximumCells = 20_000;
@@ -50,7 +50,17 @@ export class BoundedTokenizer extends Tokenizer {
     const found = super.lheading(source.slice(0, headingWindow));
     if (found && found.raw.length < headingWindow) return found;
     this.#unqueue(queued);
-    return undefined;
+    return this.#nextParagraph(source);
+  }
+
+  /**
+   * Another paragraph where one became too long. The lexer joins what its own rule for paragraphs finds, and copies the
+   * whole each time, so this comes from the rule before it.
+   */
+  #nextParagraph(source: string): Tokens.Heading | undefined {
+    const last = this.lexer.state.lastToken;
+    if (last?.type !== 'paragraph' || last.raw.length < containerWindow) return undefined;
+    return super.paragraph(firstLines(source, 1)) as Tokens.Generic as Tokens.Heading | undefined;
   }
 
   override table(source: string): ReturnType<Tokenizer['table']> {

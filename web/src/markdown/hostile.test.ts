@@ -25,6 +25,7 @@ const wholes: Record<string, string> = {
   'emphasis, much': '*a'.repeat(50_000),
   'strikethrough, much': '~a~'.repeat(33_000),
   'a table of empty cells': `|${'a|'.repeat(99)}\n|${'-|'.repeat(99)}\n${'|\n'.repeat(40_000)}`,
+  'lines that are no table': 'a|b\n-|\n'.repeat(15_000),
   'deep lists': Array.from({ length: 300 }, (_, level) => `${'  '.repeat(level)}- a`).join('\n'),
   'deep quotes': Array.from({ length: 300 }, (_, level) => `${'> '.repeat(level)}a`).join('\n'),
   'a lazy list': `- a\n${'b\n'.repeat(50_000)}`,
@@ -115,6 +116,17 @@ test('a long paragraph, a long list and a table with many rows stay what they ar
     table.map((token) => token.type),
     ['table'],
   );
+});
+
+test('a paragraph that never ends continues as another, with every character', () => {
+  for (const line of ['word word word\n', 'a|b\n-|\n', '$$a\n']) {
+    const text = line.repeat(60_000 / line.length);
+    const { tokens } = parseBlocks(text);
+    assert.equal(lettersOf(rawOf([...tokens])), lettersOf(text));
+    const paragraphs = tokens.filter((token) => token.type === 'paragraph');
+    assert.ok(paragraphs.length >= 3, `${paragraphs.length} paragraphs`);
+    for (const { raw } of paragraphs) assert.ok(raw.length < 22_000, `${raw.length} characters`);
+  }
 });
 
 /** CPU milliseconds of the best try: the first ones pay for compiling, and the machine has other work. */
