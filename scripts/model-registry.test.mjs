@@ -23,7 +23,7 @@ test('a registry is made of a file of models.dev, and anything else is refused',
   };
   const text = registryText(api, 'a test');
   assert.deepEqual(await parseRegistryInTurns(JSON.parse(text)), parseRegistry(JSON.parse(text)));
-  const made = new ModelRegistry(parseRegistry(JSON.parse(text)));
+  const made = ModelRegistry.of(parseRegistry(JSON.parse(text)));
   assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.prices?.cachedInput, 125_000);
   assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.abilities?.reasoning, ['low', 'high']);
   assert.equal(made.find('', 'a'), undefined);

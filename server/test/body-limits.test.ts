@@ -88,16 +88,53 @@ function isFirstOfItsSize(name: EndpointName): boolean {
 
 async function assertBrief(name: EndpointName, why: string, body: string): Promise<void> {
   const bytes = Buffer.from(body);
-  const actor = await callerOf(specOf(name));
-  const { longest, result } = await longestTurnDuring(() => send(name, actor, bytes));
-  assert.ok(longest < longestTurn, `${why}: ${longest} ms of work without a pause (${result.status})`);
-  const { status, text } = result;
-  const isRefused =
-    [400, 403, 404, 409, 413, 429].includes(status) ||
-    /invalid_credentials|workspace_start_timeout|mcp_unreachable/.test(text);
-  assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
-  forgetCallerAfter(specOf(name), status, text);
+  // The machine has other work, too: a turn that is too long must be so each time.
+  for (let tries = 1; ; tries += 1) {
+    const actor = await callerOf(specOf(name));
+    const { longest, result } = await longestTurnDuring(() => send(name, actor, bytes));
+    const { status, text } = result;
+    const isRefused =
+      [400, 403, 404, 409, 413, 429].includes(status) ||
+      /invalid_credentials|workspace_start_timeout|mcp_unreachable/.test(text);
+    assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
+    forgetCallerAfter(specOf(name), status, text);
+    if (longest < longestTurn) return;
+    const allowed = 5 * largestTextMs();
+    assert.ok(longest < allowed || tries < 5, `${why}: ${longest} ms of work without a pause (${status}, ${allowed})`);
+    if (longest < allowed) return;
+  }
 }
+
+/** What the largest body costs to parse at this moment: a fifth of the longest turn on a machine with nothing else to do. */
+function largestTextMs(): number {
+  const text = `"${fill('\\u20ac', limits.jsonBodyBytes - 2)}"`;
+  const times = [1, 2, 3].map(() => {
+    const before = processorMs();
+    JSON.parse(text);
+    return processorMs() - before;
+  });
+  return Math.min(...times);
+}
+
+test('no registry of the largest size holds up other requests', { timeout: 120_000 }, async () => {
+  const facts = { name: 'n', context: 1, output: 1 };
+  const many = (count: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`vendor/model-${index}`, value]));
+  const longFacts = { ...facts, name: '€'.repeat(200) };
+  const registries = {
+    'many models': { p: { models: many(7_000, facts) } },
+    'many providers': many(4_000, { baseUrl: 'https://a.example/v1', models: many(1, facts) }),
+    'long names': { p: { models: many(7_000, longFacts) } },
+    'a fault in each': { p: { models: many(29_000, 'no facts') } },
+    'too many names': many(90_000, 1),
+    'one long text': { p: { models: { one: { ...facts, name: '\u20ac'.repeat(800_000) } } } },
+  };
+  for (const [what, providers] of Object.entries(registries)) {
+    const body = JSON.stringify({ source: 'a test', providers });
+    assert.ok(body.length < maxBodyBytes(specOf('putModelRegistry')), `${what}: ${body.length} bytes`);
+    await assertBrief('putModelRegistry', what, body);
+  }
+});
 
 test('what is larger than its endpoint takes is 413, however little that is', { timeout: 600_000 }, async () => {
   for (const name of bodied) {
@@ -182,18 +219,52 @@ function shapelessBodies(size: number): Body[] {
   ];
 }
 
-/** A valid body in which one member is a filling instead. */
+/**
+ * A valid body in which one member is a filling instead. Records and lists get many members, which their schemas would
+ * walk; each of the others gets one filling in turn.
+ */
 function misshapen({ body }: EndpointSpec, sample: unknown, fillings: readonly Filling[]): Body[] {
   const known = typeof sample === 'object' && sample !== null ? sample : {};
-  const names = new Set([...Object.keys(known), ...(body instanceof z.ZodObject ? Object.keys(body.shape) : [])]);
-  // Each filling meets each endpoint several times, beside its members as well.
-  return [...names].map((name, index) => {
-    const { what, value } = fillings[index % fillings.length] ?? { what: 'nothing', value: 'null' };
+  const shape = body === undefined ? {} : (z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Shape);
+  const containers = new Map(containersOf(shape, []));
+  const places = new Set([...Object.keys(known), ...Object.keys(shape.properties ?? {}), ...containers.keys()]);
+  return [...places].map((place, index) => {
+    const what = containers.get(place);
+    const filling = fillings.find((one) => one.what === what) ?? fillings[index % fillings.length];
     return {
-      why: `${what} as ${name}`,
-      body: JSON.stringify({ ...known, [name]: '@' }).replace('"@"', () => value),
+      why: `${filling?.what} as ${place}`,
+      body: JSON.stringify(replaced(known, place.split('.'))).replace('"@"', () => filling?.value ?? 'null'),
     };
   });
+}
+
+/** The part of a JSON Schema that tells records and lists. */
+type Shape = {
+  type?: string;
+  properties?: Record<string, Shape>;
+  additionalProperties?: unknown;
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+};
+
+/** Where records and lists are, and what they are filled with. */
+function containersOf(shape: Shape, path: string[]): [string, string][] {
+  const inner = [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((branch) => containersOf(branch, path));
+  const members = Object.entries(shape.properties ?? {}).flatMap(([name, member]) =>
+    containersOf(member, [...path, name]),
+  );
+  const found = [...inner, ...members];
+  if (path.length === 0) return found;
+  const isRecord = shape.properties === undefined && typeof shape.additionalProperties === 'object';
+  if (isRecord) found.push([path.join('.'), 'allowed members']);
+  if (shape.type === 'array') found.push([path.join('.'), 'allowed lists']);
+  return found;
+}
+
+function replaced(value: unknown, [name, ...rest]: string[]): unknown {
+  if (name === undefined) return '@';
+  const members = typeof value === 'object' && value !== null ? value : {};
+  return { ...members, [name]: replaced(Reflect.get(members, name), rest) };
 }
 
 function fill(unit: string, size: number): string {

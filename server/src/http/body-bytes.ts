@@ -28,10 +28,13 @@ export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): n
   return Number(length);
 }
 
-/** The whole body. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too slowly. */
-export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: BodyRules): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
+/** The whole body, in memory of its own. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too slowly. */
+export function readBytes(
+  incoming: IncomingMessage,
+  { maxBytes, pace, look }: BodyRules,
+): Promise<Buffer<ArrayBuffer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
+  const gathered = new Gathered(Math.min(Number(incoming.headers['content-length'] ?? unknownBytes), maxBytes));
   const beganAt = systemClock.elapsed();
   let size = 0;
   const allowedMs = (): number => Math.min(pace.totalMs, pace.graceMs + (size / pace.bytesPerSecond) * 1000);
@@ -40,12 +43,12 @@ export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: B
     try {
       if (size > maxBytes) throw tooLarge(maxBytes);
       look?.(chunk);
-      chunks.push(chunk);
+      gathered.add(chunk);
     } catch (error) {
       reject(error);
     }
   };
-  const onEnd = (): void => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+  const onEnd = (): void => resolve(gathered.whole());
   const onCut = (): void => {
     // A request that was read whole is closed as well.
     if (!incoming.readableEnded) {
@@ -64,6 +67,34 @@ export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: B
     timer.stop();
     incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
   });
+}
+
+/** Room for a body that does not say how long it is; it grows. */
+const unknownBytes = 64 * 1024;
+
+/** Bytes are put in their place as they arrive: joining many megabytes at the end would hold up everybody. */
+class Gathered {
+  #bytes: Buffer<ArrayBuffer>;
+  #size = 0;
+
+  constructor(expected: number) {
+    this.#bytes = Buffer.from(new ArrayBuffer(expected));
+  }
+
+  add(chunk: Buffer): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytes.length) {
+      const larger = Buffer.from(new ArrayBuffer(Math.max(size, this.#bytes.length * 2)));
+      this.#bytes.copy(larger, 0, 0, this.#size);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.#size);
+    this.#size = size;
+  }
+
+  whole(): Buffer<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#size);
+  }
 }
 
 function tooLarge(maxBytes: number): ApiError {

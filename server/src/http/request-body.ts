@@ -54,12 +54,7 @@ export async function readSentBytes(
   if (!types.includes(type)) throw new ApiError('unsupported_media_type', `Send one of ${types.join(', ')}`);
   return withRoom(incoming, reading, async () => {
     const { buffer, byteOffset, byteLength } = await readBytes(incoming, reading);
-    // Its own memory, so that it can be transferred to another thread; small buffers share theirs.
-    const isOwn = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
-    return {
-      type,
-      bytes: isOwn ? new Uint8Array(buffer) : Uint8Array.from(new Uint8Array(buffer, byteOffset, byteLength)),
-    };
+    return { type, bytes: new Uint8Array(buffer, byteOffset, byteLength) };
   });
 }
 

@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
 import { findJsonFault } from '../json-fault.ts';
+import { findJsonExcess } from '../json-scan.ts';
 
 /**
  * Turns a manifest's bytes into a JSON value, bounded in depth and in size, however often a YAML alias repeats
@@ -10,13 +11,14 @@ import { findJsonFault } from '../json-fault.ts';
 
 export type ManifestForm = 'json' | 'yaml';
 
+const maxDepth = 64;
 const maxAliases = 10_000;
 
 /** Throws `invalid_request` that says where the text is wrong. */
 export function parseManifestText(bytes: Uint8Array, form: ManifestForm): unknown {
   const text = decode(bytes);
   if (text.trim() === '') throw invalid('', 'The manifest is empty');
-  const value = form === 'json' ? parseJson(text) : parseYaml(text);
+  const value = form === 'json' ? parseJson(text, bytes) : parseYaml(text);
   const fault = findJsonFault(value, limits.manifestBytes);
   if (fault !== undefined) throw invalid(fault.path, fault.message);
   return value;
@@ -30,7 +32,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, bytes: Uint8Array): unknown {
+  // Millions of levels take a parser minutes and a gigabyte.
+  const excess = findJsonExcess(bytes, { depth: maxDepth, values: Infinity, names: Infinity });
+  if (excess !== undefined) throw invalid('', excess.message);
   try {
     return JSON.parse(text);
   } catch {
@@ -41,7 +46,7 @@ function parseJson(text: string): unknown {
 /** YAML 1.2 core: only JSON's values, so that times and `no` stay text. One document. */
 function parseYaml(text: string): unknown {
   try {
-    return load(text, { schema: CORE_SCHEMA, maxDepth: 64, maxAliases });
+    return load(text, { schema: CORE_SCHEMA, maxDepth, maxAliases });
   } catch (error) {
     if (error instanceof YAMLException) throw invalid('', `Not valid YAML: ${where(error)}`);
     throw error;

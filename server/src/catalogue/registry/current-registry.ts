@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import { type AuditSource, recordEvent } from '../../audit.ts';
 import { type Database, inTransaction } from '../../db/pool.ts';
-import { parseForeignJson } from '../../json-scan.ts';
+import { findJsonExcess, foreignJsonBounds } from '../../json-scan.ts';
 import { ModelRegistry, parseRegistry, parseRegistryInTurns } from './registry.ts';
 
 /**
@@ -21,7 +22,7 @@ let uploaded: { revision: number; registry: ModelRegistry } | undefined;
  * bundle.
  */
 export function shippedRegistry(): ModelRegistry {
-  shipped ??= new ModelRegistry(
+  shipped ??= ModelRegistry.of(
     parseRegistry(JSON.parse(readFileSync(new URL('./models.json', import.meta.url), 'utf8'))),
   );
   return shipped;
@@ -35,7 +36,7 @@ export async function currentRegistry({ db }: Deps): Promise<ModelRegistry> {
       .selectFrom('model_registry')
       .select(['content', 'revision'])
       .executeTakeFirstOrThrow();
-    uploaded = { revision, registry: new ModelRegistry(await parseRegistryInTurns(JSON.parse(content))) };
+    uploaded = { revision, registry: await ModelRegistry.inTurns(await parseRegistryInTurns(JSON.parse(content))) };
   }
   return uploaded.registry;
 }
@@ -50,8 +51,7 @@ export async function describeRegistry(deps: Deps): Promise<RegistryState> {
 
 /** Replaces the previous one. Throws `invalid_request` for an invalid registry. */
 export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSource): Promise<RegistryState> {
-  const content = Buffer.from(bytes).toString();
-  const { source } = await readUpload(content);
+  const { content, source } = await readUpload(bytes);
   await inTransaction(deps.db, async (trx) => {
     await trx.deleteFrom('model_registry').execute();
     await trx.insertInto('model_registry').values({ content }).execute();
@@ -71,9 +71,17 @@ export async function dropRegistry(deps: Deps, by: AuditSource): Promise<Registr
   return describeRegistry(deps);
 }
 
-async function readUpload(content: string): Promise<ModelRegistry> {
+/** In several turns of the event loop: five megabytes take tens of milliseconds in each step. */
+async function readUpload(bytes: Uint8Array): Promise<{ content: string; source: string }> {
   try {
-    return new ModelRegistry(await parseRegistryInTurns(parseForeignJson(content)));
+    const excess = findJsonExcess(bytes, foreignJsonBounds);
+    if (excess !== undefined) throw new SyntaxError(excess.message);
+    await setImmediate();
+    const content = new TextDecoder().decode(bytes);
+    await setImmediate();
+    const value: unknown = JSON.parse(content);
+    await setImmediate();
+    return { content, source: (await parseRegistryInTurns(value)).source };
   } catch (cause) {
     const message = 'This is no registry of models. docs/models.md says how to make one.';
     throw new ApiError('invalid_request', message, { cause, details: faultsOf(cause, message) });
@@ -83,6 +91,7 @@ async function readUpload(content: string): Promise<ModelRegistry> {
 const faultsMax = 20;
 
 function faultsOf(cause: unknown, message: string): FieldError[] {
+  if (cause instanceof SyntaxError) return [{ path: '', message: cause.message.slice(0, 200) }];
   if (!(cause instanceof z.ZodError)) return [{ path: '', message }];
   return cause.issues.slice(0, faultsMax).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }

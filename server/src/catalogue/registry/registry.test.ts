@@ -4,7 +4,7 @@ import { listedFacts } from './listed-facts.ts';
 import shipped from './models.json' with { type: 'json' };
 import { isForChat, ModelRegistry, parseRegistry, plainId } from './registry.ts';
 
-const registry = new ModelRegistry(parseRegistry(shipped));
+const registry = ModelRegistry.of(parseRegistry(shipped));
 
 test('a model at its own provider: window, longest answer, abilities and prices, with where they are from', () => {
   assert.match(registry.source, /models\.dev at [0-9a-f]{40} \(\d{4}-\d{2}-\d{2}\), MIT/);

@@ -44,28 +44,37 @@ export function parseRegistry(value: unknown): RegistryFile {
   return file.parse(value);
 }
 
-const outline = file.extend({
-  providers: z.record(
-    z.string().max(100),
-    z.object({ baseUrl: z.string().max(500).optional(), models: z.record(z.string().max(256), z.unknown()) }),
-  ),
+const outline = file.extend({ providers: z.record(z.string().max(100), z.unknown()) });
+const offer = z.object({
+  baseUrl: z.string().max(500).optional(),
+  models: z.record(z.string().max(256), z.unknown()),
 });
-const entriesAtOnce = 500;
+const entriesAtOnce = 250;
 
-/** The same for an untrusted file: after every few hundred models other work gets its turn. */
+/** The same for an untrusted file: after every few hundred entries other work gets its turn. */
 export async function parseRegistryInTurns(value: unknown): Promise<RegistryFile> {
   const { source, providers } = outline.parse(value);
   let count = 0;
+  const pause = async (): Promise<unknown> => (++count % entriesAtOnce === 0 ? setImmediate() : undefined);
   const parsed: RegistryFile['providers'] = {};
-  for (const [name, { baseUrl, models }] of Object.entries(providers)) {
+  for (const [name, given] of Object.entries(providers)) {
+    const { baseUrl, models } = parseAt(offer, given, ['providers', name]);
     const entries: Record<string, Entry> = {};
     for (const [id, facts] of Object.entries(models)) {
-      entries[id] = entry.parse(facts);
-      if (++count % entriesAtOnce === 0) await setImmediate();
+      entries[id] = parseAt(entry, facts, ['providers', name, 'models', id]);
+      await pause();
     }
     parsed[name] = { ...(baseUrl === undefined ? {} : { baseUrl }), models: entries };
+    await pause();
   }
   return { source, providers: parsed };
+}
+
+/** Throws a ZodError whose paths begin with this one. */
+function parseAt<T>(schema: z.ZodType<T>, value: unknown, path: string[]): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  throw new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })));
 }
 
 /** Hosts of providers whose entries name none. */
@@ -102,29 +111,55 @@ const makers = [
 /** Looks up what a registry knows. Built once per file; a query costs a few look-ups. */
 export class ModelRegistry {
   readonly source: string;
-  /** How many models it knows. */
-  readonly size: number;
   readonly #byHost = new Map<string, Map<string, Entry>>();
   readonly #anywhere = new Map<string, Entry>();
+  #size = 0;
 
-  constructor({ source, providers }: RegistryFile) {
+  private constructor(source: string) {
     this.source = source;
-    this.size = Object.values(providers).reduce((sum, { models }) => sum + Object.keys(models).length, 0);
+  }
+
+  static of(registry: RegistryFile): ModelRegistry {
+    const made = new ModelRegistry(registry.source);
+    for (const size of made.#fill(registry)) made.#size = size;
+    return made;
+  }
+
+  /** The same for a file of unknown size: other work gets its turn. */
+  static async inTurns(registry: RegistryFile): Promise<ModelRegistry> {
+    const made = new ModelRegistry(registry.source);
+    for (const size of made.#fill(registry)) {
+      made.#size = size;
+      if (size % entriesAtOnce === 0) await setImmediate();
+    }
+    return made;
+  }
+
+  /** How many models it knows. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** After each model, how many there are. */
+  *#fill({ providers }: RegistryFile): Generator<number> {
+    let size = 0;
     const ordered = [...makers, ...Object.keys(providers).filter((name) => !makers.includes(name))];
     const hosts = Map.groupBy(Object.entries(wellKnownHosts), ([, name]) => name);
     for (const name of ordered) {
       const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
       if (provider === undefined) continue;
       const models = new Map<string, Entry>();
+      const own = hostOf(provider.baseUrl ?? '');
+      for (const host of [...(hosts.get(name) ?? []).map(([each]) => each), ...(own === undefined ? [] : [own])]) {
+        this.#byHost.set(host, models);
+      }
       for (const [id, facts] of Object.entries(provider.models)) {
         for (const key of [id.toLowerCase(), plainId(id)]) {
           if (!models.has(key)) models.set(key, facts);
           if (!this.#anywhere.has(key)) this.#anywhere.set(key, facts);
         }
-      }
-      const own = hostOf(provider.baseUrl ?? '');
-      for (const host of [...(hosts.get(name) ?? []).map(([each]) => each), ...(own === undefined ? [] : [own])]) {
-        this.#byHost.set(host, models);
+        size += 1;
+        yield size;
       }
     }
   }
