@@ -57,8 +57,6 @@ const oneAnswer = z.union([
  */
 export const givenAnswers = z.union([
   z.array(oneAnswer).max(limits.elicitationFields),
-  z
-    .record(z.string().max(limits.questionTextMax), oneAnswer)
-    .refine((answers) => Object.keys(answers).length <= limits.elicitationFields, { message: 'Too many answers' }),
+  z.record(z.string().max(limits.questionTextMax), oneAnswer).meta({ maxProperties: limits.elicitationFields }),
 ]);
 export type GivenAnswers = z.infer<typeof givenAnswers>;

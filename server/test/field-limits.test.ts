@@ -59,7 +59,7 @@ for (const name of names) {
   });
 }
 
-test('every text, number and list that comes in has a limit', () => {
+test('every text, number, list and record that comes in has a limit', () => {
   const unlimited = names.flatMap((name) => {
     const { params, query, body }: EndpointSpec = endpoints[name];
     return [params, query, body].flatMap((schema) => (schema === undefined ? [] : limitless(jsonSchema(schema), name)));
@@ -92,6 +92,7 @@ type Schema = {
   required?: string[];
   properties?: Record<string, Schema>;
   items?: Schema;
+  maxProperties?: number;
   additionalProperties?: Schema | boolean;
   anyOf?: Schema[];
 };
@@ -111,8 +112,11 @@ function limitless(schema: Schema, place: string): string[] {
   const hasLimit =
     (schema.type === 'string' && (schema.maxLength ?? schema.pattern) !== undefined) ||
     ((schema.type === 'number' || schema.type === 'integer') && schema.maximum !== undefined) ||
-    (schema.type === 'array' && schema.maxItems !== undefined);
-  const needsLimit = ['string', 'number', 'integer', 'array'].includes(schema.type ?? '');
+    (schema.type === 'array' && schema.maxItems !== undefined) ||
+    (schema.type === 'object' && schema.maxProperties !== undefined);
+  // What may be anything is not walked.
+  const isRecord = schema.properties === undefined && Object.keys(schema.additionalProperties ?? {}).length > 0;
+  const needsLimit = ['string', 'number', 'integer', 'array'].includes(schema.type ?? '') || isRecord;
   return [...(needsLimit && !isFixed && !hasLimit ? [place] : []), ...members, ...branches, ...inner];
 }
 
