@@ -10,8 +10,22 @@ const assets: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
+/**
+ * swagger-ui's own resolver reads the whole description anew for each operation that is opened, and the page stands
+ * still for seconds. This description refers to its own components only, and to none that contains itself.
+ */
 const initializer = `window.addEventListener('load', () => {
-  SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', deepLinking: true });
+  const at = (value, path) => path.reduce((found, name) => found?.[name], value);
+  const resolved = (value, description) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => resolved(item, description));
+    const { $ref } = value;
+    if (typeof $ref === 'string') return resolved(at(description, $ref.slice('#/'.length).split('/')), description);
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolved(item, description)]));
+  };
+  const resolveSubtree = async (description, path) => ({ spec: resolved(at(description, path), description), errors: [] });
+  const plugins = [() => ({ fn: { resolveSubtree } })];
+  SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', deepLinking: true, plugins });
 });`;
 
 const page = `<!doctype html>

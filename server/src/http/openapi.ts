@@ -22,8 +22,8 @@ export function openapiDocument(
       title: 'Homeport',
       version,
       description:
-        "The JSON API of the Homeport control plane. It is made for Homeport's own browser client and is not versioned for others;" +
-        'stable for automation are /api/health, /api/setup and the installation manifest.',
+        "Homeport's JSON API. It serves Homeport's own browser client and is not versioned for other programs. " +
+        'Stable for automation are /api/health, /api/setup and the installation manifest.',
     },
     paths,
     components: {
