@@ -53,6 +53,14 @@ function limits(identity: Identity): void {
     assert.equal((await run('node -p "new Array(1e6).fill(1).length"')).stdout.trim(), '1000000');
   });
 
+  // Root may have a control group.
+  if (identity === 'ordinary user') {
+    test('the start warns that only the memory of each process is limited', async () => {
+      const warnings = (await host.ask({ ask: 'warnings' })) as string[];
+      assert.match(warnings.join(''), /memory of a whole workspace is not limited, only that of each of its processes/);
+    });
+  }
+
   test('nobody inside makes the kernel spare them when memory is short', async () => {
     const { stdout } = await run(
       'for p in self 1 $(pgrep -f daemon || echo self); do (echo 0 > /proc/$p/oom_score_adj) 2>/dev/null; cat /proc/$p/oom_score_adj; done',

@@ -17,6 +17,7 @@ export type HostRequest =
   | { ask: 'stop'; id: string; graceMs: number }
   | { ask: 'status'; id: string }
   | { ask: 'list' }
+  | { ask: 'warnings' }
   | { ask: 'close' }
   | { ask: 'disk'; level: DiskLevel }
   | { ask: 'measure' }
@@ -25,6 +26,7 @@ export type HostRequest =
   | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
 
 let commands = 0;
+const warnings: string[] = [];
 const looks: ((level: DiskLevel) => Promise<void>)[] = [];
 const disk = {
   level: 'ample' as DiskLevel,
@@ -53,6 +55,8 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       return runtime.status(request.id);
     case 'list':
       return runtime.list();
+    case 'warnings':
+      return warnings;
     case 'close':
       return runtime.close();
     case 'measure':
@@ -111,7 +115,7 @@ async function main(): Promise<void> {
   };
   const runtime = await openLocalRuntime({
     config: { ...testConfig, allowInsecureHttp: true, allowPrivateEgress: true, ...config },
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn' }, { write: (line) => warnings.push(line) }),
     // The runtime's proxy has a guard of its own.
     egress: {} as Egress,
     disk,

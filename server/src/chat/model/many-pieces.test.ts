@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import { protocols } from './protocols.ts';
+import { completionBounds } from './provider-stream.ts';
+
+/** Answers in very many pieces: what a piece costs does not grow with what came before it, in any protocol. */
+
+type Wire = (pieces: number) => string;
+
+const stream = (events: readonly object[]): string =>
+  events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+const repeat = (pieces: number, make: (at: number) => object): object[] =>
+  Array.from({ length: pieces }, (_, at) => make(at));
+
+function anthropic(start: object, delta: (at: number) => object): Wire {
+  return (pieces) =>
+    stream([
+      { type: 'content_block_start', index: 0, content_block: start },
+      ...repeat(pieces, (at) => ({ type: 'content_block_delta', index: 0, delta: delta(at) })),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+      { type: 'message_stop' },
+    ]);
+}
+
+function responses(delta: (at: number) => object): Wire {
+  return (pieces) => stream([...repeat(pieces, delta), { type: 'response.completed', response: { output: [] } }]);
+}
+
+function gemini(part: (at: number) => object): Wire {
+  return (pieces) =>
+    stream([
+      ...repeat(pieces, (at) => ({ candidates: [{ content: { parts: [part(at)] } }] })),
+      { candidates: [{ finishReason: 'STOP' }] },
+    ]);
+}
+
+const toolUse = { type: 'tool_use', id: 'a', name: 'one' };
+const json = (at: number): string => (at === 0 ? '{"x":"' : 'some');
+const wires: Record<string, [ProviderKind, Wire]> = {
+  'Anthropic: input of a tool': [
+    'anthropic',
+    anthropic(toolUse, (at) => ({ type: 'input_json_delta', partial_json: json(at) })),
+  ],
+  'Anthropic: text': ['anthropic', anthropic({ type: 'text' }, () => ({ type: 'text_delta', text: 'some ' }))],
+  'Anthropic: thinking': [
+    'anthropic',
+    anthropic({ type: 'thinking' }, () => ({ type: 'thinking_delta', thinking: 'some ' })),
+  ],
+  'Anthropic: signatures': [
+    'anthropic',
+    anthropic({ type: 'thinking' }, () => ({ type: 'signature_delta', signature: 'some' })),
+  ],
+  'Responses: input of a tool': [
+    'openai-responses',
+    responses((at) => ({ type: 'response.function_call_arguments.delta', output_index: 0, delta: json(at) })),
+  ],
+  'Responses: a tool begun again and again': [
+    'openai-responses',
+    responses(() => ({
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { type: 'function_call', call_id: 'a', name: 'one', arguments: '{}' },
+    })),
+  ],
+  'Responses: text': [
+    'openai-responses',
+    responses(() => ({ type: 'response.output_text.delta', output_index: 0, delta: 'some ' })),
+  ],
+  'Responses: reasoning in ever new parts': [
+    'openai-responses',
+    responses((at) => ({ type: 'response.reasoning_text.delta', output_index: 0, content_index: at, delta: 'some ' })),
+  ],
+  'Gemini: text': ['gemini', gemini(() => ({ text: 'some ' }))],
+  'Gemini: thoughts': ['gemini', gemini(() => ({ text: 'some ', thought: true }))],
+};
+
+const nothing = (): void => undefined;
+const sink = { text: nothing, reasoning: nothing, toolStart: nothing, toolDelta: nothing };
+
+function microseconds(kind: ProviderKind, wire: string): number {
+  const before = process.cpuUsage();
+  const parser = protocols[kind]().createParser(sink, () => 'made', completionBounds);
+  parser.feed(wire);
+  assert.notEqual(parser.end(), undefined);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+for (const [what, [kind, wire]] of Object.entries(wires)) {
+  test(`30,000 pieces cost eight times what 3,750 cost. ${what}`, { timeout: 120_000 }, () => {
+    const [few, many] = [wire(3_750), wire(30_000)];
+    // The best of some: the first runs pay for compiling, and the machine has other work. A cost that grows with what
+    // came before would be 64 times as high.
+    let [cheapest, dearest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let tries = 0; tries < 3 || (dearest > 24 * cheapest && tries < 20); tries += 1) {
+      cheapest = Math.min(cheapest, microseconds(kind, few));
+      dearest = Math.min(dearest, microseconds(kind, many));
+    }
+    assert.ok(dearest <= 24 * cheapest, `${dearest} and ${cheapest} µs`);
+  });
+}
