@@ -65,7 +65,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
   assert.equal(chat.messages.length, 2);
 });
 
-test('the unmodified useChat hook with `resume` does so in a browser', { timeout: 60_000 }, async () => {
+test('the unmodified useChat hook with `resume` does so in a browser', { timeout: 180_000 }, async () => {
   const { chatId, question } = await ask('browser');
   const browser = await chromium.launch({
     executablePath: chromiumPath,

@@ -141,7 +141,7 @@ test('changed content, branch, model or conversation under a known id is a confl
   );
 });
 
-test('a cancelled input stays cancelled under retries, also after kill -9', { timeout: 60_000 }, async () => {
+test('a cancelled input stays cancelled under retries, also after kill -9', { timeout: 180_000 }, async () => {
   const chatId = await createChat(caller);
   const blocking = { modelId: model('hang-3', 0).id };
   const first = await startDetached(caller, chatId, 'blocking', blocking);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Slots } from './slots.ts';
 import { Turns } from './turns.ts';
 
-const limit = { timeout: 10_000 };
+const limit = { timeout: 180_000 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('slots: so many at once, the others in the order they came', limit, async () => {

@@ -4,7 +4,7 @@ import { ManualClock } from '../test/fakes/manual-clock.ts';
 import { systemClock } from './clock.ts';
 import { unlessAborted, until, waitAtMost, whenAborted, within } from './waits.ts';
 
-const limit = { timeout: 10_000 };
+const limit = { timeout: 180_000 };
 const never = new Promise<never>(() => undefined);
 const tooLate = () => new Error('too late');
 const turn = () => new Promise((resolve) => setImmediate(resolve));

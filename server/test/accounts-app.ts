@@ -5,6 +5,7 @@ import { insertUser, type NewUser } from '../src/accounts/users.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
 import type { Database } from '../src/db/pool.ts';
+import type { StatementTrace } from '../src/db/wire.ts';
 import { type Json, startTestApp } from './app.ts';
 import type { TestDatabase } from './database.ts';
 
@@ -31,7 +32,7 @@ type RequestOptions = {
 /** `session` is the session's part of a `Cookie` header. */
 export type Answer = { status: number; body: Json; headers: Headers; cookies: string[]; session: string | undefined };
 export type TestClock = Clock & { advance(milliseconds: number): void };
-type Settings = { config?: Partial<Config>; database?: TestDatabase; clock?: TestClock };
+type Settings = { config?: Partial<Config>; database?: TestDatabase; clock?: TestClock; trace?: StatementTrace };
 
 /** The password of users that `addUser` makes. */
 export const testPassword = 'correct horse 1';

@@ -161,7 +161,7 @@ test('a full disk answers 507 and keeps nothing', async (context) => {
   const program = join(import.meta.dirname, 'artifacts-full-disk.ts');
   const run = spawnSync('unshare', [...asRoot, 'sh', '-c', script, 'sh', folder, process.execPath, program], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 180_000,
   });
   await rm(folder, { recursive: true, force: true });
   if (/Operation not permitted|permission denied/i.test(run.stderr)) return context.skip('no mounts can be made here');

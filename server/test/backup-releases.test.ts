@@ -21,7 +21,7 @@ after(() => places.close());
 
 for (const name of readdirSync(folder)) {
   test(`the backup of ${name.replace(/\.tar\.enc$/, '')} becomes an installation of this release`, {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const place = await places.empty('external/folder');
     const { backup } = await restoreInto({ ...place.config, encryptionKey: '' }, join(folder, name), passphrase);

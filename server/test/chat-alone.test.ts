@@ -9,7 +9,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** What an answer tells others through the database: nothing where there can be no others. */
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();

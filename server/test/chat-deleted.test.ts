@@ -8,6 +8,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 const never = 2_000_000_000;
 const log: string[] = [];
+const deleted = Promise.withResolvers<void>();
 let app: TestApp;
 let provider: FakeProvider;
 before(async () => {
@@ -16,6 +17,10 @@ before(async () => {
   app = await startTestApp({
     log: (line) => log.push(line),
     timings: { tickMs: never, heartbeatMs: never, sweepMs: never },
+    trace: async (statement, work) => {
+      if (/update responses set state = \$\d+, ended_at/.test(statement)) await deleted.promise;
+      return work();
+    },
   });
 });
 after(async () => {
@@ -31,7 +36,11 @@ test('a response whose conversation is deleted before its end is stored ends qui
   let frames = 0;
   const stream = await readStream(await postChat(user, { chatId, messageId }), () => {
     frames += 1;
-    if (frames === 10) void app.database.database.pool.query('delete from chats where id = $1', [chatId]);
+    if (frames === 10) {
+      app.database.database.pool
+        .query('delete from chats where id = $1', [chatId])
+        .then(() => deleted.resolve(), deleted.reject);
+    }
     return false;
   });
   assert.equal(stream.done, false);

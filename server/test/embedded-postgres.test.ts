@@ -321,7 +321,7 @@ test('as root where nothing works it says what to do', { skip: !isRoot && 'needs
 });
 
 test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const warnings: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

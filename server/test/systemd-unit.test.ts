@@ -17,7 +17,7 @@ test('the unit starts with the machine and gives a stop its time', () => {
 
 test('systemd finds no fault in the unit', {
   skip: !hasSystemd && 'systemd-analyze is not installed',
-  timeout: 60_000,
+  timeout: 180_000,
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-unit-'));
   const file = join(folder, 'homeport.service');

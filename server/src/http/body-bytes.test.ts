@@ -26,7 +26,7 @@ async function begin(declared: number): Promise<{ incoming: IncomingMessage; cli
 const quick: BodyPace = { graceMs: 20, bytesPerSecond: 1, totalMs: 60_000 };
 
 test('a body that does not come is given up after its time, however long it was to be', {
-  timeout: 20_000,
+  timeout: 180_000,
 }, async () => {
   const { incoming, client } = await begin(1_000_000);
   const given = await readBytes(incoming, { maxBytes: 1_000_000, pace: quick }).catch((error: unknown) => error);
@@ -35,7 +35,7 @@ test('a body that does not come is given up after its time, however long it was 
   client.destroy();
 });
 
-test('a body that keeps its rate is read to its end', { timeout: 20_000 }, async () => {
+test('a body that keeps its rate is read to its end', { timeout: 180_000 }, async () => {
   const { incoming, client } = await begin(10);
   const read = readBytes(incoming, { maxBytes: 10, pace: { ...quick, bytesPerSecond: 0.5 } });
   client.write('12345');
@@ -45,7 +45,7 @@ test('a body that keeps its rate is read to its end', { timeout: 20_000 }, async
   client.destroy();
 });
 
-test('a body that is cut says so', { timeout: 20_000 }, async () => {
+test('a body that is cut says so', { timeout: 180_000 }, async () => {
   const { incoming, client } = await begin(10);
   const read = readBytes(incoming, { maxBytes: 10, pace: { ...quick, graceMs: 60_000 } });
   client.destroy();

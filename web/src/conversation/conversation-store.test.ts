@@ -443,7 +443,7 @@ function asChunk(frame: Frame): UIMessageChunk {
   return frame as UIMessageChunk;
 }
 
-test('a pause of the provider is shown until the answer goes on', { timeout: 10_000 }, async () => {
+test('a pause of the provider is shown until the answer goes on', { timeout: 180_000 }, async () => {
   const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
@@ -461,7 +461,7 @@ test('a pause of the provider is shown until the answer goes on', { timeout: 10_
 });
 
 test('a summary that was asked for is followed without a message; a failed one says why', {
-  timeout: 10_000,
+  timeout: 180_000,
 }, async () => {
   const compaction = { ...running('s1', 'u1'), kind: 'compaction' } as const;
   const made = { id: 's', upToMessageId: 'u1', text: 'In short.', createdAt: at };
