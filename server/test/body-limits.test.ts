@@ -105,7 +105,10 @@ async function assertBrief(name: EndpointName, why: string, body: string): Promi
   }
 }
 
-/** What the largest body costs to parse at this moment: a fifth of the longest turn on a machine with nothing else to do. */
+/**
+ * What the largest body costs to parse at this moment: a fifth of the longest turn on a machine with nothing else to
+ * do.
+ */
 function largestTextMs(): number {
   const text = `"${fill('\\u20ac', limits.jsonBodyBytes - 2)}"`;
   const times = [1, 2, 3].map(() => {

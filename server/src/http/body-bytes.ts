@@ -28,7 +28,10 @@ export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): n
   return Number(length);
 }
 
-/** The whole body, in memory of its own. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too slowly. */
+/**
+ * The whole body, in memory of its own. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too
+ * slowly.
+ */
 export function readBytes(
   incoming: IncomingMessage,
   { maxBytes, pace, look }: BodyRules,

@@ -23,7 +23,9 @@ const initializer = `window.addEventListener('load', () => {
     if (typeof $ref === 'string') return resolved(at(description, $ref.slice('#/'.length).split('/')), description);
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolved(item, description)]));
   };
-  const resolveSubtree = async (description, path) => ({ spec: resolved(at(description, path), description), errors: [] });
+  const resolveSubtree = async (description, path) => {
+    return { spec: resolved(at(description, path), description), errors: [] };
+  };
   const plugins = [() => ({ fn: { resolveSubtree } })];
   SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', deepLinking: true, plugins });
 });`;
