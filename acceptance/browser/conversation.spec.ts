@@ -99,7 +99,7 @@ test('what is sent in one window shows in another without its poll', async ({
   }
   await ask(page, 'Two');
   // The list itself refreshes every 30 seconds.
-  await expect(answers(other)).toHaveCount(2, { timeout: 15_000 });
+  await expect(answers(other)).toHaveCount(2, { timeout: 20_000 });
   await expect(other.locator('[data-role="user"]').last()).toContainText('Two');
 });
 

@@ -296,10 +296,10 @@ test('a message sent at another device shows in a conversation that stands open,
   await device.goto(address);
   await ask(device, 'From the other device');
   for (const shown of [page, beside]) {
-    await expect(done(shown)).toContainText('From the other device', { timeout: 10_000 });
+    await expect(done(shown)).toContainText('From the other device', { timeout: 20_000 });
   }
   expect(streams).toBe(1);
   await ask(page, 'And back');
-  await expect(done(device)).toHaveCount(2, { timeout: 10_000 });
+  await expect(done(device)).toHaveCount(2, { timeout: 20_000 });
   await elsewhere.close();
 });

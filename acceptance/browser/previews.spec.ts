@@ -160,7 +160,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
   });
   await test.step('with the workspace asleep there is a page of ours; signed out there is nothing', async () => {
     await person.caller.must('DELETE', '/api/workspace/status');
-    await expect(async () => expect((await tab.reload())?.status()).toBe(503)).toPass({ timeout: 10_000 });
+    await expect(async () => expect((await tab.reload())?.status()).toBe(503)).toPass({ timeout: 60_000 });
     await expect(tab.getByRole('heading')).toHaveText('The workspace is asleep');
     await person.caller.must('POST', '/api/auth/sign-out');
     expect((await tab.reload())?.status()).toBe(401);
