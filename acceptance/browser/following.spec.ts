@@ -246,28 +246,40 @@ test('a queued message that began meanwhile cannot be taken back, and the draft 
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
 });
 
-for (const [locale, model, reason, retry] of [
-  ['en', 'limited-12', 'The provider is limiting requests.', 'Trying again in'],
-  ['de', 'limited-13', 'Der Anbieter begrenzt die Anfragen.', 'Neuer Versuch in'],
-] as const) {
-  test(`a provider that limits requests is told of while the answer waits, until it goes on (${locale})`, async ({
-    page,
-    person,
-    installation,
-    provider,
-  }) => {
-    await addModels(person.caller, provider, [model]);
-    await page.addInitScript(`localStorage.setItem('language', '${locale}')`);
-    await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
-    // The page is there before the wait begins, which is as long as a busy machine needs to show it.
-    const message = page.getByRole('textbox', { name: locale === 'de' ? 'Nachricht' : 'Message', exact: true });
-    await message.fill('Go');
-    await message.press('Enter');
-    await expect(page.getByRole('log')).toContainText(`${reason} ${retry}`);
-    await expect(done(page)).toContainText('Recovered.');
-    await expect(page.getByText(reason)).toHaveCount(0);
-  });
-}
+test('a provider that limits requests is told of while the answer waits, until it goes on', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  // The page is open before the wait begins, and the wait is long enough for a busy machine to show it.
+  await addModels(person.caller, provider, ['limited-12']);
+  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  await ask(page, 'Go');
+  const reason = 'The provider is limiting requests.';
+  await expect(page.getByRole('log')).toContainText(`${reason} Trying again in`);
+  await expect(done(page)).toContainText('Recovered.');
+  await expect(page.getByText(reason)).toHaveCount(0);
+});
+
+test('a page that is opened during the wait tells of it, in German too', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['limited-60']);
+  const chatId = await newChat(person.caller);
+  const message = { id: 'limited', parts: [{ type: 'text', text: 'Go' }] };
+  await page.addInitScript(`localStorage.setItem('language', 'de')`);
+  await person.caller.must('POST', '/api/chat/start', { chatId, message });
+  await person.caller.must('POST', '/api/chat', { chatId, messageId: message.id, detach: true });
+  await page.goto(`${installation.url}/c/${chatId}`);
+  const reason = 'Der Anbieter begrenzt die Anfragen.';
+  await expect(page.getByRole('log')).toContainText(`${reason} Neuer Versuch in`);
+  await person.caller.must('POST', `/api/chat/${chatId}/stop`, {});
+  await expect(page.getByText(reason)).toHaveCount(0);
+});
 
 test('a message sent at another device shows in a conversation that stands open, long before its list is asked again', async ({
   page,

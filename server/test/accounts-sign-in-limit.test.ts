@@ -182,7 +182,7 @@ test('accounts that have signed in from an address share thirty wrong passwords 
 
 test('guesses from a hundred networks hold up nobody who has signed in from their address before', {
   timeout: 120_000,
-}, async () => {
+}, async (context) => {
   let looked = 0;
   let hold: Promise<void> | undefined;
   const held = Promise.withResolvers<void>();
@@ -194,6 +194,10 @@ test('guesses from a hundred networks hold up nobody who has signed in from thei
       if (statement.includes('bool_or(email')) looked += 1;
       return result;
     },
+  });
+  context.after(async () => {
+    held.resolve();
+    await crowded.stop();
   });
   const user = await crowded.addUser();
   const from = freshAddress();
@@ -213,5 +217,4 @@ test('guesses from a hundred networks hold up nobody who has signed in from thei
   const { rows } = await crowded.db.pool.query<{ id: string }>('select id from sign_in_failures order by id');
   const earlier = rows.findIndex(({ id }, index) => Number(id) !== Number(rows[0]?.id) + index);
   assert.ok(earlier > 0 && earlier <= 20, `${earlier} guesses had their turn first`);
-  await crowded.stop();
 });

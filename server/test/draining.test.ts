@@ -58,7 +58,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 const closes = (answer: string) => /\r\nconnection: close\r\n/i.test(answer);
 
-test('a balancer is told first, and who comes meanwhile is answered', { timeout: 180_000 }, async () => {
+test('a balancer is told first, and who comes meanwhile is answered', { timeout: 60_000 }, async () => {
   const { app, endNotice } = await startLeaving();
   const [kept, idle] = [openConnection(app.url), openConnection(app.url)];
   for (const connection of [kept, idle]) {
@@ -79,7 +79,7 @@ test('a balancer is told first, and who comes meanwhile is answered', { timeout:
   await assert.rejects(app.anonymous.fetch('/api/live'));
 });
 
-test('a request that is under way is answered before its connection ends', { timeout: 180_000 }, async () => {
+test('a request that is under way is answered before its connection ends', { timeout: 60_000 }, async () => {
   const user = await stays.signIn();
   const { app, endNotice } = await startLeaving();
   const body = JSON.stringify({ title: 'Begun before the end' });
@@ -100,7 +100,7 @@ test('a request that is under way is answered before its connection ends', { tim
 });
 
 test('who follows an answer that another replica makes is let go between two events and misses none', {
-  timeout: 180_000,
+  timeout: 60_000,
 }, async () => {
   const user = await stays.signIn();
   await addModels(user, provider, ['words-300@100']);

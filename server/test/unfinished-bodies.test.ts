@@ -3,7 +3,6 @@ import { type ClientRequest, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
 import { until } from '../../contracts/test/until.ts';
-import { bodyPace } from '../src/http/body-bytes.ts';
 import { bodyRoomBounds } from '../src/http/body-room.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 
@@ -63,7 +62,7 @@ test('one account’s unfinished bodies take its share of the memory and keep no
   await until('the others are refused', async () => look() > 0 && toldToWait === 3 * shares);
   assert.ok(highest < 2 * bodyRoomBounds.senderBytes, `${highest} bytes`);
   for (const { outgoing } of begun) outgoing.destroy();
-  assert.match((await finished(begin(greedy, large)))?.text ?? '', /not valid JSON/i, 'their room is free again');
+  assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
 });
 
 test('a body that does not come is given up after its grace', { timeout: 120_000 }, async () => {
@@ -71,7 +70,6 @@ test('a body that does not come is given up after its grace', { timeout: 120_000
   const answer = await answered;
   assert.equal(answer?.status, 400);
   assert.match(answer?.text ?? '', /The request body arrived too slowly/);
-  assert.ok(bodyPace.graceMs <= 10_000);
 });
 
 /** Sends the last byte. */

@@ -37,21 +37,23 @@ export function readBytes(
   { maxBytes, pace, look }: BodyRules,
 ): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
-  const gathered = new Gathered(Math.min(Number(incoming.headers['content-length'] ?? unknownBytes), maxBytes));
+  // Each chunk gets its place as it arrives: joining many megabytes at the end would hold up everybody. What nothing is
+  // written to takes no memory.
+  const bytes = Buffer.from(new ArrayBuffer(declaredBytes(incoming, maxBytes)));
   const beganAt = systemClock.elapsed();
   let size = 0;
   const allowedMs = (): number => Math.min(pace.totalMs, pace.graceMs + (size / pace.bytesPerSecond) * 1000);
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     try {
-      if (size > maxBytes) throw tooLarge(maxBytes);
+      if (size > bytes.length) throw tooLarge(maxBytes);
       look?.(chunk);
-      gathered.add(chunk);
+      chunk.copy(bytes, size - chunk.length);
     } catch (error) {
       reject(error);
     }
   };
-  const onEnd = (): void => resolve(gathered.whole());
+  const onEnd = (): void => resolve(bytes.subarray(0, size));
   const onCut = (): void => {
     // A request that was read whole is closed as well.
     if (!incoming.readableEnded) {
@@ -70,34 +72,6 @@ export function readBytes(
     timer.stop();
     incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
   });
-}
-
-/** Room for a body that does not say how long it is; it grows. */
-const unknownBytes = 64 * 1024;
-
-/** Bytes are put in their place as they arrive: joining many megabytes at the end would hold up everybody. */
-class Gathered {
-  #bytes: Buffer<ArrayBuffer>;
-  #size = 0;
-
-  constructor(expected: number) {
-    this.#bytes = Buffer.from(new ArrayBuffer(expected));
-  }
-
-  add(chunk: Buffer): void {
-    const size = this.#size + chunk.length;
-    if (size > this.#bytes.length) {
-      const larger = Buffer.from(new ArrayBuffer(Math.max(size, this.#bytes.length * 2)));
-      this.#bytes.copy(larger, 0, 0, this.#size);
-      this.#bytes = larger;
-    }
-    chunk.copy(this.#bytes, this.#size);
-    this.#size = size;
-  }
-
-  whole(): Buffer<ArrayBuffer> {
-    return this.#bytes.subarray(0, this.#size);
-  }
 }
 
 function tooLarge(maxBytes: number): ApiError {

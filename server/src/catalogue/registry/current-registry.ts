@@ -79,7 +79,7 @@ async function readUpload(bytes: Uint8Array): Promise<{ content: string; source:
     await setImmediate();
     const content = new TextDecoder().decode(bytes);
     await setImmediate();
-    const value: unknown = JSON.parse(content);
+    const value = parse(content);
     await setImmediate();
     return { content, source: (await parseRegistryInTurns(value)).source };
   } catch (cause) {
@@ -88,10 +88,19 @@ async function readUpload(bytes: Uint8Array): Promise<{ content: string; source:
   }
 }
 
+/** Without the parser's own message, which quotes the text. */
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    throw new SyntaxError('Not valid JSON');
+  }
+}
+
 const faultsMax = 20;
 
 function faultsOf(cause: unknown, message: string): FieldError[] {
-  if (cause instanceof SyntaxError) return [{ path: '', message: cause.message.slice(0, 200) }];
+  if (cause instanceof SyntaxError) return [{ path: '', message: cause.message }];
   if (!(cause instanceof z.ZodError)) return [{ path: '', message }];
   return cause.issues.slice(0, faultsMax).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }

@@ -29,13 +29,15 @@ const entry = z.object({
 });
 type Entry = z.infer<typeof entry>;
 
+/** What one provider offers, its models not looked at. */
+const offer = z.object({
+  baseUrl: z.string().max(500).optional(),
+  models: z.record(z.string().max(256), z.unknown()),
+});
 const file = z.object({
   /** Where the facts come from, their date and licence. */
   source: z.string().min(1).max(500),
-  providers: z.record(
-    z.string().max(100),
-    z.object({ baseUrl: z.string().max(500).optional(), models: z.record(z.string().max(256), entry) }),
-  ),
+  providers: z.record(z.string().max(100), offer.extend({ models: z.record(z.string().max(256), entry) })),
 });
 export type RegistryFile = z.infer<typeof file>;
 
@@ -45,10 +47,6 @@ export function parseRegistry(value: unknown): RegistryFile {
 }
 
 const outline = file.extend({ providers: z.record(z.string().max(100), z.unknown()) });
-const offer = z.object({
-  baseUrl: z.string().max(500).optional(),
-  models: z.record(z.string().max(256), z.unknown()),
-});
 const entriesAtOnce = 250;
 
 /** The same for an untrusted file: after every few hundred entries other work gets its turn. */
@@ -128,9 +126,10 @@ export class ModelRegistry {
   /** The same for a file of unknown size: other work gets its turn. */
   static async inTurns(registry: RegistryFile): Promise<ModelRegistry> {
     const made = new ModelRegistry(registry.source);
+    let steps = 0;
     for (const size of made.#fill(registry)) {
       made.#size = size;
-      if (size % entriesAtOnce === 0) await setImmediate();
+      if (++steps % entriesAtOnce === 0) await setImmediate();
     }
     return made;
   }
@@ -140,7 +139,7 @@ export class ModelRegistry {
     return this.#size;
   }
 
-  /** After each model, how many there are. */
+  /** Yields after each provider and each model: how many models there are. */
   *#fill({ providers }: RegistryFile): Generator<number> {
     let size = 0;
     const ordered = [...makers, ...Object.keys(providers).filter((name) => !makers.includes(name))];
@@ -161,6 +160,7 @@ export class ModelRegistry {
         size += 1;
         yield size;
       }
+      yield size;
     }
   }
 
