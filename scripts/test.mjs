@@ -24,9 +24,9 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const fileTimeoutMs = 900_000;
 /** A run that takes longer than this reports what it was doing, and fails. */
 const patienceMs = 4_500_000;
-// They replace timers, `fetch` or the environment of their process.
+// They replace timers, `fetch` or the environment of their process, or measure its memory.
 const aloneFiles =
-  /\/(control-silence|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini|prometheus|reverse-proxies)\.test\.ts$/;
+  /\/(control-silence|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini|prometheus|reverse-proxies|unfinished-bodies)\.test\.ts$/;
 // Hundreds of processes read the same sources, so each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;

@@ -146,8 +146,16 @@ export type Caller = {
 };
 export type SignedIn = Caller & { id: string; email: string };
 
+/** Whose workspaces each runtime runs: a service stops those that its database does not know. */
+const databaseOf = new WeakMap<WorkspaceRuntime, TestDatabase>();
+
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
+  if (options.workspaceRuntime !== undefined) {
+    const known = databaseOf.get(options.workspaceRuntime) ?? database;
+    if (known !== database) throw new Error('Another app uses this runtime, with another database');
+    databaseOf.set(options.workspaceRuntime, database);
+  }
   const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
@@ -162,7 +170,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log,
     tracing,
     clock: options.clock ?? systemClock,
-    timings: { ...defaultTimings, ...options.timings },
+    // A message begins when a test asks for its answer, however long that takes.
+    timings: { ...defaultTimings, graceMs: 3_600_000, ...options.timings },
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { pruneEnded } from '../src/chat/responses/pruning.ts';
-import { startTestApp, type TestApp } from './app.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import {
   addModels,
   answer,
@@ -21,12 +21,21 @@ let app: TestApp;
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
-  app = await startTestApp({ timings: { graceMs: 300, dispatchMs: 50 } });
+  app = await startTestApp({ timings: { dispatchMs: 50 } });
 });
 after(async () => {
   await app.stop();
   await provider.close();
 });
+
+/** Nobody asks for their streams: lets the time pass after which they start by themselves. */
+async function passGrace(user: SignedIn): Promise<void> {
+  const { rowCount } = await app.database.database.pool.query(
+    `update inputs set start_after = start_after - interval '3600 seconds' where owner_id = $1 and start_after > now()`,
+    [user.id],
+  );
+  assert.ok((rowCount ?? 0) > 0, 'nothing waits');
+}
 
 test('one message id, sent 20 times at once, is one message and one provider call; other content is a conflict', async () => {
   const user = await app.signIn();
@@ -45,6 +54,7 @@ test('one message id, sent 20 times at once, is one message and one provider cal
     const pinned = await user.call(route, { ...body, modelPinned: false });
     assert.equal(pinned.status, 409);
   }
+  await passGrace(user);
   await until(async () => {
     const details = await Promise.all(chats.map((chatId) => chatDetail(user, chatId)));
     return details.every((detail) => detail.messages.length === 2 && detail.response === null);
@@ -92,6 +102,7 @@ test('an input nobody asks for starts by itself after its grace', async () => {
   const chatId = await createChat(user);
   await submit(user, chatId, 'go');
   assert.equal((await chatDetail(user, chatId)).inputs.length, 1);
+  await passGrace(user);
   const reply = await until(async () => (await chatDetail(user, chatId)).messages[1]);
   assert.equal(reply.role, 'assistant');
 });

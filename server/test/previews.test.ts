@@ -229,19 +229,22 @@ test('without an address of their own there are no previews', async () => {
   const host = `203.0.113.7:${new URL(app.url).port}`;
   const headers = { host, cookie: user.cookie ?? '' };
   assert.equal(JSON.parse((await ask(`${app.url}/api/workspace/ports`, { headers })).text).previews, false);
-  const named = await startTestApp({ workspaceRuntime: runtime, config: { baseUrl: 'https://chat.example.org' } });
+  const daemons = new ProcessRuntime();
+  const named = await startTestApp({ workspaceRuntime: daemons, config: { baseUrl: 'https://chat.example.org' } });
   try {
     const someone = await named.signIn();
     assert.equal((await someone.call('POST /api/workspace/previews', { port })).status, 404);
     assert.equal((await someone.call('GET /api/workspace/ports')).body.previews, false);
   } finally {
     await named.stop();
+    await daemons.destroy();
   }
 });
 
 test('with PREVIEW_ORIGIN they live below it, with a cookie that nobody else can set', async () => {
   const config = { baseUrl: 'https://chat.example.org', previewOrigin: 'https://*.preview.example.net' };
-  const named = await startTestApp({ workspaceRuntime: runtime, config });
+  const daemons = new ProcessRuntime();
+  const named = await startTestApp({ workspaceRuntime: daemons, config });
   try {
     const user = await named.signIn();
     assert.equal((await user.call('POST /api/workspace/status')).status, 200);
@@ -263,5 +266,6 @@ test('with PREVIEW_ORIGIN they live below it, with a cookie that nobody else can
     assert.equal(seen.headers['content-security-policy'], "frame-ancestors 'self' https://chat.example.org");
   } finally {
     await named.stop();
+    await daemons.destroy();
   }
 });

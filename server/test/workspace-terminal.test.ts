@@ -96,7 +96,7 @@ test('bytes go both ways untouched, and nothing of the daemon but its bytes', as
   assert.equal(headers['set-cookie'], undefined);
   assert.equal(headers['x-daemon'], undefined);
   assert.equal(headers['x-request-id'], 'mine');
-  const asked = daemons.requests.at(-1);
+  const asked = daemons.upgrades.at(-1);
   assert.equal(asked?.url, '/v1/terminal?id=one&columns=80&rows=24');
   assert.equal(asked?.headers.cookie, undefined);
   assert.match(asked?.headers.authorization ?? '', /^Bearer \S{20,}$/);
@@ -112,7 +112,7 @@ test('who asks is checked before the workspace hears of it', async () => {
   const user = await app.signIn();
   const [disabled, mustChange] = [await app.signIn(), await app.signIn({ mustChangePassword: true })];
   await app.database.database.pool.query('update users set enabled = false where id = $1', [disabled.id]);
-  const before = daemons.requests.length;
+  const before = daemons.upgrades.length;
   assertRefused(await attach({}), 401, 'unauthorized');
   assertRefused(await attach({ cookie: disabled.cookie }), 403, 'account_disabled');
   assertRefused(await attach({ cookie: mustChange.cookie }), 403, 'password_change_required');
@@ -126,7 +126,7 @@ test('who asks is checked before the workspace hears of it', async () => {
   for (const headers of [{ 'sec-websocket-key': 'x' }, { 'sec-websocket-version': '8' }]) {
     assertRefused(await attach({ cookie: user.cookie, headers }), 400, 'invalid_request');
   }
-  assert.equal(daemons.requests.length, before);
+  assert.equal(daemons.upgrades.length, before);
 });
 
 test('other wishes for another protocol are answered as the requests they are', async () => {
@@ -232,7 +232,7 @@ test('a terminal ends with its session, its account and its workspace', async ()
 });
 
 test('a service that stops ends its terminals', async () => {
-  const second = await startTestApp({ workspaceRuntime: daemons });
+  const second = await startTestApp({ workspaceRuntime: daemons, database: app.database });
   const user = await second.signIn();
   const socket = await attached({ cookie: user.cookie, url: second.url });
   await second.stop();

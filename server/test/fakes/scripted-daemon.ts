@@ -21,14 +21,14 @@ export class ScriptedDaemons implements WorkspaceRuntime {
   onFiles: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end();
   /** The connections that daemons have now. */
   readonly sockets = new Set<Duplex>();
-  readonly requests: IncomingMessage[] = [];
+  /** What asked for a terminal; the service asks for health whenever it likes. */
+  readonly upgrades: IncomingMessage[] = [];
   readonly #generations = new Map<string, number>();
   readonly #server: Server;
   #folder = '';
 
   constructor() {
     this.#server = createServer((request, response) => {
-      this.requests.push(request);
       if (request.url?.startsWith('/v1/files')) return this.onFiles(request, response);
       const health = {
         ok: true,
@@ -51,7 +51,7 @@ export class ScriptedDaemons implements WorkspaceRuntime {
       response.end(JSON.stringify(health));
     });
     this.#server.on('upgrade', (request, socket) => {
-      this.requests.push(request);
+      this.upgrades.push(request);
       this.sockets.add(socket);
       socket.on('error', () => socket.destroy()).on('close', () => this.sockets.delete(socket));
       this.onUpgrade(request, socket);
