@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import { insertUser } from '../src/accounts/users.ts';
-import { claimImport, postponeClaim, renewClaim } from '../src/operations/import-claims.ts';
 import { type Json, startTestApp, type TestApp } from './app.ts';
-import { createTestDatabase } from './database.ts';
 import {
   bring,
   chatbotUiExport,
@@ -290,33 +287,5 @@ test('a store that takes nothing for a moment does not cost a file', async () =>
     assert.ok(puts >= 4, `${puts} files were stored`);
   } finally {
     await faulty.stop();
-  }
-});
-
-test('an import that meets an error again and again is given up, after longer and longer rests', async () => {
-  const { database, drop } = await createTestDatabase();
-  const { kysely, pool } = database;
-  try {
-    const owner = await insertUser(kysely, { name: 'Test User', role: 'user', email: 'somebody@example.org' });
-    await pool.query(
-      `insert into imports (id, owner_id, state, is_wanted, size) values ('i', $1, 'reading', true, 1)`,
-      [owner.id],
-    );
-    const rests: (number | null)[] = [];
-    for (let run = await claimImport(kysely); run !== undefined; run = await claimImport(kysely)) {
-      await postponeClaim(kysely, run);
-      assert.equal(await renewClaim(kysely, run), false);
-      assert.equal(await claimImport(kysely), undefined);
-      const { rows } = await pool.query(
-        `update imports i set claimed_until = now() - interval '1 second' from imports before where before.id = i.id
-         returning round(extract(epoch from before.claimed_until - now()))::int as rest`,
-      );
-      rests.push(rows[0].rest);
-    }
-    assert.deepEqual(rests, [2, 8, 32, 60, 60]);
-    const { rows } = await pool.query('select state from imports');
-    assert.deepEqual(rows, [{ state: 'failed' }]);
-  } finally {
-    await drop();
   }
 });

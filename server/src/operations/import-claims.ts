@@ -8,7 +8,7 @@ import type { ImportRow } from './import-records.ts';
 /** Longer than any pause of a healthy process. */
 const leaseSeconds = 30;
 export const renewEveryMs = 5_000;
-/** Claims of one import in a row that came to nothing: then it is the archive. */
+/** Attempts in a row that brought nothing: then it is the archive. */
 const attemptsMax = 5;
 const firstRestSeconds = 2;
 const longestRestSeconds = 60;
@@ -16,6 +16,7 @@ const problemsMax = 50;
 /** What was read and never started is given up after this many days, and so is the archive of a failed import. */
 const keptDays = 7;
 
+/** `attempts`: in a row, this one included; those before something was brought no longer count. */
 export type ClaimedImport = ImportRow & { claim: string; email: string };
 
 /** The oldest import that nobody works on; undefined if there is none. */
@@ -35,11 +36,13 @@ export async function claimImport(db: Queryable): Promise<ClaimedImport | undefi
 }
 
 type Claim = Pick<ClaimedImport, 'id' | 'claim'>;
+type Attempt = Claim & Pick<ClaimedImport, 'attempts'>;
 
 /** False once the import was cancelled, or taken over by somebody else. */
-export async function renewClaim(db: Queryable, { id, claim }: Claim): Promise<boolean> {
+export async function renewClaim(db: Queryable, { id, claim, attempts }: Attempt): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update imports set claimed_until = now() + ${leaseSeconds} * interval '1 second', updated_at = now()
+    update imports set claimed_until = now() + ${leaseSeconds} * interval '1 second', attempts = ${attempts},
+      updated_at = now()
     where id = ${id} and claim = ${claim} and (state in ('reading', 'importing') or is_undoing)`.execute(db);
   return Number(numAffectedRows ?? 0n) > 0;
 }
@@ -61,10 +64,10 @@ export async function releaseClaim(db: Queryable, { id, claim }: Claim): Promise
 }
 
 /** After an error that may pass: whoever looks next goes on with it, after a rest that grows with each attempt. */
-export async function postponeClaim(db: Queryable, { id, claim, attempts }: ClaimedImport): Promise<void> {
+export async function postponeClaim(db: Queryable, { id, claim, attempts }: Attempt): Promise<void> {
   const seconds = Math.min(firstRestSeconds * 4 ** (attempts - 1), longestRestSeconds);
   await sql`
-    update imports set claim = null, claimed_until = now() + ${seconds} * interval '1 second'
+    update imports set claim = null, claimed_until = now() + ${seconds} * interval '1 second', attempts = ${attempts}
     where id = ${id} and claim = ${claim}`.execute(db);
 }
 
