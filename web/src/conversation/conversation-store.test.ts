@@ -1,146 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/conversations';
-import type { Frame } from '@homeport/contracts/frames';
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
-import fc from 'fast-check';
+import type { Message } from '@homeport/contracts/conversations';
+import { answer, at, detail, playConversation, queued, running, user } from '../../test/played-conversation.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { ConversationStore } from './conversation-store.ts';
-
-const at = '2026-01-01T00:00:00.000Z';
-const chat: ChatDetail['chat'] = {
-  id: 'c',
-  title: 'T',
-  archived: false,
-  projectId: null,
-  modelPinned: false,
-  modelId: null,
-  mcpServerIds: null,
-  contextStartMessageId: null,
-  assistantId: null,
-  autoCompaction: true,
-  instructions: null,
-  parameters: {},
-  toolRules: null,
-  temporary: false,
-  running: false,
-  waiting: false,
-  lastStatus: null,
-  createdAt: at,
-  updatedAt: at,
-};
-const user = (id: string): Message => ({
-  id,
-  chatId: 'c',
-  parentId: null,
-  siblingIds: [id],
-  role: 'user',
-  parts: [{ type: 'text', text: id }],
-  status: 'complete',
-  createdAt: at,
-});
-const detail = (change: Partial<ChatDetail> = {}): ChatDetail => ({
-  chat,
-  messages: [user('u1')],
-  nextBefore: null,
-  inputs: [],
-  response: null,
-  summaries: [],
-  plan: null,
-  ...change,
-});
-const running = (assistantId: string, messageId: string) =>
-  ({ assistantId, messageId, startedAt: at, kind: 'answer' }) as const;
-const queued = (id: string): QueuedInput => ({
-  id,
-  chatId: 'c',
-  state: 'queued',
-  message: { id, role: 'user', parts: [{ type: 'text', text: id }] },
-  createdAt: at,
-});
-
-const answer = (id: string, text: string): Frame[] => [
-  { type: 'start', messageId: id },
-  { type: 'start-step' },
-  { type: 'text-start', id: '1' },
-  ...text.split(/(?<= )/).map((delta): Frame => ({ type: 'text-delta', id: '1', delta })),
-  { type: 'text-end', id: '1' },
-  { type: 'finish-step' },
-  { type: 'finish', finishReason: 'stop' },
-];
-
-type Connection = {
-  after: string | undefined;
-  send: (frames: Frame[], from?: number) => void;
-  end: () => void;
-  break: () => void;
-};
-
-/** A server of which every connection and every load is played by the test. */
-function world(loads: (ChatDetail | Error)[]) {
-  const connections: Connection[] = [];
-  const waiting: ((connection: Connection) => void)[] = [];
-  const none = new Set<number>();
-  const encoder = new TextEncoder();
-  let opened = 0;
-  const activity = { count: 0 };
-  const store = new ConversationStore('c', {
-    network: undefined,
-    rest: async () => {},
-    onActivity: () => {
-      activity.count += 1;
-    },
-    stop: async () => {},
-    load: async () => {
-      const next = loads.length > 1 ? loads.shift() : loads[0];
-      if (next instanceof Error) throw next;
-      if (!next) throw new Error('the test gives no load');
-      return next;
-    },
-    open: async (_, after, signal) => {
-      opened += 1;
-      if (none.has(opened)) return null;
-      return new ReadableStream<Uint8Array>({
-        start(controller) {
-          signal.addEventListener('abort', () => controller.error(signal.reason));
-          const connection: Connection = {
-            after,
-            send: (frames, from = 0) => {
-              const text = frames.map((frame, index) => `id: ${from + index + 1}\ndata: ${JSON.stringify(frame)}\n\n`);
-              controller.enqueue(encoder.encode(text.join('')));
-            },
-            end: () => {
-              controller.enqueue(encoder.encode('data: [DONE]\n\n'));
-              controller.close();
-            },
-            break: () => controller.error(new TypeError('network')),
-          };
-          connections.push(connection);
-          waiting.shift()?.(connection);
-        },
-      });
-    },
-  });
-  const connected = () => new Promise<Connection>((resolve) => waiting.push(resolve));
-  const until = (holds: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const check = () => {
-        if (!holds()) return;
-        stop();
-        resolve();
-      };
-      const stop = store.subscribe(check);
-      check();
-    });
-  const text = () => {
-    const part = store
-      .getView()
-      .messages.at(-1)
-      ?.parts.find((each) => each.type === 'text');
-    return part?.type === 'text' ? part.text : undefined;
-  };
-  return { store, connections, connected, until, text, none, activity };
-}
 
 test('shows the stored conversation, follows what runs, and reconciles at the end', async () => {
   const stored: Message = {
@@ -149,7 +11,7 @@ test('shows the stored conversation, follows what runs, and reconciles at the en
     parentId: 'u1',
     parts: [{ type: 'text', text: 'Hi there', state: 'done' }],
   };
-  const { store, connected, until, text } = world([
+  const { store, connected, until, text } = playConversation([
     detail({ response: running('a1', 'u1') }),
     detail({ messages: [user('u1'), stored] }),
   ]);
@@ -168,7 +30,9 @@ test('what is stored of a running answer stays on the page until as much of it h
   const stored: Message = { ...user('a1'), role: 'assistant', parentId: 'u1', status: 'streaming' };
   stored.parts = [{ type: 'text', text: 'one two ', state: 'streaming' }];
   const reload = async () => {
-    const { connected, ...rest } = world([detail({ messages: [user('u1'), stored], response: running('a1', 'u1') })]);
+    const { connected, ...rest } = playConversation([
+      detail({ messages: [user('u1'), stored], response: running('a1', 'u1') }),
+    ]);
     const first = connected();
     rest.store.follow();
     return { ...rest, connection: await first };
@@ -196,7 +60,7 @@ test('what is stored of a running answer stays on the page until as much of it h
 });
 
 test('the outline is new for a part that begins and for the end, not for every word', async () => {
-  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
   const frames = answer('a1', 'one two three four');
@@ -216,7 +80,7 @@ test('the outline is new for a part that begins and for the end, not for every w
 
 test('a broken connection is taken up after the last frame seen, without a word lost or doubled', async (t) => {
   t.mock.method(Math, 'random', () => 0);
-  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
   const frames = answer('a1', 'one two three four');
@@ -236,7 +100,7 @@ test('a broken connection is taken up after the last frame seen, without a word 
 test('when another response runs after a break, it is followed from its beginning', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const later = detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') });
-  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') }), later]);
+  const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') }), later]);
   const first = connected();
   store.follow();
   const one = await first;
@@ -252,7 +116,9 @@ test('when another response runs after a break, it is followed from its beginnin
 });
 
 test('a promoted input becomes a message and its response is followed at once', async () => {
-  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1'), inputs: [queued('u2')] })]);
+  const { store, connected, until, text } = playConversation([
+    detail({ response: running('a1', 'u1'), inputs: [queued('u2')] }),
+  ]);
   const first = connected();
   store.follow();
   const one = await first;
@@ -275,7 +141,7 @@ test('a promoted input becomes a message and its response is followed at once', 
 });
 
 test('a promoted input that another tab has sent is asked for', async () => {
-  const { store, connected, until } = world([
+  const { store, connected, until } = playConversation([
     detail({ response: running('a1', 'u1') }),
     detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') }),
   ]);
@@ -301,7 +167,7 @@ test('a promoted input that another tab has sent is asked for', async () => {
 test('a message that waits for its response to begin stays a message', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const waiting = detail({ inputs: [queued('u2')] });
-  const { store, connected, until } = world([
+  const { store, connected, until } = playConversation([
     waiting,
     detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') }),
   ]);
@@ -321,7 +187,7 @@ test('a message that waits for its response to begin stays a message', async (t)
 
 test('a response that has not begun yet is waited for', async (t) => {
   t.mock.method(Math, 'random', () => 0);
-  const { store, connected, none, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const { store, connected, none, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   none.add(1);
   const first = connected();
   store.expectResponse({ assistantId: 'a1', messageId: 'u1' });
@@ -332,7 +198,7 @@ test('a response that has not begun yet is waited for', async (t) => {
 });
 
 test('an answer that was over before its stream was asked for still is news for the lists', async () => {
-  const { store, until, none, activity } = world([detail({ messages: [user('u1')] })]);
+  const { store, until, none, activity } = playConversation([detail({ messages: [user('u1')] })]);
   none.add(1);
   store.addSubmitted({ id: 'u1', parts: [] }, undefined, '');
   store.expectResponse({ assistantId: 'a1', messageId: 'u1' });
@@ -341,7 +207,7 @@ test('an answer that was over before its stream was asked for still is news for 
 });
 
 test('leaving closes the stream and nothing else', async () => {
-  const { store, connected, connections } = world([detail({ response: running('a1', 'u1') })]);
+  const { store, connected, connections } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
   await first;
@@ -352,11 +218,11 @@ test('leaving closes the stream and nothing else', async () => {
 });
 
 test('a conversation that does not exist says so; a failed reload keeps what is shown', async () => {
-  const missing = world([new ApiFailure('not_found', 'No', { status: 404 })]);
+  const missing = playConversation([new ApiFailure('not_found', 'No', { status: 404 })]);
   missing.store.follow();
   await missing.until(() => missing.store.getView().phase === 'failed');
   assert.equal(missing.store.getView().failure?.code, 'not_found');
-  const shown = world([detail(), new ApiFailure('internal_error', 'No', { status: 500 })]);
+  const shown = playConversation([detail(), new ApiFailure('internal_error', 'No', { status: 500 })]);
   shown.store.follow();
   await shown.until(() => shown.store.getView().phase === 'ready' && shown.store.getView().connection === 'idle');
   shown.store.follow();
@@ -364,87 +230,8 @@ test('a conversation that does not exist says so; a failed reload keeps what is 
   assert.equal(shown.store.getView().messages.length, 1);
 });
 
-test('what the store assembles equals what the AI SDK assembles, whatever the breaks', async (t) => {
-  t.mock.method(Math, 'random', () => 0);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const word = fc.string({ minLength: 1, maxLength: 6 });
-  const block = fc.oneof(
-    fc.record({ kind: fc.constant('text' as const), words: fc.array(word, { maxLength: 6 }) }),
-    fc.record({ kind: fc.constant('reasoning' as const), words: fc.array(word, { maxLength: 6 }) }),
-    fc.record({ kind: fc.constant('tool' as const), words: fc.array(word, { maxLength: 3 }) }),
-  );
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(block, { minLength: 1, maxLength: 6 }),
-      fc.array(fc.nat(20), { maxLength: 3 }),
-      async (blocks, cuts) => {
-        const frames = toFrames(blocks);
-        const { store, connected, until } = world([detail({ response: running('a1', 'u1') })]);
-        let next = connected();
-        store.follow();
-        let sent = 0;
-        for (const cut of cuts) {
-          const connection = await next;
-          assert.equal(connection.after, sent === 0 ? undefined : String(sent));
-          const end = Math.min(frames.length - 1, sent + cut);
-          connection.send(frames.slice(sent, end), sent);
-          sent = end;
-          next = connected();
-          await new Promise(setImmediate);
-          connection.break();
-          await new Promise(setImmediate);
-          await new Promise(setImmediate);
-          t.mock.timers.tick(60_000);
-        }
-        (await next).send(frames.slice(sent), sent);
-        await new Promise(setImmediate);
-        t.mock.timers.tick(50);
-        await until(() => store.getView().messages.at(-1)?.status === 'complete');
-        assert.deepEqual(store.getView().messages.at(-1)?.parts, (await oracle(frames)).parts);
-        store.unfollow();
-      },
-    ),
-    { numRuns: 60 },
-  );
-});
-
-function toFrames(blocks: { kind: 'text' | 'reasoning' | 'tool'; words: string[] }[]): Frame[] {
-  const frames: Frame[] = [{ type: 'start', messageId: 'a1' }, { type: 'start-step' }];
-  blocks.forEach(({ kind, words }, index) => {
-    const id = `b${index}`;
-    if (kind === 'tool') {
-      frames.push({ type: 'tool-input-start', toolCallId: id, toolName: 'bash', dynamic: true });
-      frames.push({ type: 'tool-input-available', toolCallId: id, toolName: 'bash', input: { words }, dynamic: true });
-      frames.push({ type: 'tool-output-available', toolCallId: id, output: words, dynamic: true });
-      return;
-    }
-    frames.push({ type: `${kind}-start`, id });
-    for (const delta of words) frames.push({ type: `${kind}-delta`, id, delta });
-    frames.push({ type: `${kind}-end`, id });
-  });
-  return [...frames, { type: 'finish-step' }, { type: 'finish', finishReason: 'stop' }];
-}
-
-async function oracle(frames: Frame[]): Promise<UIMessage> {
-  const stream = new ReadableStream<UIMessageChunk>({
-    start(controller) {
-      for (const frame of frames) controller.enqueue(asChunk(frame));
-      controller.close();
-    },
-  });
-  let last: UIMessage | undefined;
-  for await (const message of readUIMessageStream({ stream })) last = message;
-  if (!last) throw new Error('the oracle assembled nothing');
-  return JSON.parse(JSON.stringify(last));
-}
-
-/** Homeport's frames are a part of the AI SDK's; only the metadata's type differs. */
-function asChunk(frame: Frame): UIMessageChunk {
-  return frame as UIMessageChunk;
-}
-
 test('a pause of the provider is shown until the answer goes on', { timeout: 180_000 }, async () => {
-  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
   const connection = await first;
@@ -465,7 +252,7 @@ test('a summary that was asked for is followed without a message; a failed one s
 }, async () => {
   const compaction = { ...running('s1', 'u1'), kind: 'compaction' } as const;
   const made = { id: 's', upToMessageId: 'u1', text: 'In short.', createdAt: at };
-  const { store, connected, until } = world([
+  const { store, connected, until } = playConversation([
     detail({ messages: [user('u1')], response: compaction }),
     detail({ messages: [user('u1')], summaries: [made] }),
   ]);
