@@ -33,8 +33,8 @@ async function begin(user: SignedIn, count: number): Promise<{ chatId: string; s
 }
 
 /** Conversations in which an answer is being written; one with queued messages says that it is running, too. */
-async function running(user: SignedIn): Promise<string[]> {
-  const { rows } = await app.database.database.pool.query<{ chat_id: string }>(
+async function running(user: SignedIn, at = app): Promise<string[]> {
+  const { rows } = await at.database.database.pool.query<{ chat_id: string }>(
     `select chat_id from responses where owner_id = $1 and state = 'running'`,
     [user.id],
   );
@@ -67,6 +67,38 @@ test('answers above the limit of an account wait their turn; those of others do 
   assert.equal(answered.size, 6);
 });
 
+test('a message that the replica starts by itself takes its place before it is claimed', async (context) => {
+  const claiming = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const slow = await startTestApp({
+    config: { answersPerAccount: 1 },
+    timings: { dispatchMs: 50 },
+    trace: async (statement, work) => {
+      // The first statement of such a claim.
+      if (statement.includes('from "users" where "enabled"')) {
+        claiming.resolve();
+        await held.promise;
+      }
+      return work();
+    },
+  });
+  context.after(async () => {
+    held.resolve();
+    await slow.stop();
+  });
+  const user = await slow.signIn();
+  await addModels(user, provider, ['hang-1']);
+  const [queued, asked] = [await createChat(user), await createChat(user)];
+  await user.call('POST /api/chat/turn-inputs', submission(queued, 'Hello'));
+  await claiming.promise;
+  const messageId = await submit(user, asked, 'Hello');
+  assert.equal((await postChat(user, { chatId: asked, messageId, detach: true })).status, 202);
+  assert.deepEqual(await running(user, slow), [], 'the only place is taken');
+  held.resolve();
+  await until(async () => (await running(user, slow)).length > 0);
+  assert.deepEqual(await running(user, slow), [queued]);
+});
+
 test('what cannot wait is refused, with the time to try again', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['hang-1']);
@@ -76,6 +108,8 @@ test('what cannot wait is refused, with the time to try again', async () => {
     await user.call(`POST /api/chat/${chatId}/stop`, {});
   }
   await until(async () => (await running(user)).length === 0);
+  // The places are free a moment later.
+  await until(async () => !app.service.deps.responses.answers.isFull(user.id));
   await begin(user, 2);
   await until(async () => (await running(user)).length === 2);
   const refused = await postChat(user, { chatId: first?.chatId ?? '', resume: true });

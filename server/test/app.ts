@@ -170,8 +170,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log,
     tracing,
     clock: options.clock ?? systemClock,
-    // A message begins when a test asks for its answer, however long that takes.
-    timings: { ...defaultTimings, graceMs: 3_600_000, ...options.timings },
+    // A message begins when a test asks for its answer, and an answer is this replica's, however long that takes.
+    timings: { ...defaultTimings, graceMs: 3_600_000, leaseMs: 3_600_000, ...options.timings },
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
