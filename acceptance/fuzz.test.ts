@@ -242,10 +242,13 @@ function send(request: FuzzRequest): Promise<Answered> {
         clearTimeout(patience);
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), isWhole });
       };
-      patience = setTimeout(() => {
-        finish(false);
-        response.destroy();
-      }, streamPatienceMs);
+      // Nothing else is read in part: it ends, however slow the machine is.
+      if (/^text\/event-stream/.test(response.headers['content-type'] ?? '')) {
+        patience = setTimeout(() => {
+          finish(false);
+          response.destroy();
+        }, streamPatienceMs);
+      }
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => finish(true));
       response.on('error', () => finish(false));
@@ -253,6 +256,14 @@ function send(request: FuzzRequest): Promise<Answered> {
     });
     outgoing.end(request.body);
   });
+}
+
+/** What the probe answers when the database was slower than it waits, for example on a busy machine. */
+const slowDatabase = '{"ok":false}';
+
+function isSlowDatabase({ target }: FuzzRequest, { status, body }: Answered): boolean {
+  const { pathname } = new URL(target, 'http://localhost');
+  return pathname === '/api/health' && status === 503 && body.toString() === slowDatabase;
 }
 
 const documentedCodes = (operation: Json, status: number): string[] =>
@@ -265,7 +276,8 @@ function checkAnswer(request: FuzzRequest, answered: Answered, where: string): v
   const isOff =
     /^\S+ \/api\/(?:workspace\/|skills\/from-workspace$)/.test(request.operation ?? '') &&
     jsonOf(answered)?.error?.code === 'workspace_disabled';
-  assert.ok(status !== 503 || isOff || request.method === 'HEAD', where);
+  const isSlow = isSlowDatabase(request, answered);
+  assert.ok(status !== 503 || isOff || isSlow || request.method === 'HEAD', where);
   if (!new URL(request.target, 'http://localhost').pathname.startsWith('/api/')) return;
   assert.equal(typeof headers['x-request-id'], 'string', where);
   assert.ok(headers['cache-control'] === 'no-store' || status < 300, where);
@@ -276,7 +288,7 @@ function checkAnswer(request: FuzzRequest, answered: Answered, where: string): v
     checkSuccess(request, answered, where);
     return;
   }
-  if (request.method === 'HEAD') return;
+  if (isSlow || request.method === 'HEAD') return;
   const { error } = jsonOf(answered) ?? {};
   assert.deepEqual(
     Object.keys(error ?? {})
@@ -328,10 +340,14 @@ function jsonOf({ headers, body }: Answered): Json {
   return JSON.parse(body.toString());
 }
 
+/** The same as bytes: head and body. */
+const slowProbes = new RegExp(`HTTP/1\\.1 503 .*\r\n(?:.+\r\n)*\r\n${slowDatabase}`, 'g');
+
 /** No response on the connection is a server error, and those with a body have the one shape. */
 async function checkRaw(bytes: Buffer): Promise<void> {
-  const text = await sendBytes(product.url, bytes);
-  const where = `${JSON.stringify(bytes.toString('latin1').slice(0, 3_000))}\n=> ${text.slice(0, 2_000)}`;
+  const received = await sendBytes(product.url, bytes);
+  const where = `${JSON.stringify(bytes.toString('latin1').slice(0, 3_000))}\n=> ${received.slice(0, 2_000)}`;
+  const text = received.replaceAll(slowProbes, '');
   assert.doesNotMatch(text, /HTTP\/1\.1 5\d\d /, where);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
   statuses.set(`raw ${status}`, (statuses.get(`raw ${status}`) ?? 0) + 1);

@@ -24,6 +24,8 @@ import { type AgentStep, startScriptedAgent } from './scripted-agent.ts';
  */
 
 const stepCount = 120;
+/** Dozens of steps in a sandbox, on a busy machine. */
+const stepsWithinMs = 300_000;
 const appPort = 4321;
 const parts = 24;
 const ok = /exit code 0/;
@@ -178,7 +180,7 @@ const toolParts = (messages: readonly Json[]): Json[] =>
   messages.flatMap(({ parts }) => parts.filter((part: Json) => part.type === 'dynamic-tool'));
 
 test(`${stepCount} steps of a model, steered twice, over two kills, a question and a summary; then all is taken back`, {
-  timeout: 600_000,
+  timeout: 900_000,
   skip: whySkipped(),
 }, async (t) => {
   const dataDir = scratchFolder();
@@ -211,7 +213,7 @@ test(`${stepCount} steps of a model, steered twice, over two kills, a question a
   const before = treeOf(home);
 
   await caller.must('POST', '/api/chat/start', submission(chatId, 'task', 'Build the app.'));
-  await until('the command runs', () => existsSync(join(home, 'app/begun')));
+  await until('the command runs', () => existsSync(join(home, 'app/begun')), stepsWithinMs);
   await restart();
   const interrupted = await until('the crash is noticed', async () => {
     const { response, messages } = await chatDetail(caller, chatId);
@@ -221,10 +223,14 @@ test(`${stepCount} steps of a model, steered twice, over two kills, a question a
   assert.equal((await postChat(caller, { chatId, resume: true, detach: true })).status, 202);
 
   const question = () =>
-    until('the model asks', async () => {
-      const { messages } = await chatDetail(caller, chatId);
-      return messages.at(-1).parts.find((part: Json) => part.type === 'data-question')?.data;
-    });
+    until(
+      'the model asks',
+      async () => {
+        const { messages } = await chatDetail(caller, chatId);
+        return messages.at(-1).parts.find((part: Json) => part.type === 'data-question')?.data;
+      },
+      stepsWithinMs,
+    );
   const { questionId } = await question();
   await restart();
   assert.equal((await question()).questionId, questionId);
@@ -232,7 +238,7 @@ test(`${stepCount} steps of a model, steered twice, over two kills, a question a
   await caller.must('POST', `/api/chat/${chatId}/answers`, answers);
   assert.equal((await caller.call('POST', `/api/chat/${chatId}/answers`, answers)).status, 409);
 
-  const { messages, summaries } = await settled(caller, chatId, 300_000);
+  const { messages, summaries } = await settled(caller, chatId, stepsWithinMs);
   assert.deepEqual(agent.faults, []);
   assert.equal(agent.results.length, stepCount, 'each step was done');
   assert.equal(agent.repeated, 1, 'one call was lost with the service, and made again');

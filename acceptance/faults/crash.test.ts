@@ -25,6 +25,16 @@ const kills = Number(process.env.CRASH_KILLS ?? 8);
 const conversations = 20;
 /** Text that a follower saw this long before the kill must be in the stored message. */
 const keptAfterMs = 1_000;
+/** So many probes, ten a second at most, must have been answered since: none is while the service stands still. */
+const keptAfterProbes = 6;
+let answeredProbes = 0;
+
+type Moment = { at: number; probes: number };
+type Sight = Moment & { length: number; text: string };
+
+const thisMoment = (): Moment => ({ at: performance.now(), probes: answeredProbes });
+const isKept = (sight: Moment, { at, probes }: Moment): boolean =>
+  sight.at < at - keptAfterMs && sight.probes <= probes - keptAfterProbes;
 
 type Conversation = {
   id: string;
@@ -34,8 +44,8 @@ type Conversation = {
   /** A follower reads words of it right now. */
   isRead: boolean;
   acknowledged: Set<string>;
-  /** By assistant message: the text that followers saw, with the time it was seen. */
-  seen: Map<string, { at: number; length: number; text: string }[]>;
+  /** By assistant message: the text that followers saw, with the moment when it was seen. */
+  seen: Map<string, Sight[]>;
 };
 
 test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing running for ever`, {
@@ -61,10 +71,13 @@ test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing 
     const work = chats.map((conversation, index) =>
       exercise(caller, conversation, seededRandom(kill * 1_000 + index), stopping),
     );
+    work.push(probe(caller, stopping));
     await pause(200 + random() * 1_500);
-    // On a busy machine little has been answered by then; every other kill meets an answer.
-    if (kill % 2 === 0) await until('an answer is read', () => chats.some(({ isRead }) => isRead));
-    const killedAt = performance.now();
+    // On a busy machine little has been answered by then; every other kill meets an answer, and text to be kept.
+    if (kill % 2 === 0) {
+      await until('an answer is read', () => chats.some(({ isRead }) => isRead) && chats.some(hasTextToKeep));
+    }
+    const killedAt = thisMoment();
     product.kill('SIGKILL');
     stopping.now = true;
     await product.exited;
@@ -82,6 +95,19 @@ test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing 
   assert.equal(await product.exited, 0);
   provider.kill('SIGKILL');
 });
+
+function hasTextToKeep({ seen }: Conversation): boolean {
+  const now = thisMoment();
+  return [...seen.values()].some(([first]) => first !== undefined && isKept(first, now));
+}
+
+async function probe(caller: Caller, stopping: { now: boolean }): Promise<void> {
+  while (!stopping.now) {
+    const health = caller.call('GET', '/api/health').catch(() => undefined);
+    const [answer] = await Promise.all([health, pause(100)]);
+    if (answer?.status === 200) answeredProbes += 1;
+  }
+}
 
 /** Submits, follows, queues and stops at random until the service is gone. */
 async function exercise(
@@ -142,7 +168,7 @@ async function follow(caller: Caller, conversation: Conversation, random: () => 
       conversation.isRead = true;
       text += frame.delta;
       const list = conversation.seen.get(assistantId) ?? [];
-      list.push({ at: performance.now(), length: text.length, text });
+      list.push({ ...thisMoment(), length: text.length, text });
       conversation.seen.set(assistantId, list);
     }
     count += 1;
@@ -153,13 +179,13 @@ async function follow(caller: Caller, conversation: Conversation, random: () => 
 }
 
 /** After a restart: no response is left running, and each stored text holds what was seen a second before the kill. */
-async function assertKept(caller: Caller, chats: readonly Conversation[], killedAt: number): Promise<number> {
+async function assertKept(caller: Caller, chats: readonly Conversation[], killedAt: Moment): Promise<number> {
   const deadline = performance.now() + 30_000;
   let interrupted = 0;
   for (const conversation of chats) {
     let messages: Json[] = [];
     for (const [assistantId, sights] of conversation.seen) {
-      const kept = sights.findLast((sight) => sight.at < killedAt - keptAfterMs);
+      const kept = sights.findLast((sight) => isKept(sight, killedAt));
       const message = await storedMessage(caller, conversation.id, assistantId, deadline);
       messages = [...messages, message];
       const stored = textOf(message);

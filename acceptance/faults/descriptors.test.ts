@@ -22,7 +22,7 @@ const whyNot =
 const numbers = [9, 63, 200, 255];
 
 test('what the starter has open is open in no process of a workspace and of the database', {
-  timeout: 120_000,
+  timeout: 300_000,
   skip: whyNot,
 }, async () => {
   const folder = scratchFolder();

@@ -10,12 +10,10 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai';
-import { until } from '../../contracts/test/until.ts';
 import {
   type Caller,
   type Event,
   type Json,
-  pause,
   type Running,
   readEvents,
   scratchFolder,
@@ -28,7 +26,6 @@ import {
 import {
   addEveryKind,
   allMessages,
-  chatDetail,
   createChat,
   kindOf,
   type ModelOfKind,
@@ -238,8 +235,10 @@ for (const { modelId, kind, turn, status } of cases) {
     });
     const live = readBoth(await postChat(caller, { chatId, messageId }));
     if (status === 'stopped') {
-      await until('the answer has text', async () => (await chatDetail(caller, chatId)).response !== null);
-      await pause(300);
+      // All that it says has arrived by then.
+      const beside = await caller.fetch(`/api/chat/${chatId}/stream`);
+      const { text } = await readEvents(beside, ({ frame }) => String(frame.delta).endsWith('word4'));
+      assert.ok(text.endsWith('word4'), text);
       await caller.must('POST', `/api/chat/${chatId}/stop`, {});
     }
     const streamed = await live;

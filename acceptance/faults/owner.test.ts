@@ -69,7 +69,7 @@ test('the database that kill -9 of the service leaves behind is taken over, with
 });
 
 test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, nothing lost, back by itself`, {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const seen = new Set<string>();
   for (let kill = 0; kill < databaseKills; kill += 1) {

@@ -44,7 +44,7 @@ for (const name of ['caddy', 'haproxy'] as const) {
   const skip = findBalancer(name) === undefined && !isWanted && `${name} is not installed`;
   const isChosen = (process.env.ROLLING_BALANCER ?? 'caddy') === name;
   const why = skip || (!isChosen && 'not chosen by ROLLING_BALANCER');
-  describe(`replicas behind ${name}`, { skip: why, timeout: 120_000 + rounds * 180_000 }, () => cases(name));
+  describe(`replicas behind ${name}`, { skip: why, timeout: 300_000 + rounds * 180_000 }, () => cases(name));
 }
 
 function cases(name: BalancerName): void {

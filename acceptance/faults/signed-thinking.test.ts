@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startMcp, type TestMcp } from '../browser/mcp-server.ts';
 import {
   addModels,
@@ -46,7 +47,6 @@ before(async () => {
   const port = await freePort();
   provider = await startProvider();
   mcp = await startMcp([tool]);
-  mcp.beforeAnswer = () => pause(random() * 60);
   product = await startProduct(dataDir, {}, port);
   caller = await setUp(product.url);
   const { server } = await caller.must('POST', '/api/mcp', { name: 'Numbers', url: mcp.url });
@@ -63,6 +63,9 @@ test(`${turns} turns with tools of each of ${kinds.length} kinds over ${kills} k
   timeout: 3_600_000,
 }, async () => {
   const talks = await Promise.all(kinds.map(startTalks)).then((list) => list.flat());
+  // The first call is answered only after the first kill, which thereby interrupts an answer.
+  const firstKill = Promise.withResolvers<void>();
+  mcp.beforeAnswer = () => (mcp.calls.length === 1 ? firstKill.promise : pause(random() * 60));
   const work = Promise.all(talks.map(talk));
   let isOver = false;
   const over = (): void => {
@@ -72,7 +75,9 @@ test(`${turns} turns with tools of each of ${kinds.length} kinds over ${kills} k
   let killed = 0;
   for (; killed < kills && !isOver; killed++) {
     await pause(300 + random() * 1_500);
+    if (killed === 0) await until('a tool is called', () => isOver || mcp.calls.length > 0);
     if (!isOver) await restart();
+    firstKill.resolve();
   }
   await work;
 

@@ -8,7 +8,7 @@ const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--un
 const skip = probe.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false : 'no sandbox can be made here';
 
 test('a stop of the service ends the workspaces that nobody uses, and no other', {
-  timeout: 120_000,
+  timeout: 300_000,
   skip,
 }, async () => {
   const dataDir = scratchFolder();

@@ -226,6 +226,11 @@ const makers: [RegExp, string, Maker][] = [
     },
   ],
   [/^words-(\d+)(?:@(\d+))?$/, 'words-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, false)],
+  [
+    /^pause-words-(\d+)@(\d+)$/,
+    'pause-words-40@0',
+    (call, count, rate) => words(call, count ?? 1, rate ?? 0, false, { pause: true }),
+  ],
   [/^stamp-(\d+)(?:@(\d+))?$/, 'stamp-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, true)],
   [/^awkward-(\d+)@(\d+)$/, 'awkward-300@100', (call, count, rate) => awkwardText(call, count ?? 1, rate ?? 0)],
   [
@@ -305,8 +310,9 @@ function awkwardText(call: FakeCall, count: number, rate: number, ...extra: Fake
   return stream([start, ...awkwardSteps(count, rate), ...extra, ...finish(call, count)]);
 }
 
-function words(call: FakeCall, count: number, rate: number, stamp: boolean): FakeScript {
-  return stream([start, { words: count, rate, stamp }, ...finish(call, count)]);
+/** Here too, the extra step comes before the end. */
+function words(call: FakeCall, count: number, rate: number, stamp: boolean, ...extra: FakeStep[]): FakeScript {
+  return stream([start, { words: count, rate, stamp }, ...extra, ...finish(call, count)]);
 }
 
 /** Ids that `/models` lists; numbers in them can be varied. */
