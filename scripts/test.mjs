@@ -26,7 +26,7 @@ const fileTimeoutMs = 900_000;
 const patienceMs = 4_500_000;
 // They replace timers, `fetch` or the environment of their process, or measure its memory.
 const aloneFiles =
-  /\/(control-silence|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini|prometheus|reverse-proxies|unfinished-bodies)\.test\.ts$/;
+  /\/(control-silence|documents-hostile-service|embedded-postgres|kubernetes-runtime|newer-schema|oracle-gemini|prometheus|reverse-proxies|unfinished-bodies)\.test\.ts$/;
 // Hundreds of processes read the same sources, so each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;

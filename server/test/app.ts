@@ -23,7 +23,7 @@ import { createService, type Service, type ServiceOptions } from '../src/service
 import { noTracing } from '../src/tracing.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
-import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import { createTestDatabase, silentLog, type TestDatabase, waitForConnections } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 
 export const testConfig: Config = {
@@ -117,6 +117,8 @@ export type TestAppOptions = {
   readSpace?: ServiceOptions['readSpace'];
   /** No other replica, and a database on the disk of its data folder. */
   alone?: boolean;
+  /** Requests that get no connection to the database in time are refused, as in earnest; for tests of its absence. */
+  givesUp?: boolean;
   /** Sees every statement of the pool; takes the place of tracing. */
   trace?: StatementTrace;
 };
@@ -164,6 +166,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const trace = statements === undefined ? {} : { trace: statements };
   const alone = options.alone ?? false;
   const db = openDatabase({ ...database.address, max: 10, alone, log: silentLog, ...trace });
+  if (options.givesUp !== true) waitForConnections(db);
   const service = await createService({
     config,
     db,

@@ -13,7 +13,7 @@ import { restoreHome, writeHomes } from '../src/operations/homes.ts';
 
 /** Homes in backups: people make the names and the links in them, also while they are read. */
 
-const timeout = 30_000;
+const timeout = 180_000;
 const run = promisify(execFile);
 let folder: string;
 before(async () => {

@@ -17,7 +17,10 @@ const passphrase = 'the fixtures of Homeport';
 // The keys of those backups were derived at full cost.
 passwords.areCheap = false;
 const places = new Places();
-after(() => places.close());
+after(async () => {
+  passwords.areCheap = true;
+  await places.close();
+});
 
 for (const name of readdirSync(folder)) {
   test(`the backup of ${name.replace(/\.tar\.enc$/, '')} becomes an installation of this release`, {

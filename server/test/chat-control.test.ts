@@ -93,10 +93,13 @@ test('disabling an account ends its streams at every replica, and starts nothing
   const administrator = at(other, await maker.signIn({ role: 'admin' }));
   const enable = (enabled: boolean) => administrator.call('PATCH /api/admin/users', { id: user.id, enabled });
   assert.equal((await enable(false)).body.user.enabled, false);
-  for (const { done, frames } of await Promise.all([here, elsewhere])) {
-    assert.equal(done, true);
-    assert.ok(frames.some(({ frame }) => frame.type === 'abort'));
-  }
+  // With the account's session, the streams may end before they tell of the end of the response.
+  await Promise.all([here, elsewhere]);
+  const messages = deps.db.kysely.selectFrom('messages').where('chat_id', '=', chatId).where('role', '=', 'assistant');
+  await until('the response is stopped', async () => {
+    const { status } = await messages.select('status').executeTakeFirstOrThrow();
+    return status === 'stopped';
+  });
   assert.equal((await user.call('GET /api/me')).body.error.code, 'account_disabled');
   await maker.service.deps.responses.startNext(chatId);
   await other.service.deps.responses.startNext(chatId);

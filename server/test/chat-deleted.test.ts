@@ -16,7 +16,7 @@ before(async () => {
   // Nothing but the end itself finds out.
   app = await startTestApp({
     log: (line) => log.push(line),
-    timings: { tickMs: never, heartbeatMs: never, sweepMs: never },
+    timings: { tickMs: never, heartbeatMs: never, sweepMs: never, watchMs: never },
     trace: async (statement, work) => {
       if (/update responses set state = \$\d+, ended_at/.test(statement)) await deleted.promise;
       return work();
@@ -33,10 +33,10 @@ test('a response whose conversation is deleted before its end is stored ends qui
   await addModels(user, provider, ['words-30@100']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Count');
-  let frames = 0;
-  const stream = await readStream(await postChat(user, { chatId, messageId }), () => {
-    frames += 1;
-    if (frames === 10) {
+  let isAsked = false;
+  const stream = await readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
+    if (frame.type === 'text-delta' && !isAsked) {
+      isAsked = true;
       app.database.database.pool
         .query('delete from chats where id = $1', [chatId])
         .then(() => deleted.resolve(), deleted.reject);

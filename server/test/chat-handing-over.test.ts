@@ -5,10 +5,11 @@ import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { stream } from './fakes/provider-scripts.ts';
 
 /** A replica that stops while it makes an answer: another one goes on with it, and followers notice nothing. */
 
-const timeout = 60_000;
+const timeout = 180_000;
 /** Resolves when the tool of `tools-1` runs, with what ends it. */
 const running = Promise.withResolvers<{ finish: () => void }>();
 const tools = { count: 0 };
@@ -60,6 +61,8 @@ async function generationOf(chatId: string): Promise<number> {
 
 test('an answer that does not end in time goes on at another replica, for followers of both', { timeout }, async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-300@60');
+  // The replica that is about to stop never comes to an end.
+  provider.enqueue(stream([{ words: 300, rate: 60 }, { hang: true }]));
   const own = await postChat(there, { chatId, messageId });
   const elsewhere = readStream(await user.fetch(`/api/chat/${chatId}/stream`));
   let stopped: Promise<void> | undefined;

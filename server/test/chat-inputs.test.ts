@@ -109,7 +109,8 @@ test('an input nobody asks for starts by itself after its grace', async () => {
 
 test('queued inputs are applied one at a time in order, announced by data-next', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-400@300']);
+  await addModels(user, provider, ['words-3']);
+  provider.enqueue((call) => stream([...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)]));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const streaming = readStream(await postChat(user, { chatId, messageId }));
@@ -127,6 +128,7 @@ test('queued inputs are applied one at a time in order, announced by data-next',
   );
   const waiting = await user.call('POST /api/chat', { chatId, messageId: queued[1] });
   assert.equal(waiting.status, 202);
+  provider.release();
   const first = await streaming;
   const next = first.frames.at(-1)?.frame;
   assert.equal(next?.type, 'data-next');
@@ -213,7 +215,8 @@ test('regenerating makes a sibling, editing a branch; nothing is destroyed', asy
 
 test('a stopped response can be continued and keeps what it had', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-300@100']);
+  await addModels(user, provider, ['words']);
+  provider.enqueue(stream([{ words: 300, rate: 100 }, { hang: true }]));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const response = await postChat(user, { chatId, messageId });
@@ -225,7 +228,7 @@ test('a stopped response can be continued and keeps what it had', async () => {
   await spoke.promise;
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   const stopped = await streaming;
-  provider.script('words-300@100', (call) => stream([...say('and this is the rest'), ...finish(call, 5)]));
+  provider.script('words', (call) => stream([...say('and this is the rest'), ...finish(call, 5)]));
   const resumed = await readStream(await postChat(user, { chatId, resume: true }));
   assert.ok(resumed.text.startsWith(stopped.text), 'begins with what was there');
   assert.ok(resumed.text.length > stopped.text.length);

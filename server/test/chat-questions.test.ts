@@ -21,7 +21,7 @@ import { chunk, finish, say } from './fakes/provider-scripts.ts';
 let app: TestApp;
 let second: TestApp;
 let provider: FakeProvider;
-const timings = { leaseMs: 2_000, heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
+const timings = { heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 const questions = [
   { header: 'Colour', question: 'Which colour?', options: ['Red', { label: 'Blue', description: 'Like the sea' }] },
   { question: 'Which sizes?', multiple: true, options: [{ label: 'S' }, { label: 'L' }] },

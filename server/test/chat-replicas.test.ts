@@ -10,11 +10,12 @@ import { endResponse } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, stream } from './fakes/provider-scripts.ts';
 
 let first: TestApp;
 let second: TestApp;
 let provider: FakeProvider;
-const timings = { leaseMs: 5_000, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
+const timings = { heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
 before(async () => {
   provider = await startFakeProvider();
   first = await startTestApp({ timings });
@@ -31,22 +32,36 @@ function at(app: TestApp, user: SignedIn): SignedIn {
   return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
 }
 
+/** As time does when nobody renews the lease. */
+async function passLease(id: string): Promise<void> {
+  const passing = `update responses set lease_until = now() - interval '1 second' where id = $1`;
+  await first.database.database.pool.query(passing, [id]);
+}
+
 test('a response made by one replica is followed from its beginning at the other, to the same text', async () => {
   const user = await first.signIn();
-  await addModels(user, provider, ['words-200@200']);
+  await addModels(user, provider, ['words']);
+  // It goes on once all follow.
+  provider.enqueue((call) =>
+    stream([{ words: 40, rate: 200 }, { pause: true }, { words: 160, rate: 200 }, ...finish(call, 200)]),
+  );
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const here = readStream(await postChat(user, { chatId, messageId }));
+  const paused = Promise.withResolvers<void>();
+  const here = readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
+    if (frame.type === 'text-delta' && frame.delta.includes('word39')) paused.resolve();
+    return false;
+  });
   const elsewhere = at(second, user);
   const joined = readStream(await postChat(elsewhere, { chatId, messageId }));
   const part = await readStream(await elsewhere.fetch(`/api/chat/${chatId}/stream`), ({ id }) => id > 200);
-  const rest = await readStream(
-    // As a browser's EventSource comes back: with the address it began with.
-    await elsewhere.fetch(`/api/chat/${chatId}/stream?after=1`, {
-      headers: { 'last-event-id': String(part.frames.at(-1)?.id) },
-    }),
-  );
-  const [a, b] = await Promise.all([here, joined]);
+  // As a browser's EventSource comes back: with the address it began with.
+  const back = await elsewhere.fetch(`/api/chat/${chatId}/stream?after=1`, {
+    headers: { 'last-event-id': String(part.frames.at(-1)?.id) },
+  });
+  await paused.promise;
+  provider.release();
+  const [a, b, rest] = await Promise.all([here, joined, readStream(back)]);
   assert.equal(a.done && b.done && rest.done, true);
   assert.deepEqual(partsOf(b.frames), partsOf(a.frames));
   assert.equal(part.text + rest.text, a.text);
@@ -74,7 +89,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const dead = { replica: randomUUIDv7(), leaseMs: 300, askedAt: 0 };
+  const dead = { replica: randomUUIDv7(), leaseMs: 3_600_000, askedAt: 0 };
   const { deps } = first.service;
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, dead);
   assert.equal(outcome.kind, 'claimed');
@@ -88,7 +103,13 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   ];
   const row = { seqFrom: 0, seqTo: 21, frames: frames.map((frame) => JSON.stringify(frame)).join('\n') };
   assert.equal((await storeFrames(deps, [{ id, generation, row }])).has(id), true);
-  const follower = readStream(await at(second, user).fetch(`/api/chat/${chatId}/stream`));
+  const heard = Promise.withResolvers<void>();
+  const follower = readStream(await at(second, user).fetch(`/api/chat/${chatId}/stream`), ({ frame }) => {
+    if (frame.type === 'text-delta') heard.resolve();
+    return false;
+  });
+  await heard.promise;
+  await passLease(id);
   const detail = await until(async () => {
     const found = await chatDetail(user, chatId);
     return found.response === null ? found : undefined;
@@ -121,7 +142,7 @@ test('who joins a lost response is told what the database knows, not what its fo
   assert.ok(run !== undefined);
   // As another replica does that takes it over: in its name the answer goes on.
   const taken = `update responses set generation = generation + 1, replica = $2, last_seq = 0,
-    lease_until = now() + interval '1 minute' where id = $1`;
+    lease_until = now() + interval '1 hour' where id = $1`;
   await first.database.database.pool.query(taken, [run.response.id, randomUUIDv7()]);
   let told = '';
   let isEnded = false;

@@ -7,6 +7,7 @@ import { insertSession } from '../src/accounts/sessions.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp, testConfig } from './app.ts';
 import { addModels, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say, stream } from './fakes/provider-scripts.ts';
 
 /** A stream of an answer belongs to the session that asked for it, and ends with it; the answer goes on. */
 
@@ -39,13 +40,15 @@ async function anotherSession(user: SignedIn, app: TestApp): Promise<SignedIn> {
 async function follow() {
   const user = await first.signIn();
   await insertPassword(first.database.database.kysely, user.id, await hashPassword(password));
-  await addModels(user, provider, ['words-200@50']);
+  await addModels(user, provider, ['words']);
+  // In the middle of its words, until it is released.
+  provider.enqueue((call) =>
+    stream([...say('Words'), { pause: true }, { words: 199, rate: 200 }, ...finish(call, 200)]),
+  );
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const path = `/api/chat/${chatId}/stream`;
   const begun = await postChat(user, { chatId, messageId });
-  // In the middle of its words.
-  provider.hold();
   const there = { ...createCaller(second.url, user.cookie), id: user.id, email: user.email };
   const other = { here: await anotherSession(user, first), there: await anotherSession(user, second) };
   const mine = [readStream(begun), readStream(await user.fetch(path)), readStream(await there.fetch(path))];

@@ -20,7 +20,7 @@ import { chunk, type FakeChatBody, finish, say } from './fakes/provider-scripts.
 let app: TestApp;
 let second: TestApp;
 let provider: FakeProvider;
-const timings = { leaseMs: 2_000, heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
+const timings = { heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 
 type Said = { role: string; content: string };
 const saidIn = (body: FakeChatBody): Said[] =>
@@ -166,12 +166,14 @@ test('what is sent now reaches the model after the results of the step, in the o
 
 test('an answer that ends first is followed by what was sent now, before what was queued', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-400@300']);
+  await addModels(user, provider, ['words-3']);
+  provider.enqueue((call) => ({ steps: [...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)] }));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const streaming = readStream(await postChat(user, { chatId, messageId }));
   const [queued, now] = [await queue(user, chatId, 'queued'), await queue(user, chatId, 'now')];
   assert.equal((await steer(user, chatId, now)).status, 200);
+  provider.release();
   const next = (await streaming).frames.at(-1)?.frame;
   assert.equal(next?.type === 'data-next' && next.data.messageId, now);
   const { messages } = await settled(user, chatId, 6);
@@ -201,6 +203,8 @@ test('a replica that is gone delivers nothing, and the next one does, once', asy
       const here: SignedIn = { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
       const id = await queue(here, chatId, 'still here');
       await steer(here, chatId, id);
+      const passing = `update responses set lease_until = now() - interval '1 second' where chat_id = $1`;
+      await app.database.database.pool.query(passing, [chatId]);
       const { messages } = await settled(here, chatId, 4);
       assert.deepEqual(
         [messages[1].status, messages[2].id, textOf(messages[3])],
@@ -237,7 +241,7 @@ for (const isSteered of [false, true]) {
     ['at another replica', elsewhere],
   ] as const) {
     const what = isSteered ? 'sent now' : 'queued';
-    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, { timeout: 30_000 }, () =>
+    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, { timeout: 180_000 }, () =>
       working(async ({ user, chatId, streaming }) => {
         const id = await queue(user, chatId, 'instead');
         if (isSteered) assert.equal((await steer(user, chatId, id)).status, 200);
@@ -253,7 +257,7 @@ for (const isSteered of [false, true]) {
   }
 }
 
-test('Stop does not wait for an MCP server that does not list its tools', { timeout: 30_000 }, async () => {
+test('Stop does not wait for an MCP server that does not list its tools', { timeout: 180_000 }, async () => {
   const fake = await startFakeMcp([echoTool]);
   const gate = Promise.withResolvers<undefined>();
   // Each answer has to ask it.

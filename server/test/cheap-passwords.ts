@@ -7,11 +7,15 @@ import { syncBuiltinESMExports } from 'node:module';
  */
 
 const { scrypt } = crypto;
-/** Set to false by a test that needs a hash as the product makes it. */
-export const passwords = { areCheap: true };
+/**
+ * `areCheap`: set to false by a test that needs a hash as the product makes it. `costs`: what each hash was to cost.
+ */
+export const passwords: { areCheap: boolean; costs: ScryptOptions[] } = { areCheap: true, costs: [] };
 type Callback = (error: Error | null, key: Buffer) => void;
 Object.assign(crypto, {
-  scrypt: (password: string, salt: string, bytes: number, cost: ScryptOptions, callback: Callback) =>
-    scrypt(password, salt, bytes, passwords.areCheap ? { ...cost, N: 16 } : cost, callback),
+  scrypt: (password: string, salt: string, bytes: number, cost: ScryptOptions, callback: Callback) => {
+    passwords.costs.push(cost);
+    scrypt(password, salt, bytes, passwords.areCheap ? { ...cost, N: 16 } : cost, callback);
+  },
 });
 syncBuiltinESMExports();

@@ -75,7 +75,8 @@ export async function startResponse(
       state: 'running',
       replica: 'r',
       decision: '{}',
-      lease_until: new Date(Date.now() + 60_000),
+      // No sweep ends it.
+      lease_until: new Date(Date.now() + 86_400_000),
       ended_at: null,
       end_frames: null,
     })
@@ -97,7 +98,8 @@ export async function queueInput(db: Database, chat: { id: string; ownerId: stri
       parent_given: false,
       decision: '{}',
       request_hash: 'h',
-      start_after: new Date(),
+      // No app of a test starts it.
+      start_after: new Date(Date.now() + 3_600_000),
       parts: JSON.stringify([{ type: 'text', text }]),
     })
     .execute();

@@ -116,7 +116,7 @@ test('archive waits for a claim that has the row, and then sees its response', a
         state: 'running',
         replica: 'r',
         decision: '{}',
-        lease_until: new Date(Date.now() + 60_000),
+        lease_until: new Date(Date.now() + 86_400_000),
         ended_at: null,
         end_frames: null,
       })

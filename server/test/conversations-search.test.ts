@@ -12,6 +12,7 @@ import { startSearchWalks } from '../src/conversations/search-walks.ts';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
+import { seed } from './database.ts';
 
 let app: TestApp;
 let db: Database;
@@ -220,7 +221,7 @@ test('20,000 conversations: rare words by the search index, common ones from the
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   };
   const walkValues = [ownerId, false, null, null, null, 100, "('common')"];
-  await db.pool.query('vacuum analyze chats, messages');
+  await seed(db, 'vacuum analyze chats, messages');
   const hits = await explain(hitsStatement, ["('number777')", ownerQuery(ownerId), 2_000]);
   assert.match(hits, /Bitmap Index Scan on messages_search/);
   assert.match(hits, /Bitmap Index Scan on chats_title_search/);

@@ -6,6 +6,7 @@ import { addModels, answer, chatDetail, createChat, postChat, readStream, submis
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say } from './fakes/provider-scripts.ts';
 
 /**
  * The database goes away behind a proxy, is cut off or falls silent: what is answered meanwhile, and that all recovers.
@@ -16,13 +17,32 @@ let proxy: DatabaseProxy;
 let provider: FakeProvider;
 let app: TestApp;
 let user: SignedIn;
+let counting: string | undefined;
+/** How often something of an answer was to be stored. */
+let writes = 0;
+const words = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, index) => ` word${from + index}`).join('');
 before(async () => {
   database = await createTestDatabase();
   proxy = await startDatabaseProxy(database);
   provider = await startFakeProvider();
-  app = await startTestApp({ database: proxy.database });
+  provider.script('counts', (call) => ({
+    steps: [
+      ...[...say(words(0, 20)), { pause: true } as const],
+      ...[...say(words(20, 100)), { pause: true } as const],
+      ...[...say(words(100, 200)), ...finish(call, 200)],
+    ],
+  }));
+  app = await startTestApp({
+    givesUp: true,
+    database: proxy.database,
+    trace: (sql, work) => {
+      if (sql.includes('insert into response_frames')) writes += 1;
+      return work();
+    },
+  });
   user = await app.signIn();
-  await addModels(user, provider, ['words-200@100', 'echo']);
+  [, counting] = await addModels(user, provider, ['echo', 'counts']);
 });
 afterEach(() => proxy.set('pass'));
 after(async () => {
@@ -33,12 +53,18 @@ after(async () => {
   await database.drop();
 });
 
-/** The answer, and whether it came before this much time had passed: generous, for a busy machine. */
+/**
+ * The answer, and whether it came before this much time had passed: generous, for a busy machine. Counted in ticks, so
+ * that a pause of the machine, in which nobody can answer, is one of them.
+ */
 async function within(milliseconds: number, asked: Promise<Answer>): Promise<Answer> {
-  const late = new Promise<never>((_resolve, reject) => {
-    setTimeout(() => reject(new Error(`No answer within ${milliseconds} ms`)), milliseconds).unref();
-  });
-  return Promise.race([asked, late]);
+  const late = Promise.withResolvers<never>();
+  let passed = 0;
+  const timer = setInterval(() => {
+    passed += 10;
+    if (passed >= milliseconds) late.reject(new Error(`No answer within ${milliseconds} ms`));
+  }, 10);
+  return Promise.race([asked, late.promise]).finally(() => clearInterval(timer));
 }
 
 const health = () => app.anonymous.call('GET /api/health');
@@ -124,36 +150,51 @@ test('a database that falls silent holds nobody for ever', { timeout: 90_000 }, 
   assert.equal((await answer(user, chatId, await submit(user, chatId, 'Still there?'))).done, true);
 });
 
+/** An answer that has begun, and waits to be released; `heard` waits for the follower to have heard a word. */
+async function answering() {
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Count');
+  let [id, text] = ['', ''];
+  const reading = readStream(await postChat(user, { chatId, messageId, modelId: counting }), ({ frame }) => {
+    if (frame.type === 'start') id = frame.messageId;
+    if (frame.type === 'text-delta') text += frame.delta;
+    return false;
+  });
+  const heard = (last: number) => until(`word${last}`, () => text.endsWith(` word${last}`));
+  await heard(19);
+  const run = app.service.deps.responses.find(id);
+  const request = provider.requests.findLast(({ body }) => body.model === 'counts');
+  assert.ok(run !== undefined && request !== undefined);
+  return { chatId, reading, heard, run, request };
+}
+
 for (const mode of ['cut', 'stall'] as const) {
   test(`a running response survives a short outage (${mode}) and ends complete`, async () => {
-    const chatId = await createChat(user);
-    const messageId = await submit(user, chatId, 'Count');
-    const seen = { frames: 0 };
-    const stream = await readStream(await postChat(user, { chatId, messageId }), () => {
-      seen.frames += 1;
-      if (seen.frames === 10) proxy.set(mode);
-      // A busy machine makes fewer and longer frames of the 200 words.
-      if (seen.frames === 30) proxy.set('pass');
-      return false;
-    });
-    assert.ok(seen.frames > 30);
-    await assertComplete(chatId, stream);
+    const { chatId, reading, heard } = await answering();
+    const before = writes;
+    proxy.set(mode);
+    provider.release();
+    await heard(99);
+    await until('a write', () => writes > before);
+    // Whoever asks later is refused: so was the write.
+    assert.equal((await health()).status, 503);
+    proxy.set('pass');
+    provider.release();
+    await assertComplete(chatId, await reading);
   });
 
   test(`a response that ends during an outage (${mode}) is stored when the database is back`, async () => {
-    const chatId = await createChat(user);
-    const messageId = await submit(user, chatId, 'Count');
-    let frames = 0;
-    const reading = readStream(await postChat(user, { chatId, messageId }), () => {
-      frames += 1;
-      if (frames === 10) proxy.set(mode);
-      return false;
-    });
-    await until(async () => frames > 10);
-    const request = await provider.waitForRequest(
-      provider.requests.filter(({ path }) => path.endsWith('completions')).length - 1,
-    );
+    const { chatId, reading, heard, run, request } = await answering();
+    const before = writes;
+    proxy.set(mode);
+    provider.release();
+    await heard(99);
+    provider.release();
     assert.equal(await request.closed, 'complete');
+    await heard(199);
+    // In silence, the end waits for the write before it.
+    await until('the end', () => run.ending || (mode === 'stall' && writes > before));
+    assert.equal((await health()).status, 503);
     // The follower is not told that all is well before it is.
     assert.equal(await Promise.race([reading.then(() => 'ended'), nextTicks()]), 'open');
     proxy.set('pass');

@@ -11,6 +11,7 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
 import { silentLog } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say } from './fakes/provider-scripts.ts';
 import { startTestServer, type TestServer } from './postgres.ts';
 
 /** A PostgreSQL of its own whose processes are stopped by the kernel: it takes connections and answers nothing. */
@@ -20,6 +21,8 @@ let server: TestServer;
 let app: TestApp;
 let provider: FakeProvider;
 let user: SignedIn;
+/** How often something of an answer was to be stored. */
+let writes = 0;
 const timeout = 180_000;
 before(
   async () => {
@@ -28,12 +31,20 @@ before(
     const database = openDatabase({ connection: server.url, max: 10, log: silentLog });
     await migrate(database);
     provider = await startFakeProvider();
+    provider.script('paused', (call) => ({
+      steps: [...say('The one half'), { pause: true }, ...say(' and the other.'), ...finish(call, 6)],
+    }));
     const { url } = server;
     app = await startTestApp({
+      givesUp: true,
       database: { url, address: { connection: url }, database, drop: () => database.close() },
+      trace: (sql, work) => {
+        if (sql.includes('insert into response_frames')) writes += 1;
+        return work();
+      },
     });
     user = await app.signIn();
-    await addModels(user, provider, ['words-200@100']);
+    await addModels(user, provider, ['paused']);
   },
   { timeout },
 );
@@ -105,19 +116,20 @@ test('while the database is frozen every request is a typed 503, and all works w
 
 test('an answer that ended while the database was frozen is ended when it thaws', { timeout }, async () => {
   const chatId = await createChat(user);
-  const messageId = await submit(user, chatId, 'Count');
-  const asked = provider.requests.length;
-  let frames = 0;
-  const reading = readStream(await postChat(user, { chatId, messageId }), () => {
-    frames += 1;
-    if (frames === 30) signal('SIGSTOP');
+  const messageId = await submit(user, chatId, 'Say it');
+  let text = '';
+  const reading = readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
+    if (frame.type === 'text-delta') text += frame.delta;
     return false;
   });
   reading.catch(() => undefined);
-  await until(async () => provider.requests.length > asked);
-  const request = await provider.waitForRequest(provider.requests.length - 1);
-  assert.equal(await request.closed, 'complete');
-  await until(async () => frames >= 30);
+  await until('one half', () => text === 'The one half');
+  const before = writes;
+  signal('SIGSTOP');
+  provider.release();
+  assert.equal(await provider.requests.at(-1)?.closed, 'complete');
+  await until('the other half', () => text === 'The one half and the other.');
+  await until('a write that nobody answers', () => writes > before);
   signal('SIGCONT');
   assert.equal((await reading).done, true);
   await recovered();

@@ -67,6 +67,12 @@ function throughPooler(url: string): DatabaseAddress {
   return { connection: withDatabase(pooler, new URL(url).pathname.slice(1)), direct: url };
 }
 
+/** However long it takes: on a machine that stood still for a while, none of many at once is refused. */
+export function waitForConnections({ pool }: Pick<Database, 'pool'>): void {
+  // Read by the pool at each wait.
+  pool.options.connectionTimeoutMillis = 0;
+}
+
 async function createDatabase(server: string, source: string): Promise<TestDatabase> {
   const name = `homeport_test_${Date.now()}_${randomBytes(6).toString('hex')}`;
   await withAdmin(server, async (admin) => {
@@ -76,6 +82,7 @@ async function createDatabase(server: string, source: string): Promise<TestDatab
   const url = withDatabase(server, name);
   const address = throughPooler(url);
   const database = openDatabase({ ...address, max: 10, log: silentLog });
+  waitForConnections(database);
   return {
     url,
     address,

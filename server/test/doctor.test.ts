@@ -4,6 +4,8 @@ import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { limits } from '@homeport/contracts/limits';
+import { until } from '../../contracts/test/until.ts';
 import { examine, type Finding } from '../src/operations/doctor.ts';
 import { startTestApp, type TestApp } from './app.ts';
 
@@ -93,20 +95,26 @@ test('a proxy that holds streams back is found, and one that passes them on is r
   });
   const servers = [passing, holding, breaking];
   for (const server of servers) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const look = async (server: Server) => (await findings({ baseUrl: addressOf(server) })).get('streams');
+  // A pause of the machine between the two pieces looks like a stream that passes: then it is looked at again.
+  const lookUntilFailed = () =>
+    until('the one that holds back is found', async () => {
+      const found = await look(holding);
+      return found?.state === 'failed' && found;
+    });
   try {
-    const [passed, held, broken] = await Promise.all(
-      servers.map(async (server) => (await findings({ baseUrl: addressOf(server) })).get('streams')),
-    );
+    const [passed, held, broken] = await Promise.all([look(passing), lookUntilFailed(), look(breaking)]);
     assert.equal(passed?.state, 'ok', passed?.message);
-    assert.equal(held?.state, 'failed');
-    assert.match(held?.message ?? '', /all at once/);
+    assert.match(held.message, /all at once/);
     assert.match(broken?.message ?? '', /break off/);
   } finally {
     for (const server of servers) server.close();
   }
 });
 
-test('trial streams are limited, and one that is left makes room', { timeout }, async () => {
+test('trial streams are limited, and one that is left makes room', { timeout }, async (t) => {
+  // None of them ends before all are asked for, however long that takes.
+  const pace = t.mock.property(limits as { liveStreamPieceMs: number }, 'liveStreamPieceMs', timeout);
   const leaving = new AbortController();
   const streams = await Promise.all(
     Array.from({ length: 21 }, () => fetch(`${app.url}/api/live/stream`, { signal: leaving.signal })),
@@ -115,6 +123,7 @@ test('trial streams are limited, and one that is left makes room', { timeout }, 
     streams.map(({ status }) => status).sort((a, b) => a - b),
     [...Array.from({ length: 20 }, () => 200), 429],
   );
+  pace.mock.restore();
   leaving.abort();
   for (;;) {
     const again = await fetch(`${app.url}/api/live/stream`);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { sweepBlobs } from '../src/artifacts/blobs.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { makeProject, upload } from './artifact-makers.ts';
@@ -34,15 +35,14 @@ async function store(scope: object, name: string, bytes: Uint8Array | string, wh
   return answer.body.artifact.id;
 }
 
-/** Asks until the file is read, as a client does. */
+/** Asks until the file is read, as a client does; as long as the tests may take. */
 async function textOf(query: Record<string, string>, who = user): Promise<Json> {
-  const until = AbortSignal.timeout(30_000);
-  for (;;) {
+  const read = async () => {
     const answer = await who.call('GET /api/artifacts/text', undefined, { query });
     assert.equal(answer.status, 200, answer.text);
-    if (answer.body.state !== 'working') return answer.body;
-    until.throwIfAborted();
-  }
+    return answer.body.state !== 'working' && answer.body;
+  };
+  return until('the text', read, 180_000);
 }
 
 async function ask(chatId: string, parts: object[], extra: object = {}): Promise<Json> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../src/clock.ts';
-import { createCaller, startTestApp, type TestApp } from './app.ts';
+import { type Answer, createCaller, startTestApp, type TestApp } from './app.ts';
 import { addModels, createChat, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
@@ -103,7 +103,8 @@ test('who follows an answer that another replica makes is let go between two eve
   timeout: 60_000,
 }, async () => {
   const user = await stays.signIn();
-  await addModels(user, provider, ['words-300@100']);
+  // Goes on until it is stopped.
+  await addModels(user, provider, ['words-60000@100']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const whole = readStream(await postChat(user, { chatId, messageId }));
@@ -121,9 +122,16 @@ test('who follows an answer that another replica makes is let go between two eve
   });
   await Promise.all([stopped, ended]);
   assert.equal(part.done, false);
+  const seen = part.frames.at(-1)?.id ?? 0;
+  let halted: Promise<Answer> | undefined;
   const rest = await readStream(
-    await user.fetch(`/api/chat/${chatId}/stream`, { headers: { 'last-event-id': String(part.frames.at(-1)?.id) } }),
+    await user.fetch(`/api/chat/${chatId}/stream`, { headers: { 'last-event-id': String(seen) } }),
+    ({ id }) => {
+      if (id > seen + 20) halted ??= user.call(`POST /api/chat/${chatId}/stop`, {});
+      return false;
+    },
   );
+  assert.equal((await halted)?.status, 200);
   assert.equal(part.text + rest.text, (await whole).text);
   assert.equal(rest.done, true);
 });

@@ -36,7 +36,7 @@ test('answers can be held, and a client that leaves is seen', async () => {
   try {
     provider.hold();
     const controller = new AbortController();
-    const asked = ask(provider.url, 'words-1000@1000', controller.signal);
+    const asked = ask(provider.url, 'hang-5', controller.signal);
     const request = await provider.waitForRequest(0);
     const body = (await asked).body?.getReader();
     provider.release();

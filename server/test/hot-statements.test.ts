@@ -162,9 +162,9 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   assert.equal(await downloaded.text(), 'Notes');
   await must('DELETE /api/artifacts', undefined, { chatId, path: 'moved.md' });
 
-  // An answer that two replicas show, with a message queued, sent now, and Stop.
+  // An answer that two replicas show, with a message queued, sent now, and Stop, without which it would go on.
   const elsewhere = { ...createCaller(second.url, user.cookie), id: user.id, email: user.email };
-  const long = await chatWith('words-300@100');
+  const long = await chatWith('words-60000@100');
   const messageId = await submit(user, long, 'tell');
   const here = readStream(await postChat(user, { chatId: long, messageId }));
   await readStream(await elsewhere.fetch(`/api/chat/${long}/stream`), ({ id }) => id > 20);
@@ -195,7 +195,7 @@ test('every hot statement names whose rows it means', { timeout }, async (t) => 
   // Before 17, a plan doesn't say what a hashed subquery is compared with.
   if (rows[0].version < 170_000) return t.skip('needs PostgreSQL 17');
   const user = await app.signIn();
-  const names = ['agent', 'asks', 'words-300@100'];
+  const names = ['agent', 'asks', 'words-60000@100'];
   const models = Object.fromEntries(
     (await addModels(user, provider, names)).map((id, index) => [names[index] ?? '', id]),
   );

@@ -101,15 +101,27 @@ function limits(identity: Identity): void {
   /** Once the daemon has measured, for which a command waits, but not long. */
   const writesAgain = () => until(async () => (await run('echo more > ~/more && cat ~/more')).stdout === 'more\n');
 
-  // Slowly, since the watch looks once a second; less than what is ended from outside.
-  const fill = 'for i in $(seq 150); do head -c 2M /dev/urandom > ~/f$i || exit 3; sleep 0.05; done';
+  // Until the watch ends it, whenever that looks; never so much at once that it is ended from outside.
+  const fill = 'for ((i = 0; ; i++)); do head -c 2M /dev/urandom > ~/f$((i % 150)) || exit 3; sleep 0.05; done';
+  const homeBytes = async () => (JSON.parse(await health()) as { usage: { homeBytes: number } }).usage.homeBytes;
+
+  /** Until the watch has measured twice, so once from a moment after this call; it does so while a command runs. */
+  async function measuredAnew(): Promise<void> {
+    for (const mebibytes of [20, 40]) {
+      const seen = run(`head -c ${mebibytes}M /dev/urandom > ~/m; until [ -e ~/seen ]; do sleep 0.1; done; rm ~/seen`);
+      await until('the watch measures', async () => (await homeBytes()) >= mebibytes * 1024 ** 2);
+      await run('touch ~/seen');
+      assert.equal((await seen).exitCode, 0);
+    }
+    await run('rm ~/m');
+  }
 
   test('files that take more than the limit: the command is told, nothing more is written, and deleting is enough', async () => {
     // Somebody else on the same disk frees more than is written here.
     const freed = join(hosts.dataDir, 'freed');
     await promisify(execFile)('fallocate', ['-l', '1G', freed]);
-    // The watch sees that the disk has less room, and measures: what is freed later comes after that.
-    await run('sleep 2.5');
+    // The watch has to know how much room there is now: what is freed later comes after that.
+    await measuredAnew();
     const filling = run(fill);
     await rm(freed);
     const { exitCode, stderr } = await filling;
@@ -142,8 +154,9 @@ function limits(identity: Identity): void {
   });
 
   test('deleted files that are still open count, and /tmp is full at its own size', async () => {
-    const held = 'for n in 3 4; do eval "exec $n> ~/h"; rm ~/h; head -c 50M /dev/zero >&$n; done; sleep 30; echo late';
-    const { stderr } = await run(`(${held}) & sleep 4; kill $!`);
+    const held = 'for n in 3 4; do eval "exec $n> ~/h"; rm ~/h; head -c 50M /dev/zero >&$n; done; exec sleep 600';
+    // They are held until nothing can be written.
+    const { stderr } = await run(`(${held}) & while head -c 1 /dev/zero > ~/w; do sleep 0.1; done; kill $!`);
     assert.match(stderr, /disk space of this workspace is used up/);
     await writesAgain();
     const full = await run('for i in $(seq 6); do head -c 60M /dev/zero > /tmp/x$i; done; rm /tmp/x*');

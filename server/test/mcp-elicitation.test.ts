@@ -13,7 +13,7 @@ let app: TestApp;
 let second: TestApp;
 let provider: FakeProvider;
 let everything: { url: string; child: ChildProcess };
-const timings = { leaseMs: 2_000, heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
+const timings = { heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 before(async () => {
   provider = await startFakeProvider();
   everything = await startEverything('streamableHttp');
@@ -139,6 +139,12 @@ test('after a crash the call is told as interrupted, the question is closed, and
     form,
     async ({ user, chatId, asked }) => {
       const here = at(app, user);
+      const { pool } = app.database.database;
+      const stored = `select from responses r join response_frames f on f.response_id = r.id
+        where r.chat_id = $1 and f.frames like '%data-question%'`;
+      await until('the question is stored', async () => (await pool.query(stored, [chatId])).rowCount === 1);
+      // Time passes, and nobody renews the lease.
+      await pool.query(`update responses set lease_until = now() - interval '1 second' where chat_id = $1`, [chatId]);
       const message = await until(async () => {
         const [, found] = (await chatDetail(here, chatId)).messages;
         return found.status === 'interrupted' ? found : undefined;

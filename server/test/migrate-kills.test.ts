@@ -104,7 +104,7 @@ async function killedIn(name: string): Promise<void> {
       );
       return rowCount === 1;
     };
-    await until('it is in the middle', isWaiting, 30_000);
+    await until('it is in the middle', isWaiting);
     child.kill('SIGKILL');
     assert.equal((await once(child, 'exit'))[1], 'SIGKILL');
     const replicas = [0, 1].map(() => openDatabase({ connection: url, max: 2, log: silentLog }));

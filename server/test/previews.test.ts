@@ -143,12 +143,18 @@ test('a ticket opens one preview, once, for a minute, while its session lives', 
 test('nobody gets more tickets than a person can open', async () => {
   const [user, other] = [await app.signIn(), await app.signIn()];
   const statuses: number[] = [];
-  for (let times = 0; times < 60 && !statuses.includes(429); times += 1) {
-    const { status, headers } = await user.call('POST /api/workspace/previews', { port });
-    statuses.push(status);
-    if (status === 429) assert.ok(Number(headers.get('retry-after')) >= 1);
+  const since = performance.now();
+  for (let round = 0; round < 20 && !statuses.includes(429); round += 1) {
+    const calls = Array.from({ length: 31 }, () => user.call('POST /api/workspace/previews', { port }));
+    for (const { status, headers } of await Promise.all(calls)) {
+      statuses.push(status);
+      if (status === 429) assert.ok(Number(headers.get('retry-after')) >= 1);
+    }
   }
-  assert.ok(statuses.length > 30 && statuses.includes(429), statuses.join());
+  // Every two seconds one more may pass, and a slow machine takes its time.
+  const more = (performance.now() - since) / 2_000;
+  const passed = statuses.filter((status) => status === 201).length;
+  assert.ok(statuses.includes(429) && passed >= 30 && passed <= 30 + more, statuses.join());
   assert.equal((await other.call('POST /api/workspace/previews', { port })).status, 201);
 });
 

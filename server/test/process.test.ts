@@ -5,7 +5,7 @@ import { dataFolder, postmasterPid, ready, said, startServer, takePort } from '.
 
 /** What an operator sees of the process: starts that fail, settings that were mistyped, limits that are reached. */
 
-const timeout = 60_000;
+const timeout = 180_000;
 
 test('a start on a port that is taken says so and leaves no database running', { timeout }, async () => {
   const dataDir = dataFolder();

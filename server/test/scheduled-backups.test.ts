@@ -11,26 +11,31 @@ import { startTestApp, type TestApp } from './app.ts';
 const timeout = 60_000;
 let app: TestApp;
 let folder: string;
+let needs: TestApp['service']['deps'];
 const said: string[] = [];
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'homeport-scheduled-'));
   app = await startTestApp({
-    config: { backupSchedule: 'hourly', backupTo: folder, backupKeep: 2, metricsToken: 'token' },
+    config: { backupTo: folder, backupKeep: 2, metricsToken: 'token' },
     log: (line) => said.push(line),
   });
+  const { deps } = app.service;
+  // The app itself has no schedule, or it would make one of the backups first.
+  needs = { ...deps, config: { ...deps.config, backupSchedule: 'hourly' } };
 });
 after(async () => {
   await app.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-const signal = AbortSignal.timeout(timeout);
-const run = () => backUpIfDue(app.service.deps, new Date(), signal);
-/** As if all backups had been made so many hours earlier. */
+/** For the schedule all happens at one moment: no full hour passes unasked. */
+const now = new Date();
+const run = (deps = needs) => backUpIfDue(deps, now, AbortSignal.timeout(timeout));
+/** As if all backups had been made at that moment, or before it, and so many hours earlier. */
 const age = (hours: number) =>
   app.database.database.pool.query(
-    `update backups set started_at = started_at - $1 * interval '1 hour', finished_at = finished_at - $1 * interval '1 hour'`,
-    [hours],
+    `update backups set started_at = least(started_at, $2) - $1 * interval '1 hour', finished_at = finished_at - $1 * interval '1 hour'`,
+    [hours, now],
   );
 const files = async () => (await readdir(folder)).filter((name) => name.endsWith('.tar'));
 
@@ -97,12 +102,9 @@ test('what a killed backup left behind goes with a later one', { timeout }, asyn
 
 test('a failure is told in the log and in metrics, and tried again in an hour', { timeout }, async () => {
   await age(1);
-  const blocked = {
-    ...app.service.deps,
-    config: { ...app.service.deps.config, backupTo: join(folder, 'x.tar/inside') },
-  };
+  const blocked = { ...needs, config: { ...needs.config, backupTo: join(folder, 'x.tar/inside') } };
   await writeFile(join(folder, 'x.tar'), '');
-  const attempt = () => backUpIfDue(blocked, new Date(), signal);
+  const attempt = () => run(blocked);
   assert.equal(await attempt(), 'failed');
   assert.equal(await attempt(), 'not due');
   assert.ok(said.some((line) => line.includes('the scheduled backup failed')));

@@ -14,7 +14,7 @@ import { callsOf, setPrices, sumsDiffer } from './usage-makers.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
-const timings = { leaseMs: 5_000, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
+const timings = { heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
 const lookUp: Tool = {
   name: 'look_up',
   description: 'Looks a number up',
@@ -119,7 +119,7 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
   const outcome = await claimInput(
     deps,
     { chatId, ownerId: user.id, messageId, decision: {}, isFull: false },
-    { replica: 'gone', leaseMs: 300, askedAt: 0 },
+    { replica: 'gone', leaseMs: 3_600_000, askedAt: 0 },
   );
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
@@ -131,7 +131,9 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
     { type: 'text-delta', id: 't', delta: 'What followers saw' },
   ];
   const row = { seqFrom: 0, seqTo: 21, frames: frames.map((frame) => JSON.stringify(frame)).join('\n') };
-  await storeFrames(deps, [{ id, generation, row }]);
+  assert.ok((await storeFrames(deps, [{ id, generation, row }])).has(id));
+  const { pool } = app.database.database;
+  await pool.query(`update responses set lease_until = now() - interval '1 second' where id = $1`, [id]);
   await until(async () => (await chatDetail(user, chatId)).response === null);
   const [estimate] = await callsOf(app, user.id);
   assert.equal(estimate?.estimated, true);

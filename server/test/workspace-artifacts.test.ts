@@ -35,8 +35,9 @@ const download = (scope: string, query: Record<string, string>, from = inside) =
   from.fetch(`${base}/download?${new URLSearchParams(query)}`, { headers: { 'x-artifact-scope': scope } });
 
 function filesIn(folder: string): string[] {
+  // The service may move or remove a file of its own between the two looks.
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name !== markName && statSync(join(folder, name)).isFile(),
+    (name) => name !== markName && statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
   );
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { type BodyPace, readBytes } from './body-bytes.ts';
 
@@ -37,10 +38,12 @@ test('a body that does not come is given up after its time, however long it was 
 
 test('a body that keeps its rate is read to its end', { timeout: 180_000 }, async () => {
   const { incoming, client } = await begin(10);
-  const read = readBytes(incoming, { maxBytes: 10, pace: { ...quick, bytesPerSecond: 0.5 } });
   client.write('12345');
-  await once(incoming, 'data');
-  client.write('67890');
+  // They are there when the time begins: only the rate counts, not the grace.
+  await once(incoming, 'readable');
+  const read = readBytes(incoming, { maxBytes: 10, pace: { ...quick, bytesPerSecond: 0.01 } });
+  // After the grace.
+  void delay(3 * quick.graceMs).then(() => client.write('67890'));
   assert.equal(String(await read), '1234567890');
   client.destroy();
 });
