@@ -3,6 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { administrator, scratchFolder, setUp, startProduct, startProgram } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { end, expect, giveCookie, password, signIn, signInElsewhere, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 test.beforeEach(async ({ installation, context }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
@@ -13,6 +14,7 @@ test('users: made with a password to hand over, found, switched, shut out and le
   browser,
   installation,
 }) => {
+  await keepNotices(page);
   await page.goto(`${installation.url}/settings/admin`);
   await page.getByRole('button', { name: 'Add user' }).click();
   const dialog = page.getByRole('dialog');
@@ -84,6 +86,7 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   person,
   provider,
 }) => {
+  await keepNotices(page);
   await installation.query(`update users set provider_settings_enabled = false where email = '${person.email}'`);
   await giveAdministrator(context, installation.url);
   await page.goto(`${installation.url}/settings/admin/users`);
@@ -190,6 +193,7 @@ test('branding: images are looked at before they are sent, colours are judged, t
 });
 
 test('single sign-on: goes on after a test that passed, or on purpose', async ({ page, installation }) => {
+  await keepNotices(page);
   const provider = await startProgram('server/test/fakes/real-identity-provider.ts', {
     REDIRECT_URI: `${installation.url}/api/auth/oauth2/callback/sso`,
   });

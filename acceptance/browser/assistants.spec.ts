@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { addModels } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie, test } from './fixtures.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 test('an assistant: made, shared in a project, used by another member, restored, deleted', async ({
   page,
@@ -11,6 +12,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
   person,
   provider,
 }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['echo']);
   const other = await addPerson(installation);
   await addModels(other.caller, provider, ['think']);
@@ -44,13 +46,13 @@ test('an assistant: made, shared in a project, used by another member, restored,
     await expectNoSidewaysScroll(page);
     await main.getByRole('button', { name: 'Create assistant' }).click();
     await expect(main.getByRole('heading', { name: 'Plant doctor', level: 1 })).toBeVisible();
-    await expect(page.getByText('Plant doctor created.')).toBeVisible();
+    await dismissNotice(page, 'Plant doctor created.');
   });
 
   await test.step('changed, compared and restored', async () => {
     await main.getByLabel('Instructions', { exact: true }).fill('Ask for soil first.');
     await main.getByRole('button', { name: 'Save', exact: true }).click();
-    await expect(page.getByText('Saved as version 2.')).toBeVisible();
+    await dismissNotice(page, 'Saved as version 2.');
     await main.getByRole('button', { name: 'Options for Plant doctor' }).click();
     await page.getByRole('menuitem', { name: 'Versions' }).click();
     await dialog.getByText('What changed').click();

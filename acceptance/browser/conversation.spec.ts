@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { addModels, type Caller, scratchFolder } from '../product.ts';
 import { expect, test } from './fixtures.ts';
+import { stopPolls } from './timers.ts';
 
 /** A conversation as people read it: hostile answers, printing, searching, two windows. */
 
@@ -92,14 +93,14 @@ test('what is sent in one window shows in another without its poll', async ({
 }) => {
   await addModels(person.caller, provider, ['echo']);
   const chatId = await tell(person.caller, ['One']);
+  await stopPolls(context);
   const other = await context.newPage();
   for (const each of [page, other]) {
     await each.goto(`${installation.url}/c/${chatId}`);
     await expect(answers(each)).toHaveCount(1);
   }
   await ask(page, 'Two');
-  // The list itself refreshes every 30 seconds.
-  await expect(answers(other)).toHaveCount(2, { timeout: 20_000 });
+  await expect(answers(other)).toHaveCount(2);
   await expect(other.locator('[data-role="user"]').last()).toContainText('Two');
 });
 

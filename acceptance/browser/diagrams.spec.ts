@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { addModels } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
 import { expect, test as strictTest } from './fixtures.ts';
+import { patience } from './timers.ts';
 
 /** Diagrams: drawn in a frame without an origin, shown as a picture; their code is untrusted. */
 
@@ -112,12 +113,16 @@ strictTest(
     await page.route('**/diagram.html', (route) => route.fulfill({ contentType: 'text/html', body: 'Nothing' }));
     await page.goto(installation.url);
     await ask(page, fenced('flowchart LR\n  A --> B'));
+    // The time of the page stands still, so that its limit is not over before the frame was seen.
+    await page.clock.pauseAt(Date.now() + 60_000);
     await show(page).click();
     await expect(page.locator('iframe')).toHaveCount(1);
     await page.clock.fastForward(10_001);
     await expect(answer(page).getByText('The diagram took too long to draw.')).toBeVisible();
     await expect(page.locator('iframe')).toHaveCount(0);
     await page.unroute('**/diagram.html');
+    await page.clock.resume();
+    await page.evaluate(patience);
     await show(page).click();
     await expect(picture(page)).toBeVisible();
   },

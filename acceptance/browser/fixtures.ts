@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { addUsers, DatabaseSession } from '../database.ts';
 import { Caller, type Running, scratchFolder, setUp, startProduct, startProvider } from '../product.ts';
+import { patience } from './timers.ts';
 
 /** Every account here has the password of the first administrator. */
 export const password = 'correct-horse-42';
@@ -43,6 +44,10 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: 'worker', timeout: 300_000 },
   ],
+  context: async ({ context }, use) => {
+    await context.addInitScript(patience);
+    await use(context);
+  },
   person: async ({ installation, context }, use) => {
     const person = await addPerson(installation);
     await giveCookie(context, installation.url, person.caller);
@@ -98,6 +103,11 @@ export async function signIn(page: Page, email: string, word = password): Promis
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(word);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Lets the provider's paused answers finish. */
+export async function finishAnswers(provider: string): Promise<void> {
+  await fetch(new URL('/release', provider), { method: 'POST' });
 }
 
 /** Runs SQL on the product's own database; each value as text. */

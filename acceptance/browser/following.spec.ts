@@ -2,7 +2,8 @@ import type { Page } from '@playwright/test';
 import { startCuttingProxy } from '../faults/cutting-proxy.ts';
 import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
-import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
+import { expect, finishAnswers, giveCookie, signInElsewhere, test } from './fixtures.ts';
+import { keepNotices, stopPolls } from './timers.ts';
 
 /** Answers that continue whatever the page does, and what people can do while they arrive. */
 
@@ -42,7 +43,7 @@ test('a hidden tab lets go of the stream, a visible one catches up without a wor
   installation,
   provider,
 }) => {
-  await addModels(person.caller, provider, ['words-200@50']);
+  await addModels(person.caller, provider, ['pause-words-200@50']);
   const streams = openStreams(page);
   await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
   await ask(page, 'Go');
@@ -53,6 +54,8 @@ test('a hidden tab lets go of the stream, a visible one catches up without a wor
   const again = page.waitForRequest((request) => request.url().includes('/stream'));
   await setVisibility(page, 'visible');
   expect(Number((await again).headers()['last-event-id'])).toBeGreaterThan(5);
+  await expect(answers(page)).toContainText('word199');
+  await finishAnswers(provider);
   await expect(done(page)).toHaveCount(1);
   expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(200));
 });
@@ -64,7 +67,7 @@ test('connections that break in the midst of an answer, and a page that slept, c
   installation,
   provider,
 }) => {
-  await addModels(person.caller, provider, ['words-300@50']);
+  await addModels(person.caller, provider, ['pause-words-300@50']);
   const chatId = await newChat(person.caller);
   let isDown = false;
   const proxy = await startCuttingProxy(Number(new URL(installation.url).port), () => (isDown ? 'drop' : 'pass'));
@@ -85,6 +88,8 @@ test('connections that break in the midst of an answer, and a page that slept, c
   await session.send('Page.setWebLifecycleState', { state: 'frozen' });
   proxy.cutAll();
   await session.send('Page.setWebLifecycleState', { state: 'active' });
+  await expect(answers(page)).toContainText('word299');
+  await finishAnswers(provider);
   await expect(done(page)).toHaveCount(1);
   expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(300));
   expect(proxy.cuts()).toBeGreaterThan(0);
@@ -97,6 +102,7 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   installation,
   provider,
 }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['pause-awkward-100@500']);
   await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
   await newChat(person.caller, 'Another');
@@ -107,7 +113,7 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   await expect(page.getByText('The answer keeps running. It will be here when you come back.')).toBeVisible();
   const row = page.locator('[data-chat]').filter({ hasText: 'Harbour notes' });
   await expect(row.getByRole('img', { name: 'Answer in progress' })).toBeVisible();
-  await fetch(new URL('/release', provider), { method: 'POST' });
+  await finishAnswers(provider);
   await expect(row.getByRole('img', { name: 'New answer' })).toBeVisible();
   await row.locator('[data-row]').click();
   await expect(done(page)).toContainText('98');
@@ -252,13 +258,19 @@ test('a provider that limits requests is told of while the answer waits, until i
   installation,
   provider,
 }) => {
-  // The page is open before the wait begins, and the wait is long enough for a busy machine to show it.
-  await addModels(person.caller, provider, ['limited-12']);
-  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  // A busy machine may not show a short wait: a long one is seen and stopped, and a short one goes on.
+  await addModels(person.caller, provider, ['limited-61', 'limited-1']);
+  const chatId = await newChat(person.caller);
+  await page.goto(`${installation.url}/c/${chatId}`);
   await ask(page, 'Go');
   const reason = 'The provider is limiting requests.';
   await expect(page.getByRole('log')).toContainText(`${reason} Trying again in`);
-  await expect(done(page)).toContainText('Recovered.');
+  await person.caller.must('POST', `/api/chat/${chatId}/stop`, {});
+  await expect(page.getByText(reason)).toHaveCount(0);
+  await page.getByRole('button', { name: /^Model:/ }).click();
+  await page.getByRole('option', { name: /^limited-1/ }).click();
+  await ask(page, 'Go on');
+  await expect(done(page).last()).toContainText('Recovered.');
   await expect(page.getByText(reason)).toHaveCount(0);
 });
 
@@ -291,6 +303,7 @@ test('a message sent at another device shows in a conversation that stands open,
 }) => {
   await addModels(person.caller, provider, ['echo']);
   const address = `${installation.url}/c/${await newChat(person.caller)}`;
+  await stopPolls(context);
   let streams = 0;
   context.on('request', (request) => {
     streams += Number(request.url().endsWith('/api/chats/activity'));
@@ -303,15 +316,14 @@ test('a message sent at another device shows in a conversation that stands open,
   await beside.goto(address);
   await expect(field(beside)).toBeVisible();
   const elsewhere = await browser.newContext();
+  await stopPolls(elsewhere);
   await giveCookie(elsewhere, installation.url, await signInElsewhere(installation.url, person.email));
   const device = await elsewhere.newPage();
   await device.goto(address);
   await ask(device, 'From the other device');
-  for (const shown of [page, beside]) {
-    await expect(done(shown)).toContainText('From the other device', { timeout: 20_000 });
-  }
+  for (const shown of [page, beside]) await expect(done(shown)).toContainText('From the other device');
   expect(streams).toBe(1);
   await ask(page, 'And back');
-  await expect(done(device)).toHaveCount(2, { timeout: 20_000 });
+  await expect(done(device)).toHaveCount(2);
   await elsewhere.close();
 });

@@ -1,6 +1,7 @@
 import type { Locator } from '@playwright/test';
 import { addModels, administrator } from '../product.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 test('a page that does not exist is shown inside the frame', async ({ page, context, installation }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
@@ -18,6 +19,7 @@ test('the workspace is marked in the sidebar while it is open', async ({ page, c
 });
 
 test('a notice never lies over the main button of a page', async ({ page, installation, person, provider }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['echo']);
   await page.goto(`${installation.url}/settings/providers`);
   await page.getByRole('button', { name: /^Delete / }).click();
@@ -31,6 +33,7 @@ test('a notice never lies over the main button of a page', async ({ page, instal
 });
 
 test('a conversation can be archived instead of deleted', async ({ page, installation, person }) => {
+  await keepNotices(page);
   await person.caller.must('POST', '/api/chats', { title: 'Old plans' });
   await page.goto(installation.url);
   const side = page.getByRole('complementary', { name: 'Sidebar' });

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere } from './accessible.ts';
 import { expect, type Installation, type Person, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 const rows = (page: Page) => page.locator('[data-chat]');
 const row = (page: Page, title: string) => rows(page).filter({ hasText: title });
@@ -46,8 +47,10 @@ test('rename with F2 and double click, keeping the focus', async ({ page, person
   await page.keyboard.type('Ebb');
   await page.keyboard.press('Escape');
   await expect(row(page, 'Tide tables')).toBeVisible();
-  const { chats } = await person.caller.must('GET', '/api/chats');
-  expect(chats.map((chat: { title: string }) => chat.title)).toEqual(['Pier plan', 'Tide tables']);
+  // A new title shows before the server has it.
+  const titles = async (): Promise<string[]> =>
+    (await person.caller.must('GET', '/api/chats')).chats.map((chat: { title: string }) => chat.title);
+  await expect.poll(titles).toEqual(['Pier plan', 'Tide tables']);
 });
 
 test('arrows, Home and End move, Enter opens, only one row is a tab stop', async ({ page, person, installation }) => {
@@ -68,6 +71,7 @@ test('arrows, Home and End move, Enter opens, only one row is a tab stop', async
 });
 
 test('archive with undo, the archived view, restore and delete', async ({ page, person, installation }) => {
+  await keepNotices(page);
   await make(person.caller, ['Keep', 'Put away']);
   await open(page, installation);
   await row(page, 'Put away').hover();
@@ -94,6 +98,7 @@ test('several are chosen with Ctrl, Shift and the keyboard, then archived and de
   person,
   installation,
 }) => {
+  await keepNotices(page);
   await make(person.caller, ['One', 'Two', 'Three', 'Four', 'Five']);
   await open(page, installation);
   await row(page, 'Five')
@@ -176,6 +181,7 @@ test('the palette opens conversations and settings, and runs actions', async ({ 
 });
 
 test('shortcuts work, and leave those alone who type', async ({ page, person, installation, provider }) => {
+  await keepNotices(page);
   const id = await talk(person, provider, 'Harbour notes', 'Hello there');
   await open(page, installation, `/c/${id}`);
   await expect(composer(page)).toBeFocused();

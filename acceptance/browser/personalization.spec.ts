@@ -1,12 +1,14 @@
 import { addModels, administrator } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 test('personalization: instructions with a mistaken variable mended, and what models may know', async ({
   page,
   installation,
   person,
 }) => {
+  await keepNotices(page);
   await page.goto(`${installation.url}/settings/personalization`);
   const field = page.getByLabel('How should models answer you?');
   await test.step('unknown variables are pointed out while typing', async () => {
@@ -56,6 +58,7 @@ test('personalization: instructions with a mistaken variable mended, and what mo
 });
 
 test('a project’s instructions: its owner writes them, a member reads them', async ({ page, installation, person }) => {
+  await keepNotices(page);
   const owner = await addPerson(installation);
   const { project } = await owner.caller.must('POST', '/api/projects', { name: 'Moon' });
   await owner.caller.must('POST', '/api/projects/members', {
@@ -107,6 +110,7 @@ test('a conversation’s own instructions and parameters', async ({ page, instal
 });
 
 test('the installation’s instructions: written over the default, and reset to it', async ({ page, installation }) => {
+  await keepNotices(page);
   const caller = await signInElsewhere(installation.url, administrator.email);
   await giveCookie(page.context(), installation.url, caller);
   await page.goto(`${installation.url}/settings/admin/instructions`);

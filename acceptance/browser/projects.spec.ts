@@ -1,6 +1,7 @@
 import { addModels } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, test } from './fixtures.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 test('a project: made, talked in, shared, left, archived with undo and restored', async ({
   page,
@@ -8,6 +9,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
   person,
   provider,
 }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['echo']);
   const other = await addPerson(installation);
   const main = page.getByRole('main');
@@ -82,6 +84,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
 });
 
 test('a conversation moves into a project with its files, and out', async ({ page, installation, person }) => {
+  await keepNotices(page);
   const { project } = await person.caller.must('POST', '/api/projects', { name: 'Sun' });
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Alone' });
   for (const scope of [{ projectId: project.id }, { chatId: chat.id }]) {
@@ -102,7 +105,7 @@ test('a conversation moves into a project with its files, and out', async ({ pag
     await dialog.getByRole('button', { name: 'Move' }).click();
   };
   await move('Sun');
-  await expect(page.getByText('1 file moved to the folder “Alone”')).toBeVisible();
+  await dismissNotice(page, '1 file moved to the folder “Alone”');
   await main.getByRole('link', { name: /Sun/ }).click();
   await main.getByRole('link', { name: 'Files' }).click();
   await main.getByRole('button', { name: /^Alone/ }).click();

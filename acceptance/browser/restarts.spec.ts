@@ -62,7 +62,6 @@ test('a tool that waits for approval still waits after a restart; allowed, the o
   provider,
   mcp,
 }) => {
-  test.setTimeout(120_000);
   const { caller } = service;
   await addModels(caller, provider, ['tool']);
   const toolPolicies = { look_up: 'ask' };
@@ -93,7 +92,6 @@ test('an answer that a crash of the service cut is never said to be over and run
   service,
   provider,
 }) => {
-  test.setTimeout(120_000);
   await addModels(service.caller, provider, ['hang-5']);
   await giveCookie(context, service.url, service.caller);
   await page.goto(service.url);

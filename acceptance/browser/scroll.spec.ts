@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { addModels } from '../product.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, finishAnswers, test } from './fixtures.ts';
 
 /** The thread moves only as the person wants it to. */
 
@@ -23,11 +23,6 @@ function position(page: Page): Promise<Position> {
 }
 
 const distance = async (page: Page) => (await position(page)).left;
-
-/** Lets the provider's paused answers finish. */
-async function finishAnswer(provider: string): Promise<void> {
-  await fetch(new URL('/release', provider), { method: 'POST' });
-}
 
 async function ask(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
@@ -108,7 +103,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
 
   await test.step('the end of the answer moves nothing', async () => {
     const before = (await position(page)).top;
-    await finishAnswer(provider);
+    await finishAnswers(provider);
     await expect(stop(page)).toHaveCount(0);
     await settled(page);
     expect(Math.abs((await position(page)).top - before)).toBeLessThanOrEqual(1);
@@ -123,7 +118,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
     await ask(page, 'Again');
     await expectPaused(page);
     await expect.poll(() => distance(page)).toBeLessThan(2);
-    await finishAnswer(provider);
+    await finishAnswers(provider);
     await expect(stop(page)).toHaveCount(0);
     await expect.poll(() => distance(page)).toBeLessThan(2);
   });
@@ -143,7 +138,7 @@ test('with the other setting it stays where the answer begins', async ({ page, p
   await page.goto(installation.url);
   await ask(page, 'Go');
   await expectPaused(page);
-  await finishAnswer(provider);
+  await finishAnswers(provider);
   await expect(stop(page)).toHaveCount(0);
   await ask(page, 'And now stay');
   const asked = page.locator('[data-role="user"]').last();
@@ -152,7 +147,7 @@ test('with the other setting it stays where the answer begins', async ({ page, p
   const before = await asked.boundingBox();
   await expectPaused(page);
   await expect(jump(page)).toBeVisible();
-  await finishAnswer(provider);
+  await finishAnswers(provider);
   await expect(stop(page)).toHaveCount(0);
   await settled(page);
   expect(Math.abs(((await asked.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThanOrEqual(2);

@@ -1,6 +1,7 @@
 import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, password, signInElsewhere, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 test('providers: empty, added with a test, models chosen, edited without the key, deleted', async ({
   page,
@@ -173,6 +174,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   person,
   provider,
 }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['echo', 'reason']);
   await page.goto(`${installation.url}/settings/tiers`);
   await expectAccessible(page);
@@ -210,6 +212,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
 });
 
 test('account: name, appearance, sessions, password', async ({ page, installation, person }) => {
+  await keepNotices(page);
   await signInElsewhere(installation.url, person.email);
   await signInElsewhere(installation.url, person.email);
   await page.goto(`${installation.url}/settings`);

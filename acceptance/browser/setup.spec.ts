@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { freePort, type Running, scratchFolder, startProduct } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
-import { end, expect, password, signIn, test } from './fixtures.ts';
+import { end, expect, finishAnswers, password, signIn, test } from './fixtures.ts';
 
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
@@ -52,7 +52,7 @@ test('from an empty installation to an answer that goes on after a reload', asyn
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     await page.getByText('Add a model by ID').click();
-    await page.getByLabel('Model ID').fill('words-250@50');
+    await page.getByLabel('Model ID').fill('pause-words-250@50');
     await page.keyboard.press('Enter');
     await page.getByLabel('Max output tokens').fill('200000');
     await page.getByRole('button', { name: 'Add 2 models' }).click();
@@ -66,7 +66,7 @@ test('from an empty installation to an answer that goes on after a reload', asyn
   await test.step('the first answer streams, and goes on after a reload', async () => {
     await page.getByRole('link', { name: 'Start your first conversation' }).click();
     await page.getByRole('button', { name: /^Model:/ }).click();
-    await page.getByRole('option', { name: /words-250@50/ }).click();
+    await page.getByRole('option', { name: /pause-words-250@50/ }).click();
     await page.getByLabel('Message', { exact: true }).fill('Say many words');
     await page.getByLabel('Message', { exact: true }).press('Enter');
     const thread = page.getByRole('log');
@@ -75,6 +75,7 @@ test('from an empty installation to an answer that goes on after a reload', asyn
     await expect(thread).toContainText('word0 word1 word2');
     await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
     await expect(thread).toContainText('word248 word249');
+    await finishAnswers(provider);
     await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden();
   });
 

@@ -62,7 +62,8 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await expectAccessible(page);
   });
   await test.step('the same shell comes back after a reload', async () => {
-    await typeInTerminal(page, 'kept=7\n');
+    await typeInTerminal(page, 'kept=7; echo set-$((1 + 1))\n');
+    await expect(screen(page)).toContainText('set-2');
     await page.goto(`${installation.url}/workspace?tab=terminal`);
     await expect(screen(page)).toContainText('sum 42');
     await typeInTerminal(page, 'echo "kept $kept"\n');
