@@ -94,7 +94,12 @@ test('disabling an account ends its streams at every replica, and starts nothing
   const enable = (enabled: boolean) => administrator.call('PATCH /api/admin/users', { id: user.id, enabled });
   assert.equal((await enable(false)).body.user.enabled, false);
   // With the account's session, the streams may end before they tell of the end of the response.
-  await Promise.all([here, elsewhere]);
+  for (const { done, frames } of await Promise.all([here, elsewhere])) {
+    assert.ok(
+      !done || frames.some(({ frame }) => frame.type === 'abort'),
+      'one that tells of it says that it was stopped',
+    );
+  }
   const messages = deps.db.kysely.selectFrom('messages').where('chat_id', '=', chatId).where('role', '=', 'assistant');
   await until('the response is stopped', async () => {
     const { status } = await messages.select('status').executeTakeFirstOrThrow();

@@ -60,6 +60,14 @@ export async function submit(user: SignedIn, chatId: string, text: string, extra
   return answer.body.messageId;
 }
 
+/** As time does when nobody renews the lease of a conversation's responses. */
+export async function passLease({ database }: Pick<TestApp, 'database'>, chatId: string): Promise<void> {
+  await database.database.pool.query(
+    `update responses set lease_until = now() - interval '1 second' where chat_id = $1`,
+    [chatId],
+  );
+}
+
 /** Reads a response stream; `until` leaves early by closing the connection. */
 export async function readStream(
   response: Response,

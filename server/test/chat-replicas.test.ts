@@ -8,7 +8,7 @@ import { followResponse } from '../src/chat/responses/follow.ts';
 import { storeFrames } from '../src/chat/responses/frame-store.ts';
 import { endResponse } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
+import { addModels, chatDetail, createChat, partsOf, passLease, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { finish, stream } from './fakes/provider-scripts.ts';
 
@@ -30,12 +30,6 @@ after(async () => {
 /** The same session at the other replica. */
 function at(app: TestApp, user: SignedIn): SignedIn {
   return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
-}
-
-/** As time does when nobody renews the lease. */
-async function passLease(id: string): Promise<void> {
-  const passing = `update responses set lease_until = now() - interval '1 second' where id = $1`;
-  await first.database.database.pool.query(passing, [id]);
 }
 
 test('a response made by one replica is followed from its beginning at the other, to the same text', async () => {
@@ -109,7 +103,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
     return false;
   });
   await heard.promise;
-  await passLease(id);
+  await passLease(first, chatId);
   const detail = await until(async () => {
     const found = await chatDetail(user, chatId);
     return found.response === null ? found : undefined;

@@ -8,6 +8,7 @@ import {
   type Collected,
   chatDetail,
   createChat,
+  passLease,
   postChat,
   readStream,
   submission,
@@ -203,8 +204,7 @@ test('a replica that is gone delivers nothing, and the next one does, once', asy
       const here: SignedIn = { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
       const id = await queue(here, chatId, 'still here');
       await steer(here, chatId, id);
-      const passing = `update responses set lease_until = now() - interval '1 second' where chat_id = $1`;
-      await app.database.database.pool.query(passing, [chatId]);
+      await passLease(app, chatId);
       const { messages } = await settled(here, chatId, 4);
       assert.deepEqual(
         [messages[1].status, messages[2].id, textOf(messages[3])],

@@ -8,6 +8,7 @@ import {
   chatDetail,
   createChat,
   partsOf,
+  passLease,
   postChat,
   readStream,
   type StreamedFrame,
@@ -87,13 +88,13 @@ const elsewhere = (user: SignedIn): SignedIn => ({
   email: user.email,
 });
 
-/** As after a crash, once all was stored that `echo` gave back: time passes, and nobody renews the lease. */
-async function passLease(chatId: string): Promise<void> {
+/** As after a crash, once all was stored that `echo` gave back. */
+async function loseLease(chatId: string): Promise<void> {
   const { pool } = app.database.database;
   const stored = `select from responses r join response_frames f on f.response_id = r.id
     where r.chat_id = $1 and f.frames like '%tool-output-available%'`;
   await until('the result is stored', async () => (await pool.query(stored, [chatId])).rowCount === 1);
-  await pool.query(`update responses set lease_until = now() - interval '1 second' where chat_id = $1`, [chatId]);
+  await passLease(app, chatId);
 }
 
 async function ended(user: SignedIn, chatId: string) {
@@ -251,7 +252,7 @@ test('after a crash the lease runs out, the question stays, and an answer given 
   });
   await waiting(async ({ user, chatId, approvalId, count }) => {
     const here: SignedIn = { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
-    await passLease(chatId);
+    await loseLease(chatId);
     const detail = await until(async () => {
       const found = await chatDetail(here, chatId);
       return found.messages[1].status === 'interrupted' ? found : undefined;
@@ -276,7 +277,7 @@ test('a replica that goes on with what it had lost without noticing makes it onc
     const { id } = (await chatDetail(here, chatId)).messages[1];
     const lost = responses.find(id);
     assert.ok(lost !== undefined);
-    await passLease(chatId);
+    await loseLease(chatId);
     await until(async () => (await chatDetail(here, chatId)).messages[1].status === 'interrupted');
     await app.database.database.pool.query(
       'update tool_approvals set approved = true, answered_at = now() where id = $1',

@@ -3,7 +3,16 @@ import type { ChildProcess } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, type Collected, chatDetail, createChat, postChat, readStream, submit } from './chat-harness.ts';
+import {
+  addModels,
+  type Collected,
+  chatDetail,
+  createChat,
+  passLease,
+  postChat,
+  readStream,
+  submit,
+} from './chat-harness.ts';
 import { startEverything } from './everything.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
@@ -143,8 +152,7 @@ test('after a crash the call is told as interrupted, the question is closed, and
       const stored = `select from responses r join response_frames f on f.response_id = r.id
         where r.chat_id = $1 and f.frames like '%data-question%'`;
       await until('the question is stored', async () => (await pool.query(stored, [chatId])).rowCount === 1);
-      // Time passes, and nobody renews the lease.
-      await pool.query(`update responses set lease_until = now() - interval '1 second' where chat_id = $1`, [chatId]);
+      await passLease(app, chatId);
       const message = await until(async () => {
         const [, found] = (await chatDetail(here, chatId)).messages;
         return found.status === 'interrupted' ? found : undefined;

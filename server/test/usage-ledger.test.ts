@@ -7,7 +7,17 @@ import { endResponse } from '../src/chat/responses/response-end.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import type { LedgerRow } from '../src/usage/ledger.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
+import {
+  addModels,
+  answer,
+  chatDetail,
+  createChat,
+  idle,
+  passLease,
+  postChat,
+  readStream,
+  submit,
+} from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { say, stream } from './fakes/provider-scripts.ts';
 import { callsOf, setPrices, sumsDiffer } from './usage-makers.ts';
@@ -132,8 +142,7 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
   ];
   const row = { seqFrom: 0, seqTo: 21, frames: frames.map((frame) => JSON.stringify(frame)).join('\n') };
   assert.ok((await storeFrames(deps, [{ id, generation, row }])).has(id));
-  const { pool } = app.database.database;
-  await pool.query(`update responses set lease_until = now() - interval '1 second' where id = $1`, [id]);
+  await passLease(app, chatId);
   await until(async () => (await chatDetail(user, chatId)).response === null);
   const [estimate] = await callsOf(app, user.id);
   assert.equal(estimate?.estimated, true);

@@ -226,6 +226,7 @@ export class Imports {
       const reason = error instanceof ApiError ? error.message : 'it could not be saved';
       await leaveOut(this.#deps.db.kysely, { importId: place.run.id, position: place.position }, reason);
     }
+    // It got on: what fails next has failed once.
     place.run.attempts = 1;
   }
 
