@@ -16,6 +16,13 @@ export class PerAccount {
     return [...this.#taken].filter(([, count]) => count >= this.#most).map(([ownerId]) => ownerId);
   }
 
+  /** Does the work with a place taken from before it begins: two at the same moment may not both find the last one. */
+  async during<T>(ownerId: string, work: (isFull: boolean) => Promise<T>): Promise<T> {
+    const isFull = this.isFull(ownerId);
+    const release = this.take(ownerId);
+    return work(isFull).finally(release);
+  }
+
   /** Takes a place, even if none is left; returns what gives it back. */
   take(ownerId: string): () => void {
     this.#taken.set(ownerId, (this.#taken.get(ownerId) ?? 0) + 1);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
+import { addModels, answer, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** How much one account may do at once; what is above waits or is refused, and nobody else notices. */
@@ -67,16 +67,17 @@ test('answers above the limit of an account wait their turn; those of others do 
   assert.equal(answered.size, 6);
 });
 
-test('a message that the replica starts by itself takes its place before it is claimed', async (context) => {
-  const claiming = Promise.withResolvers<void>();
+/** An account with one place, whose statements with the text wait from `hold()` until `release()`. */
+async function startHeld(context: TestContext, text: string, model: string, dispatchMs: number) {
+  const reached = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
+  let holding = false;
   const slow = await startTestApp({
     config: { answersPerAccount: 1 },
-    timings: { dispatchMs: 50 },
+    timings: { dispatchMs },
     trace: async (statement, work) => {
-      // The first statement of such a claim.
-      if (statement.includes('from "users" where "enabled"')) {
-        claiming.resolve();
+      if (holding && statement.includes(text)) {
+        reached.resolve();
         await held.promise;
       }
       return work();
@@ -87,16 +88,61 @@ test('a message that the replica starts by itself takes its place before it is c
     await slow.stop();
   });
   const user = await slow.signIn();
-  await addModels(user, provider, ['hang-1']);
-  const [queued, asked] = [await createChat(user), await createChat(user)];
+  await addModels(user, provider, [model]);
+  const hold = () => {
+    holding = true;
+  };
+  return { slow, user, hold, reached: reached.promise, release: held.resolve };
+}
+
+/** A request for an answer has to wait at this moment. */
+async function assertNoPlace(user: SignedIn, at: TestApp): Promise<void> {
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Hello');
+  assert.equal((await postChat(user, { chatId, messageId, detach: true })).status, 202);
+  assert.deepEqual(await running(user, at), [], 'the only place is taken');
+}
+
+/** The first statement that claims what a replica starts by itself. */
+const claimingNext = 'from "users" where "enabled"';
+
+test('a message that the replica starts by itself takes its place before it is claimed', async (context) => {
+  const { slow, user, hold, reached, release } = await startHeld(context, claimingNext, 'hang-1', 50);
+  hold();
+  const queued = await createChat(user);
   await user.call('POST /api/chat/turn-inputs', submission(queued, 'Hello'));
-  await claiming.promise;
-  const messageId = await submit(user, asked, 'Hello');
-  assert.equal((await postChat(user, { chatId: asked, messageId, detach: true })).status, 202);
-  assert.deepEqual(await running(user, slow), [], 'the only place is taken');
-  held.resolve();
+  await reached;
+  await assertNoPlace(user, slow);
+  release();
   await until(async () => (await running(user, slow)).length > 0);
   assert.deepEqual(await running(user, slow), [queued]);
+});
+
+test('the next message of a conversation takes over the place of the answer that ended', async (context) => {
+  const { slow, user, hold, reached, release } = await startHeld(context, claimingNext, 'hang-1', 3_600_000);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Hello');
+  await postChat(user, { chatId, messageId, detach: true });
+  await user.call('POST /api/chat/turn-inputs', submission(chatId, 'And then?'));
+  hold();
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  await reached;
+  await assertNoPlace(user, slow);
+  release();
+  await until(async () => (await running(user, slow)).length > 0);
+  assert.deepEqual(await running(user, slow), [chatId]);
+});
+
+test('a summary that a person asks for takes its place before it is claimed', async (context) => {
+  const { slow, user, hold, reached, release } = await startHeld(context, 'insert into "responses"', 'words-3', 50);
+  const chatId = await createChat(user);
+  for (const text of ['One', 'Two', 'Three', 'Four']) await answer(user, chatId, await submit(user, chatId, text));
+  hold();
+  const summary = user.call('POST /api/chats/compact', { id: chatId });
+  await reached;
+  await assertNoPlace(user, slow);
+  release();
+  assert.equal((await summary).status, 202);
 });
 
 test('what cannot wait is refused, with the time to try again', async () => {

@@ -66,13 +66,10 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
 ) => {
   // Before the claim: the message stays in the queue, and is answered without a stream.
   if (body.detach !== true) assertRoomForStream(deps, actor);
-  const { answers } = deps.responses;
-  // Held from before the claim: requests at the same moment may not all find the last place.
-  const isFull = answers.isFull(actor.id);
-  const release = answers.take(actor.id);
-  const { outcome, run } = await claimFresh(deps, actor.id, body, isFull)
-    .then((outcome) => ({ outcome, run: deps.responses.adopt(outcome) }))
-    .finally(release);
+  const { outcome, run } = await deps.responses.answers.during(actor.id, async (isFull) => {
+    const outcome = await claimFresh(deps, actor.id, body, isFull);
+    return { outcome, run: deps.responses.adopt(outcome) };
+  });
   const assistantId = assistantOf(outcome);
   if (body.detach === true || outcome.kind === 'waiting') {
     return new Reply({ admitted: true, assistantId }, { status: 202 });
@@ -113,11 +110,12 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 
 /** Answers as soon as the model is being asked; the result is in the stream and in the conversation. */
 export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = async (deps, { actor, body }) => {
-  const isFull = deps.responses.answers.isFull(actor.id);
-  const request = { chatId: body.id, ownerId: actor.id, focus: body.focus, isFull };
   if (deps.responses.draining) throw restarting();
   await deps.responses.interruptExpired({ chatId: body.id });
-  const run = deps.responses.begin(await claimCompaction(deps, request, deps.responses.maker));
+  const run = await deps.responses.answers.during(actor.id, async (isFull) => {
+    const request = { chatId: body.id, ownerId: actor.id, focus: body.focus, isFull };
+    return deps.responses.begin(await claimCompaction(deps, request, deps.responses.maker));
+  });
   const failure = await run.begun;
   if (failure !== undefined) throw failure;
   return { admitted: true, assistantId: run.response.id };

@@ -48,15 +48,11 @@ export class Dispatcher {
   async #startEach(chats: Iterable<{ chatId: string; ownerId: string }>): Promise<void> {
     for (const { chatId, ownerId } of chats) {
       if (this.#answers.isFull(ownerId)) continue;
-      // Held from before the claim: a request at the same moment may not find the last place, too.
-      const release = this.#answers.take(ownerId);
-      await this.#dispatch
-        .startNext(chatId)
-        .catch((error) => {
-          if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
-          this.#dispatch.failed(error);
-        })
-        .finally(release);
+      const starting = this.#answers.during(ownerId, () => this.#dispatch.startNext(chatId));
+      await starting.catch((error) => {
+        if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
+        this.#dispatch.failed(error);
+      });
     }
   }
 

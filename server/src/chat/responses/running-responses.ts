@@ -137,8 +137,8 @@ export class RunningResponses {
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     const release = this.answers.take(response.owner_id);
-    void run.done.then(release);
-    void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
+    // Held until the conversation's next message has its own: a request at that moment may not find this one, too.
+    void run.done.then((chatHasNext) => this.#finished(run, chatHasNext)).finally(release);
     this.tellActivity(response.owner_id, response.chat_id);
     // Claimed at the moment when the service began to stop: it may finish, like the others, or is handed over.
     if (this.#patienceOver) this.#giveUp(run);
@@ -249,13 +249,13 @@ export class RunningResponses {
     return new Promise((resolve) => this.#idle.add(resolve));
   }
 
-  #finished(run: ResponseRun, chatHasNext: boolean): void {
+  async #finished(run: ResponseRun, chatHasNext: boolean): Promise<void> {
     if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
     if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
     this.#tellHere({ kind: 'ended', ids: [run.response.id] });
     this.tellActivity(run.response.owner_id, run.response.chat_id);
     if (!chatHasNext) return;
-    this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
+    await this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
   }
 
   async #storeFrames(): Promise<void> {
