@@ -6,7 +6,7 @@ import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
 /** Including the query's time, whoever lost access is disconnected within five seconds. */
-const checkEveryMs = 2_500;
+export const sessionCheckMs = 2_500;
 const checkWithinMs = 2_000;
 
 type Watched = { sessionId: string; end: (reason: ApiError) => void; endsUnchecked: boolean };
@@ -32,7 +32,7 @@ export class SessionWatch {
     if (sessionId === '') return () => undefined;
     const watched = { sessionId, end, endsUnchecked };
     this.#watched.add(watched);
-    this.#timer ??= this.#deps.clock.every(checkEveryMs, () => this.#check());
+    this.#timer ??= this.#deps.clock.every(sessionCheckMs, () => this.#check());
     return () => {
       this.#watched.delete(watched);
       if (this.#watched.size > 0) return;
