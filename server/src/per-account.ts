@@ -16,11 +16,18 @@ export class PerAccount {
     return [...this.#taken].filter(([, count]) => count >= this.#most).map(([ownerId]) => ownerId);
   }
 
-  /** Does the work with a place taken from before it begins: two at the same moment may not both find the last one. */
+  /**
+   * Holds a place for as long as the work takes, even if none is left, of which the work is told. Taken before the work
+   * begins, so that two at the same moment don't both find the last one.
+   */
   async during<T>(ownerId: string, work: (isFull: boolean) => Promise<T>): Promise<T> {
     const isFull = this.isFull(ownerId);
     const release = this.take(ownerId);
-    return work(isFull).finally(release);
+    try {
+      return await work(isFull);
+    } finally {
+      release();
+    }
   }
 
   /** Takes a place, even if none is left; returns what gives it back. */

@@ -92,7 +92,13 @@ async function startHeld(context: TestContext, text: string, model: string, disp
   const hold = () => {
     holding = true;
   };
-  return { slow, user, hold, reached: reached.promise, release: held.resolve };
+  /** Releases, and sees that an answer begins in this conversation alone. */
+  const assertBegins = async (chatId: string) => {
+    held.resolve();
+    await until(async () => (await running(user, slow)).length > 0);
+    assert.deepEqual(await running(user, slow), [chatId]);
+  };
+  return { slow, user, hold, reached: reached.promise, release: held.resolve, assertBegins };
 }
 
 /** A request for an answer has to wait at this moment. */
@@ -107,19 +113,17 @@ async function assertNoPlace(user: SignedIn, at: TestApp): Promise<void> {
 const claimingNext = 'from "users" where "enabled"';
 
 test('a message that the replica starts by itself takes its place before it is claimed', async (context) => {
-  const { slow, user, hold, reached, release } = await startHeld(context, claimingNext, 'hang-1', 50);
+  const { slow, user, hold, reached, assertBegins } = await startHeld(context, claimingNext, 'hang-1', 50);
   hold();
   const queued = await createChat(user);
   await user.call('POST /api/chat/turn-inputs', submission(queued, 'Hello'));
   await reached;
   await assertNoPlace(user, slow);
-  release();
-  await until(async () => (await running(user, slow)).length > 0);
-  assert.deepEqual(await running(user, slow), [queued]);
+  await assertBegins(queued);
 });
 
 test('the next message of a conversation takes over the place of the answer that ended', async (context) => {
-  const { slow, user, hold, reached, release } = await startHeld(context, claimingNext, 'hang-1', 3_600_000);
+  const { slow, user, hold, reached, assertBegins } = await startHeld(context, claimingNext, 'hang-1', 3_600_000);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Hello');
   await postChat(user, { chatId, messageId, detach: true });
@@ -128,9 +132,7 @@ test('the next message of a conversation takes over the place of the answer that
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await reached;
   await assertNoPlace(user, slow);
-  release();
-  await until(async () => (await running(user, slow)).length > 0);
-  assert.deepEqual(await running(user, slow), [chatId]);
+  await assertBegins(chatId);
 });
 
 test('a summary that a person asks for takes its place before it is claimed', async (context) => {

@@ -4,7 +4,16 @@ import { until } from '../../contracts/test/until.ts';
 import { sessionCheckMs } from '../src/accounts/session-watch.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
+import {
+  addModels,
+  chatDetail,
+  createChat,
+  postChat,
+  readStream,
+  submission,
+  submit,
+  untilStored,
+} from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { say } from './fakes/provider-scripts.ts';
 
@@ -57,12 +66,7 @@ test('Stop reaches a silent response at a replica that hears no signals', async 
 
 test('a conversation that is deleted at another replica ends its silent response, though no signal comes', async () => {
   const { deaf, user, chatId, streaming, asked } = await askSilentModel();
-  const { assistantId } = (await chatDetail(user, chatId)).response;
-  const frames = deaf.service.deps.db.kysely
-    .selectFrom('response_frames')
-    .where('response_id', '=', assistantId)
-    .selectAll();
-  await until(async () => (await frames.execute()).some((row) => row.frames.includes('first')));
+  await untilStored(deaf, chatId, 'first');
   const deleted = await at(other, user).call('DELETE /api/chats', undefined, { query: { id: chatId } });
   assert.equal(deleted.status, 200);
   assert.equal(await asked?.closed, 'aborted');

@@ -68,6 +68,20 @@ export async function passLease({ database }: Pick<TestApp, 'database'>, chatId:
   );
 }
 
+/** Waits until a frame with the text is stored of a conversation's response. */
+export async function untilStored(
+  { database }: Pick<TestApp, 'database'>,
+  chatId: string,
+  text: string,
+): Promise<void> {
+  const stored = `select from responses r join response_frames f on f.response_id = r.id
+    where r.chat_id = $1 and strpos(f.frames, $2) > 0`;
+  await until(`${text} is stored`, async () => {
+    const { rowCount } = await database.database.pool.query(stored, [chatId, text]);
+    return rowCount !== 0;
+  });
+}
+
 /** Reads a response stream; `until` leaves early by closing the connection. */
 export async function readStream(
   response: Response,

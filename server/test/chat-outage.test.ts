@@ -6,7 +6,16 @@ import { storeFrames } from '../src/chat/responses/frame-store.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, postChat, readStream, type StreamedFrame, submit } from './chat-harness.ts';
+import {
+  addModels,
+  chatDetail,
+  createChat,
+  passLease,
+  postChat,
+  readStream,
+  type StreamedFrame,
+  submit,
+} from './chat-harness.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -27,7 +36,7 @@ let proxy: DatabaseProxy;
 let provider: FakeProvider;
 /** Behind the proxy. */
 let cutOff: TestApp;
-const { clock, passLease } = movableClock();
+const { clock, passLeases } = movableClock();
 before(async () => {
   database = await createTestDatabase();
   proxy = await startDatabaseProxy(database);
@@ -83,10 +92,18 @@ async function firstResponse(chatId: string, from = database): Promise<{ id: str
 function movableClock() {
   let shift = 0;
   let looks = 0;
+  /** What it waits for at the moment, a second at most. */
+  const waits = new Set<Promise<void>>();
   const clock: Clock = {
     ...systemClock,
     now: () => systemClock.now() + shift,
     elapsed: () => systemClock.elapsed() + shift,
+    sleep: (milliseconds, signal) => {
+      const slept = systemClock.sleep(milliseconds, signal);
+      if (milliseconds > 1_000) return slept;
+      waits.add(slept);
+      return slept.finally(() => waits.delete(slept));
+    },
     every: (milliseconds, work) =>
       systemClock.every(milliseconds, () => {
         if (milliseconds === leaseLookMs) looks += 1;
@@ -94,17 +111,17 @@ function movableClock() {
       }),
   };
   /** More than twice, there and in the database; in one step, its process would seem to have stood still. */
-  const passLease = async (chatId: string, { database: { pool } } = database): Promise<void> => {
+  const passLeases = async (chatId: string, stored = database): Promise<void> => {
     for (let step = 0; step < 4; step += 1) {
       shift += 0.6 * leaseMs;
       const before = looks;
       await until('leases are looked at', () => looks > before);
     }
-    // By then followers are told of a lease that has run out.
-    await systemClock.sleep(1_000);
-    await pool.query(`update responses set lease_until = now() - interval '1 second' where chat_id = $1`, [chatId]);
+    // Among them the second after which followers are told of a lease that has run out.
+    await Promise.allSettled(waits);
+    await passLease({ database: stored }, chatId);
   };
-  return { clock, passLease };
+  return { clock, passLeases };
 }
 
 const said = (message: { parts: { text?: string }[] }): string => message.parts.map(({ text }) => text ?? '').join('');
@@ -115,7 +132,7 @@ for (const mode of ['cut', 'stall'] as const) {
     try {
       const { user, chatId, messageId, reading, request } = await answering('paused');
       proxy.set(mode);
-      await passLease(chatId);
+      await passLeases(chatId);
       // Its database is still away.
       const seen = await reading;
       assert.equal(seen.done, true);
@@ -147,7 +164,7 @@ for (const mode of ['cut', 'stall'] as const) {
       provider.release();
       assert.equal(await request.closed, 'complete');
       await until(async () => run.ending);
-      await passLease(chatId);
+      await passLeases(chatId);
       assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
       proxy.set('pass');
       // Who comes back at once finds it here, and nobody ends it with less.
@@ -175,7 +192,7 @@ test(
     let isAway = false;
     // Nobody else may end it.
     const own = await createTestDatabase();
-    const { clock, passLease } = movableClock();
+    const { clock, passLeases } = movableClock();
     const app = await startTestApp({
       timings,
       clock,
@@ -190,7 +207,7 @@ test(
       isAway = true;
       provider.release();
       assert.equal(await request.closed, 'complete');
-      await passLease(chatId, own);
+      await passLeases(chatId, own);
       assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
       isAway = false;
       back.resolve();

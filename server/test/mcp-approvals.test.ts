@@ -13,6 +13,7 @@ import {
   readStream,
   type StreamedFrame,
   submit,
+  untilStored,
 } from './chat-harness.ts';
 import { echoTool, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -90,10 +91,7 @@ const elsewhere = (user: SignedIn): SignedIn => ({
 
 /** As after a crash, once all was stored that `echo` gave back. */
 async function loseLease(chatId: string): Promise<void> {
-  const { pool } = app.database.database;
-  const stored = `select from responses r join response_frames f on f.response_id = r.id
-    where r.chat_id = $1 and f.frames like '%tool-output-available%'`;
-  await until('the result is stored', async () => (await pool.query(stored, [chatId])).rowCount === 1);
+  await untilStored(app, chatId, 'tool-output-available');
   await passLease(app, chatId);
 }
 

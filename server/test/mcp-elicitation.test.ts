@@ -12,6 +12,7 @@ import {
   postChat,
   readStream,
   submit,
+  untilStored,
 } from './chat-harness.ts';
 import { startEverything } from './everything.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -148,10 +149,7 @@ test('after a crash the call is told as interrupted, the question is closed, and
     form,
     async ({ user, chatId, asked }) => {
       const here = at(app, user);
-      const { pool } = app.database.database;
-      const stored = `select from responses r join response_frames f on f.response_id = r.id
-        where r.chat_id = $1 and f.frames like '%data-question%'`;
-      await until('the question is stored', async () => (await pool.query(stored, [chatId])).rowCount === 1);
+      await untilStored(app, chatId, 'data-question');
       await passLease(app, chatId);
       const message = await until(async () => {
         const [, found] = (await chatDetail(here, chatId)).messages;

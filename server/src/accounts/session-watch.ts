@@ -5,7 +5,7 @@ import type { Database } from '../db/pool.ts';
 import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
-/** Including the query's time, whoever lost access is disconnected within five seconds. */
+/** How often sessions are checked: with the query's time, whoever lost access is disconnected within five seconds. */
 export const sessionCheckMs = 2_500;
 const checkWithinMs = 2_000;
 

@@ -137,7 +137,7 @@ export class RunningResponses {
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     const release = this.answers.take(response.owner_id);
-    // Held until the conversation's next message has its own: a request at that moment may not find this one, too.
+    // Kept until the conversation's next message has its own, so that a request in between doesn't find it free.
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext)).finally(release);
     this.tellActivity(response.owner_id, response.chat_id);
     // Claimed at the moment when the service began to stop: it may finish, like the others, or is handed over.
