@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { storeFrames } from '../src/chat/responses/frame-store.ts';
+import { notify } from '../src/chat/responses/signals.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
@@ -225,6 +226,36 @@ test(
   },
 );
 
+test('answers that wait for the database hold 256 MiB together, and what is beyond that is given up', limit, async () => {
+  const { responses } = cutOff.service.deps;
+  const most = 256 * 2 ** 20;
+  assert.equal(responses.keep(most - 1), true);
+  try {
+    const beyond = await answering('paused');
+    const { user, chatId, run } = beyond;
+    proxy.set('cut');
+    provider.release();
+    // Though its database is still away; it would be kept for as long as that takes.
+    await until('it is given up', () => responses.find(run.response.id) === undefined);
+    assert.notEqual((await beyond.reading).done, true);
+    assert.equal(responses.keep(2), false);
+    proxy.set('pass');
+    await passLease({ database }, chatId);
+    // Nobody hangs: it ends with what was stored.
+    const detail = await until(async () => {
+      const found = await chatDetail(user, chatId).catch(() => undefined);
+      return found?.response === null && found;
+    });
+    assert.equal(detail.messages[1].status, 'interrupted');
+  } finally {
+    proxy.set('pass');
+    responses.keep(1 - most);
+  }
+  // What it had reserved is free again.
+  assert.equal(responses.keep(most), true);
+  responses.keep(-most);
+});
+
 for (const count of [1, 51, 500]) {
   test(`${count} responses that speak in one tick are all told to other replicas`, limit, async () => {
     const { deps } = cutOff.service;
@@ -250,6 +281,11 @@ for (const count of [1, 51, 500]) {
       if (signal.kind === 'frames') for (const id of signal.ids) told.add(id);
     });
     try {
+      // It listens again a second after its database is back, and what is told before is not told again.
+      await until('it listens', async () => {
+        await notify(database.database.kysely, 'frames', ['probe']);
+        return told.has('probe');
+      });
       assert.equal((await storeFrames(deps, batch)).size, count);
       await until(async () => batch.every(({ id }) => told.has(id)));
     } finally {
