@@ -150,8 +150,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     todo: 'Try again; if it stays, restart the workspace in its panel. The log has the reason.',
   },
   database_unavailable: {
-    means: 'The database cannot be reached at the moment.',
-    todo: 'Nothing in the browser: it tries again. Operators: is PostgreSQL running, and is its disk full?',
+    means: 'The database cannot be reached at the moment, or took too long to answer.',
+    todo: 'Nothing in the browser: it tries again. Operators: the log says why, as `reason`. Is PostgreSQL running, and is its disk full?',
   },
   maintenance: {
     means: 'An administrator has switched maintenance on: everything can be read, nothing written.',

@@ -226,35 +226,39 @@ test(
   },
 );
 
-test('answers that wait for the database hold 256 MiB together, and what is beyond that is given up', limit, async () => {
-  const { responses } = cutOff.service.deps;
-  const most = 256 * 2 ** 20;
-  assert.equal(responses.keep(most - 1), true);
-  try {
-    const beyond = await answering('paused');
-    const { user, chatId, run } = beyond;
-    proxy.set('cut');
-    provider.release();
-    // Though its database is still away; it would be kept for as long as that takes.
-    await until('it is given up', () => responses.find(run.response.id) === undefined);
-    assert.notEqual((await beyond.reading).done, true);
-    assert.equal(responses.keep(2), false);
-    proxy.set('pass');
-    await passLease({ database }, chatId);
-    // Nobody hangs: it ends with what was stored.
-    const detail = await until(async () => {
-      const found = await chatDetail(user, chatId).catch(() => undefined);
-      return found?.response === null && found;
-    });
-    assert.equal(detail.messages[1].status, 'interrupted');
-  } finally {
-    proxy.set('pass');
-    responses.keep(1 - most);
-  }
-  // What it had reserved is free again.
-  assert.equal(responses.keep(most), true);
-  responses.keep(-most);
-});
+test(
+  'answers that wait for the database hold 256 MiB together, and what is beyond that is given up',
+  limit,
+  async () => {
+    const { responses } = cutOff.service.deps;
+    const most = 256 * 2 ** 20;
+    assert.equal(responses.keep(most - 1), true);
+    try {
+      const beyond = await answering('paused');
+      const { user, chatId, run } = beyond;
+      proxy.set('cut');
+      provider.release();
+      // Though its database is still away; it would be kept for as long as that takes.
+      await until('it is given up', () => responses.find(run.response.id) === undefined);
+      assert.notEqual((await beyond.reading).done, true);
+      assert.equal(responses.keep(2), false);
+      proxy.set('pass');
+      await passLease({ database }, chatId);
+      // Nobody hangs: it ends with what was stored.
+      const detail = await until(async () => {
+        const found = await chatDetail(user, chatId).catch(() => undefined);
+        return found?.response === null && found;
+      });
+      assert.equal(detail.messages[1].status, 'interrupted');
+    } finally {
+      proxy.set('pass');
+      responses.keep(1 - most);
+    }
+    // What it had reserved is free again.
+    assert.equal(responses.keep(most), true);
+    responses.keep(-most);
+  },
+);
 
 for (const count of [1, 51, 500]) {
   test(`${count} responses that speak in one tick are all told to other replicas`, limit, async () => {

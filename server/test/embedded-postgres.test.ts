@@ -13,7 +13,8 @@ import { until } from '../../contracts/test/until.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
 import { isAlive } from '../src/db/embedded-cluster.ts';
 import { readPidFile } from '../src/db/embedded-server.ts';
-import { isDatabaseUnavailable, openDatabase } from '../src/db/pool.ts';
+import { isDatabaseUnavailable } from '../src/db/failures.ts';
+import { openDatabase } from '../src/db/pool.ts';
 import { silentLog } from './database.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
-import { inTransaction, isDatabaseUnavailable, mayPass, openDatabase, pingDatabase } from '../src/db/pool.ts';
+import { isDatabaseUnavailable, mayPass } from '../src/db/failures.ts';
+import { inTransaction, openDatabase, pingDatabase } from '../src/db/pool.ts';
 import { toApiError } from '../src/http/error-response.ts';
 import { createEmptyDatabase, silentLog } from './database.ts';
 
@@ -91,7 +92,7 @@ test('a statement that ran out of time, or lost a deadlock, may be tried again',
     await sql`set local statement_timeout = 20`.execute(transaction);
     await sql`select pg_sleep(10)`.execute(transaction);
   });
-  await assert.rejects(slow, mayPass);
+  await assert.rejects(slow, (error) => mayPass(error) && toApiError(error).code === 'database_unavailable');
 
   const meet = Promise.withResolvers<void>();
   let here = 0;
@@ -108,6 +109,7 @@ test('a statement that ran out of time, or lost a deadlock, may be tried again',
   const lost = results.filter((result) => result.status === 'rejected');
   assert.equal(lost.length, 1);
   assert.equal(mayPass(lost[0]?.reason), true);
+  assert.equal(toApiError(lost[0]?.reason).status, 503);
 });
 
 test('a full disk is told as such', async () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { createTestDatabase } from './database.ts';
 import { dataFolder, postmasterPid, ready, said, startServer, takePort } from './process.ts';
 
 /** What an operator sees of the process: starts that fail, settings that were mistyped, limits that are reached. */
 
 const timeout = 180_000;
+const key = 'a key for the tests longer than 32 bytes';
+const secrets = { AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
 
 test('a start on a port that is taken says so and leaves no database running', { timeout }, async () => {
   const dataDir = dataFolder();
@@ -28,8 +31,6 @@ for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
 }
 
 test('a DATA_DIR that cannot be made is told also where both secrets are given', { timeout }, async () => {
-  const key = 'a key for the tests longer than 32 bytes';
-  const secrets = { AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
   const server = startServer({ DATA_DIR: '/proc/homeport/data', ...secrets });
   assert.equal(await server.exited, 1);
   assert.match(server.output(), /DATA_DIR is "\/proc\/homeport\/data"; it takes a folder of your own/);
@@ -56,4 +57,31 @@ test('running out of file descriptors is in the log', { timeout }, async () => {
   for (const socket of sockets) socket.destroy();
   server.child.kill('SIGTERM');
   assert.equal(await server.exited, 0, server.output());
+});
+
+test('DATABASE_POOL_MAX is how many connections it opens, and one more for signals', { timeout }, async () => {
+  const { url, database, drop } = await createTestDatabase();
+  const server = startServer({ DATA_DIR: dataFolder(), ...secrets, DATABASE_URL: url, DATABASE_POOL_MAX: '3' });
+  const address = await ready(server);
+  const holder = await database.openClient();
+  await holder.query('begin');
+  await holder.query('lock table users in access exclusive mode');
+  const signIns = Array.from({ length: 12 }, (_, index) =>
+    fetch(`${address}/api/auth/sign-in/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: address },
+      body: JSON.stringify({ email: `nobody-${index}@example.org`, password: 'correct-horse-42' }),
+    }),
+  );
+  // The first answer is that of one which found no connection free.
+  assert.equal((await Promise.race(signIns)).status, 503);
+  const open = await holder.query(`select 1 from pg_stat_activity
+    where datname = current_database() and application_name = 'homeport' and pid <> pg_backend_pid()`);
+  assert.equal(open.rowCount, 4);
+  await holder.query('rollback');
+  for (const response of await Promise.all(signIns)) assert.ok([401, 503].includes(response.status));
+  await holder.end();
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+  await drop();
 });

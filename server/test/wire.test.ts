@@ -2,17 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Compilable, sql } from 'kysely';
 import { until } from '../../contracts/test/until.ts';
-import {
-  bound,
-  type Database,
-  inTransaction,
-  isDatabaseUnavailable,
-  lastly,
-  mayPass,
-  openDatabase,
-  together,
-  togetherLastly,
-} from '../src/db/pool.ts';
+import { isDatabaseUnavailable, mayPass } from '../src/db/failures.ts';
+import { bound, type Database, inTransaction, lastly, openDatabase, together, togetherLastly } from '../src/db/pool.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 
 /**

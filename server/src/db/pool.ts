@@ -4,9 +4,9 @@ import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kyse
 import { Client, type ClientConfig, Pool, types } from 'pg';
 import { systemClock } from '../clock.ts';
 import { within } from '../waits.ts';
+import { databaseUnavailable } from './failures.ts';
 import { rememberColumns, type TypeParsers } from './prepared-query.ts';
 import { isRead, SharedReads } from './shared-reads.ts';
-import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
 
@@ -244,62 +244,6 @@ export async function pingDatabase(db: Database, timeoutMs: number): Promise<voi
   } catch (error) {
     throw error instanceof ApiError ? error : databaseUnavailable(error);
   }
-}
-
-/** The typed 503 for an unavailable database. */
-export function databaseUnavailable(cause?: unknown): ApiError {
-  return new ApiError('database_unavailable', 'The database is unavailable. Try again in a moment.', {
-    retryAfter: 1,
-    cause,
-  });
-}
-
-const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '53200', '53300', '25006', '25P03']);
-const diskFull = '53100';
-/** A statement that timed out, and the loser of a deadlock. */
-const unluckyStates = new Set(['57014', '40P01']);
-const socketCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
-/** Only when connecting: the socket file is missing, its backlog is full, or this process has no descriptors left. */
-const connectCodes = new Set(['ENOENT', 'EACCES', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
-const driverMessages = [
-  'Connection terminated',
-  'timeout exceeded when trying to connect',
-  'timeout expired',
-  'Query read timeout',
-  'not queryable',
-  'Cannot use a pool after calling end on the pool',
-  'driver has already been destroyed',
-];
-
-/** True if the database has no space left for a write. */
-export function isStorageFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === diskFull;
-}
-
-/** True for an error after which the same write may still succeed; for writes that must not be lost. */
-export function mayPass(error: unknown): boolean {
-  if (isDatabaseUnavailable(error) || isStorageFull(error)) return true;
-  return error instanceof Error && 'code' in error && unluckyStates.has(String(error.code));
-}
-
-/** True for an error of the connection rather than the statement: the request can be tried again later. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof ApiError) return false;
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
-  if (isStalePlan(error)) return true;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code === undefined) return driverMessages.some((message) => error.message.includes(message));
-  if (connectCodes.has(code)) return 'syscall' in error && error.syscall === 'connect';
-  return unavailableStates.has(code) || code.startsWith('08') || socketCodes.has(code);
 }
 
 /** Keeps lost connections from crashing the process, and drops a busy connection whose peer has fallen silent. */

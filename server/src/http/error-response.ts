@@ -1,5 +1,5 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
-import { databaseUnavailable, isDatabaseUnavailable, isStorageFull } from '../db/pool.ts';
+import { databaseFailure } from '../db/failures.ts';
 import type { Answer } from './answer.ts';
 
 /**
@@ -8,11 +8,9 @@ import type { Answer } from './answer.ts';
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
-  if (isStorageFull(error)) {
-    return new ApiError('storage_full', 'Not saved: the server is out of storage space', { cause: error });
-  }
-  return new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
+  return (
+    databaseFailure(error) ?? new ApiError('internal_error', 'Something went wrong on the server', { cause: error })
+  );
 }
 
 /** Renders the one error shape (contract.md section 1). */

@@ -246,6 +246,10 @@ type RequestLogFacts = {
   clientLeft: boolean;
 };
 
+function reasonOf({ cause }: ApiError): string | undefined {
+  return cause instanceof Error ? cause.message : undefined;
+}
+
 function logRequest(log: Logger, facts: RequestLogFacts): void {
   if (facts.failure === undefined && !log.isLevelEnabled('info')) return;
   const line = {
@@ -257,6 +261,7 @@ function logRequest(log: Logger, facts: RequestLogFacts): void {
     milliseconds: Math.round(systemClock.elapsed() - facts.startedAt),
     userId: facts.actor?.id,
     code: facts.clientLeft ? 'client_left' : facts.failure?.code,
+    reason: facts.failure?.code === 'database_unavailable' ? reasonOf(facts.failure) : undefined,
   };
   if (!facts.clientLeft && facts.failure?.code === 'internal_error')
     log.error({ ...line, cause: facts.failure.cause }, 'request failed');

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { readContent } from '../artifacts/contents.ts';
 import type { Timer } from '../clock.ts';
-import { mayPass } from '../db/pool.ts';
+import { mayPass } from '../db/failures.ts';
 import { makeFolder } from '../make-folder.ts';
 import { until, waitAtMost } from '../waits.ts';
 import { openArchive } from './archive.ts';

@@ -6,7 +6,7 @@ import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
-import { isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
+import { isDatabaseUnavailable, mayPass } from '../../db/failures.ts';
 import type { Documents } from '../../documents/documents.ts';
 import type { Platform } from '../../platform.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';

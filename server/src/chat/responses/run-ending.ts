@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, Usage } from '@homeport/contracts/frames';
-import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
+import { databaseFailure, mayPass } from '../../db/failures.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import type { ResponseRow } from './claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from './response-end.ts';
@@ -83,7 +83,7 @@ export function failedEnding(error: unknown): Ending {
 
 function knownFailure(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return isDatabaseUnavailable(error)
-    ? databaseUnavailable(error)
-    : new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
+  return (
+    databaseFailure(error) ?? new ApiError('internal_error', 'Something went wrong on the server', { cause: error })
+  );
 }

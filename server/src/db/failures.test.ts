@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
-import { databaseUnavailable, isDatabaseUnavailable } from './pool.ts';
+import { databaseUnavailable, isDatabaseUnavailable } from './failures.ts';
 
 function coded(code: string, syscall?: string): Error {
   return Object.assign(new Error(code), { code, syscall });
