@@ -40,7 +40,19 @@ test('from an empty installation to an answer that goes on after a reload', asyn
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     await page.getByLabel('Base URL').fill(provider);
+  });
+
+  await test.step('each step begins at its top, however far down the one before was', async () => {
+    const usual = page.viewportSize();
+    await page.setViewportSize({ width: 390, height: 500 });
+    const title = page.getByRole('heading', { level: 1 });
+    await page.getByRole('button', { name: 'Test and continue' }).scrollIntoViewIfNeeded();
+    await expect(title).not.toBeInViewport();
     await page.getByRole('button', { name: 'Test and continue' }).click();
+    await expect(title).toHaveText('Choose your models');
+    await expect(title).toBeInViewport();
+    await expect(page.getByRole('list', { name: 'Steps' })).toBeInViewport();
+    await page.setViewportSize(usual ?? { width: 1280, height: 720 });
   });
 
   await test.step('many models at once, listed or by their id', async () => {
