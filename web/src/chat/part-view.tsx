@@ -1,8 +1,9 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
-import { Brain, ChevronRight, FileText, Info, Link, ListChecks } from 'lucide-react';
+import { Brain, ChevronRight, Info, Link, ListChecks } from 'lucide-react';
 import { memo } from 'react';
 import { useThreadActions } from '../conversation/thread-actions.ts';
+import { fileIcon } from '../files/file-kind.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
@@ -110,9 +111,10 @@ export function FileView({ part }: { part: FilePart }) {
     return <ArtifactChip chatId={chatId} id={link.id} filename={name} mediaType={part.mediaType} />;
   }
   if (ownPicture.test(part.url)) return <img src={part.url} alt={name} className={classes.picture} />;
+  const Icon = fileIcon({ filename: name, mediaType: part.mediaType });
   const content = (
     <>
-      <FileText size={15} aria-hidden />
+      <Icon size={15} aria-hidden />
       {name}
     </>
   );
