@@ -21,6 +21,9 @@ const titleBounds = {
 
 const untitled = 'New conversation';
 
+/** What some models say before a title, although they were asked for the title alone. */
+const announcement = /^.{0,80}\b(?:title|titel|titre|t[ií]tulo|titolo)\b.{0,80}:$/i;
+
 const instructions =
   'Name this conversation: a title of two to six words, in the language of the user, that says what it is about. Answer with the title alone, without quotes.';
 
@@ -67,9 +70,10 @@ function cleanTitle(answer: string): string | undefined {
   const end = answer.lastIndexOf('</think>');
   const spoken = end === -1 ? answer : answer.slice(end + '</think>'.length);
   if (spoken.trimStart().startsWith('<think>')) return undefined;
-  const line = spoken.split('\n').find((candidate) => plainText(candidate) !== '');
-  const named = plainText((line ?? '').slice(0, titleBounds.excerptLength)).replace(/^title\s?:\s?/i, '');
-  const bare = named.replace(/^["'“”„«»‘’「」]{1,3}/, '').replace(/["'“”„«»‘’「」.]{1,3}$/, '');
+  const lines = spoken.trimStart().slice(0, titleBounds.excerptLength).split('\n').map(plainText);
+  const [first = '', second = ''] = lines.filter((line) => line !== '');
+  const named = (second !== '' && announcement.test(first) ? second : first).replace(/^title\s?:\s?/i, '');
+  const bare = named.replace(/^["'“”„«»‘’「」]{1,3}/, '').replace(/["'“”„«»‘’「」.:]{1,3}$/, '');
   const title = cutAtWord(bare.trim(), titleBounds.generatedLength);
   return title === '' ? undefined : title;
 }
