@@ -126,21 +126,30 @@ function looksOf(page: Page): Promise<Looks> {
   })()`);
 }
 
-/** Buttons without words that have nothing to their left or right. */
+/** Buttons without words that have no text and no other control to their left or right. */
 function iconsAlone(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(`
-    [...document.querySelectorAll('main button, main a')].flatMap((each) => {
+  return page.evaluate<string[]>(`(() => {
+    const main = document.querySelector('main');
+    const shown = (each) => each.checkVisibility({ visibilityProperty: true });
+    const company = [...main.querySelectorAll('button, a, input, select, textarea, img')]
+      .filter(shown)
+      .map((each) => [each, [each.getBoundingClientRect()]]);
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      if (text.data.trim() === '' || !shown(text.parentElement)) continue;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      company.push([text, [...range.getClientRects()]]);
+    }
+    return [...main.querySelectorAll('button, a')].filter(shown).flatMap((each) => {
       if (each.textContent.trim() !== '' || each.querySelector('svg') === null) return [];
-      each.scrollIntoView({ block: 'center' });
       const box = each.getBoundingClientRect();
-      if (box.width < 2 || !each.checkVisibility({ visibilityProperty: true })) return [];
-      for (let x = 2; x < innerWidth; x += 4) {
-        const other = document.elementFromPoint(x, box.top + box.height / 2);
-        if (other === null || other.contains(each) || each.contains(other)) continue;
-        return [];
-      }
-      return [each.outerHTML.slice(0, 120)];
-    })`);
+      const middle = box.top + box.height / 2;
+      const isBeside = ({ top, bottom, width }) => width > 1 && top < middle && bottom > middle;
+      const isAlone = !company.some(([other, boxes]) => !each.contains(other) && boxes.some(isBeside));
+      return isAlone && box.width > 1 ? [each.outerHTML.slice(0, 120)] : [];
+    });
+  })()`);
 }
 
 function dialogLook(page: Page): Promise<string> {

@@ -63,7 +63,7 @@ test('a follower that comes late sees the whole answer, and one that comes back 
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  provider.enqueue((call) =>
+  provider.enqueue('echo', (call) =>
     stream([...say('The one half of it'), { pause: true }, ...say(' and the other.'), ...finish(call, 9)]),
   );
   const first = readStream(await postChat(user, { chatId, messageId }));

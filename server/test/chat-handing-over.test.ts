@@ -62,7 +62,7 @@ async function generationOf(chatId: string): Promise<number> {
 test('an answer that does not end in time goes on at another replica, for followers of both', { timeout }, async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-300@60');
   // The replica that is about to stop never comes to an end.
-  provider.enqueue(stream([{ words: 300, rate: 60 }, { hang: true }]));
+  provider.enqueue('words-300@60', stream([{ words: 300, rate: 60 }, { hang: true }]));
   const own = await postChat(there, { chatId, messageId });
   const elsewhere = readStream(await user.fetch(`/api/chat/${chatId}/stream`));
   let stopped: Promise<void> | undefined;

@@ -109,8 +109,8 @@ test('an input nobody asks for starts by itself after its grace', async () => {
 
 test('queued inputs are applied one at a time in order, announced by data-next', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-3']);
-  provider.enqueue((call) => stream([...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)]));
+  await addModels(user, provider, ['words-5']);
+  provider.enqueue('words-5', (call) => stream([...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)]));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const streaming = readStream(await postChat(user, { chatId, messageId }));
@@ -216,7 +216,7 @@ test('regenerating makes a sibling, editing a branch; nothing is destroyed', asy
 test('a stopped response can be continued and keeps what it had', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words']);
-  provider.enqueue(stream([{ words: 300, rate: 100 }, { hang: true }]));
+  provider.enqueue('words', stream([{ words: 300, rate: 100 }, { hang: true }]));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const response = await postChat(user, { chatId, messageId });

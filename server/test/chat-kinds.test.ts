@@ -103,14 +103,14 @@ for (const kind of providerKinds) {
     const user = await app.signIn();
     await addModels(user, provider, ['drop-20', 'stream-error'], kind);
     const chatId = await createChat(user);
-    provider.enqueue(failure(529, 'overloaded', { 'retry-after': '0' }), (call) =>
+    provider.enqueue('drop-20', failure(529, 'overloaded', { 'retry-after': '0' }), (call) =>
       stream([...say('Recovered.'), ...finish(call, 1)]),
     );
     assert.equal((await answer(user, chatId, await submit(user, chatId, 'go'))).text, 'Recovered.');
     await answer(user, chatId, await submit(user, chatId, 'go'));
     const dropped = (await chatDetail(user, chatId)).messages.at(-1);
     assert.deepEqual([dropped.status, dropped.parts.at(-1).text.split(' ').length], ['failed', 21]);
-    provider.enqueue(stream([...say('Half of an'), { event: { error: { message: 'secret', code: 500 } } }]));
+    provider.enqueue('drop-20', stream([...say('Half of an'), { event: { error: { message: 'secret', code: 500 } } }]));
     await answer(user, chatId, await submit(user, chatId, 'go'));
     const broken = (await chatDetail(user, chatId)).messages.at(-1);
     assert.deepEqual([broken.status, broken.parts.at(-1).text], ['failed', 'Half of an']);

@@ -28,7 +28,7 @@ async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: st
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   // However late it is stopped, it is not complete.
-  provider.enqueue(stream([{ words: 900, rate: 100 }, { hang: true }]));
+  provider.enqueue('words-900@100', stream([{ words: 900, rate: 100 }, { hang: true }]));
   await readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 60);
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await idle(app);

@@ -36,7 +36,7 @@ test('a response made by one replica is followed from its beginning at the other
   const user = await first.signIn();
   await addModels(user, provider, ['words']);
   // It goes on once all follow.
-  provider.enqueue((call) =>
+  provider.enqueue('words', (call) =>
     stream([{ words: 40, rate: 200 }, { pause: true }, { words: 160, rate: 200 }, ...finish(call, 200)]),
   );
   const chatId = await createChat(user);

@@ -42,7 +42,7 @@ async function follow() {
   await insertPassword(first.database.database.kysely, user.id, await hashPassword(password));
   await addModels(user, provider, ['words']);
   // In the middle of its words, until it is released.
-  provider.enqueue((call) =>
+  provider.enqueue('words', (call) =>
     stream([...say('Words'), { pause: true }, { words: 199, rate: 200 }, ...finish(call, 200)]),
   );
   const chatId = await createChat(user);

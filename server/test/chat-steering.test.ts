@@ -168,7 +168,9 @@ test('what is sent now reaches the model after the results of the step, in the o
 test('an answer that ends first is followed by what was sent now, before what was queued', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
-  provider.enqueue((call) => ({ steps: [...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)] }));
+  provider.enqueue('words-3', (call) => ({
+    steps: [...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)],
+  }));
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const streaming = readStream(await postChat(user, { chatId, messageId }));

@@ -15,7 +15,7 @@ const ask = (url: string, model: string, signal?: AbortSignal): Promise<Response
 test('scripts go before the behaviour of the model id; requests are recorded', async () => {
   const provider = await startFakeProvider();
   try {
-    provider.enqueue(stream([...say('Scripted.'), chunk({}, 'stop')]));
+    provider.enqueue('echo', stream([...say('Scripted.'), chunk({}, 'stop')]));
     assert.match(await (await ask(provider.url, 'echo')).text(), /Scripted/);
     assert.match(await (await ask(provider.url, 'echo')).text(), /"content":"Hi".*\[DONE\]/s);
     assert.equal((await ask(provider.url, 'unknown')).status, 404);
@@ -26,6 +26,26 @@ test('scripts go before the behaviour of the model id; requests are recorded', a
       ['/v1/chat/completions', '/v1/chat/completions', '/v1/chat/completions', '/v1/models'],
     );
     assert.equal(await provider.requests[0]?.closed, 'complete');
+  } finally {
+    await provider.close();
+  }
+});
+
+test('a script for the next request is taken neither by one for a title nor by another model’s', async () => {
+  const provider = await startFakeProvider();
+  const askFor = async (content: string): Promise<string> => {
+    const messages = [
+      { role: 'system', content },
+      { role: 'user', content: 'Hi' },
+    ];
+    const body = JSON.stringify({ model: 'echo', messages, stream: true });
+    return (await fetch(`${provider.url}/chat/completions`, { method: 'POST', body })).text();
+  };
+  try {
+    provider.enqueue('echo', stream([...say('Scripted.'), chunk({}, 'stop')]));
+    assert.doesNotMatch(await askFor('Name this conversation: a title.'), /Scripted/);
+    assert.doesNotMatch(await (await ask(provider.url, 'words-3')).text(), /Scripted/);
+    assert.match(await askFor('Be brief.'), /Scripted/);
   } finally {
     await provider.close();
   }

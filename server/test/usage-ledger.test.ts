@@ -97,7 +97,7 @@ test('counts and costs that no call can have end an answer, and are not believed
   await setPrices(user, { input: dearest, output: dearest, cachedInput: null, cacheWrite: null });
   const chatId = await createChat(user);
   const told = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: 1_000_000_000 };
-  provider.enqueue(stream([...say('Hello'), { event: { choices: [], usage: told } }, { event: '[DONE]' }]));
+  provider.enqueue('echo', stream([...say('Hello'), { event: { choices: [], usage: told } }, { event: '[DONE]' }]));
   await answer(user, chatId, await submit(user, chatId, 'Hello'));
   const { messages, response } = await chatDetail(user, chatId);
   assert.deepEqual([messages.at(-1).status, response], ['complete', null]);

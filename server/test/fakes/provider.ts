@@ -45,8 +45,11 @@ export type FakeProvider = {
    * well.
    */
   seals: { faults: string[]; kept: number };
-  /** Scripts for the next chat requests, before any by model id. */
-  enqueue(...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
+  /**
+   * Scripts for the next requests with this model id, but those for a title; each before what the id does. An answer that
+   * is still asked for in the background takes no other model's.
+   */
+  enqueue(modelId: string, ...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
   /** What a model id does from here on. */
   script(modelId: string, make: (call: FakeCall) => FakeScript): void;
   /** Makes every answer wait before its next step, until `release`. */
@@ -66,7 +69,7 @@ export async function startFakeProvider(
 ): Promise<FakeProvider> {
   const requests: FakeRequest[] = [];
   const chats: FakeRequest[] = [];
-  const queue: (FakeScript | ((call: FakeCall) => FakeScript))[] = [];
+  const queues = new Map<string, (FakeScript | ((call: FakeCall) => FakeScript))[]>();
   const byModel = new Map<string, (call: FakeCall) => FakeScript>();
   const counts = new Map<string, number>();
   const models = [...scriptedModelIds];
@@ -118,7 +121,7 @@ export async function startFakeProvider(
     const count = (counts.get(model) ?? 0) + 1;
     counts.set(model, count);
     const call: FakeCall = { body: recorded.body, headers: recorded.headers, count };
-    const next = queue.shift() ?? byModel.get(model);
+    const next = (asksForTitle(call) ? undefined : queues.get(model)?.shift()) ?? byModel.get(model);
     const script = typeof next === 'function' ? next(call) : next;
     return script ?? scriptForModel(call) ?? failure(404, `The model ${model} does not exist`);
   }
@@ -137,7 +140,7 @@ export async function startFakeProvider(
     requests,
     models,
     seals,
-    enqueue: (...scripts) => void queue.push(...scripts),
+    enqueue: (modelId, ...scripts) => void queues.set(modelId, [...(queues.get(modelId) ?? []), ...scripts]),
     script: (modelId, make) => void byModel.set(modelId, make),
     hold: gate.hold,
     release: gate.release,
@@ -154,6 +157,10 @@ export async function startFakeProvider(
     },
   };
   return provider;
+}
+
+function asksForTitle({ body: { messages = [] } }: FakeCall): boolean {
+  return messages.some(({ role, content }) => role === 'system' && /^Name this conversation:/.test(String(content)));
 }
 
 function record(

@@ -127,7 +127,7 @@ test('reasoning members and think tags become reasoning', async () => {
     assert.match(heard.reasoning, /^First I think/);
     assert.equal(heard.text, 'Then I answer.');
   }
-  provider.enqueue((call) =>
+  provider.enqueue('any', (call) =>
     stream([...think('Hm.', 'reasoning'), ...say('Yes <think>no</think>'), ...finish(call, 2)]),
   );
   const { heard, done } = ask('any');
@@ -136,7 +136,7 @@ test('reasoning members and think tags become reasoning', async () => {
 });
 
 test('tool calls are assembled and announced', async () => {
-  provider.enqueue((call) =>
+  provider.enqueue('any', (call) =>
     stream([...callTool(0, 'a', 'one', '{"x": 1}'), ...callTool(1, 'b', 'two', ''), ...finish(call, 3, 'tool_calls')]),
   );
   const { heard, done } = ask('any', {
@@ -169,7 +169,7 @@ test('answers that end oddly', async () => {
 });
 
 test('a break right after the finish reason loses nothing', async () => {
-  provider.enqueue(() => stream([...say('All said.'), chunk({}, 'stop'), { wait: 5 }, { drop: true }]));
+  provider.enqueue('any', () => stream([...say('All said.'), chunk({}, 'stop'), { wait: 5 }, { drop: true }]));
   const { heard, done } = ask('any');
   assert.equal((await done).finishReason, 'stop');
   assert.equal(heard.text, 'All said.');
@@ -193,7 +193,7 @@ test('errors say what to do and never what the provider said', async () => {
   const half = ask('stream-error');
   assert.deepEqual((await fails(half.done)).details, { status: 500 });
   assert.equal(half.heard.text, 'Half of an');
-  provider.enqueue(failure(400, "This model's maximum context length is 8192 tokens"));
+  provider.enqueue('any', failure(400, "This model's maximum context length is 8192 tokens"));
   assert.deepEqual((await fails(ask('any').done)).details, { status: 400, reason: 'context_length' });
 });
 
@@ -218,7 +218,7 @@ test('retry-after is honoured in seconds and as a date, at most 60 s', async () 
     ['soon', 500],
   ];
   for (const [value, expected] of asked) {
-    provider.enqueue(failure(429, 'slow down', { 'retry-after': value }));
+    provider.enqueue('echo', failure(429, 'slow down', { 'retry-after': value }));
     const waits: ProviderWait[] = [];
     const { heard, done } = ask('echo', { onWait: (wait) => waits.push(wait) });
     await done;
@@ -234,11 +234,11 @@ test('neither refusals nor failures after the first token are retried', async ()
     await fails(done);
     assert.deepEqual(heard.slept, []);
   }
-  provider.enqueue(stream([...say('One'), { event: { error: { code: 503 } } }]));
+  provider.enqueue('echo', stream([...say('One'), { event: { error: { code: 503 } } }]));
   const begun = ask('echo');
   await fails(begun.done);
   assert.deepEqual(begun.heard.slept, []);
-  provider.enqueue(stream([{ event: { error: { code: 503 } } }]));
+  provider.enqueue('echo', stream([{ event: { error: { code: 503 } } }]));
   const early = ask('echo');
   await early.done;
   assert.equal(early.heard.slept.length, 1);
@@ -261,8 +261,8 @@ test('an abort ends the wait between tries at once', async () => {
 });
 
 test('settings a server refuses are left out or renamed', async () => {
-  provider.enqueue(failure(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."));
-  provider.enqueue(failure(400, 'unknown field stream_options'));
+  provider.enqueue('echo', failure(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."));
+  provider.enqueue('echo', failure(400, 'unknown field stream_options'));
   const dialect = initialDialect(provider.url);
   await ask('echo', { dialect }).done;
   const { body } = await latest();
@@ -277,19 +277,19 @@ test('what a model may send is bounded', async () => {
   const long = ask('words-100', { bounds });
   assert.match((await fails(long.done)).message, /too long/);
   assert.ok(long.heard.text.length > 0 && long.heard.text.length <= 40);
-  provider.enqueue(stream([{ words: 100, rate: 0 }, { hang: true }]));
+  provider.enqueue('any', stream([{ words: 100, rate: 0 }, { hang: true }]));
   const count = provider.requests.length;
   // The signal never aborts here: only giving up the body ends the exchange.
   await fails(ask('any', { bounds }).done);
   assert.equal(await provider.requests[count]?.closed, 'aborted');
-  provider.enqueue(stream([0, 1, 2].flatMap((index) => callTool(index, `c${index}`, 'one', '{}'))));
+  provider.enqueue('any', stream([0, 1, 2].flatMap((index) => callTool(index, `c${index}`, 'one', '{}'))));
   assert.match((await fails(ask('any', { bounds }).done)).message, /more than 2 tools/);
-  provider.enqueue(stream(callTool(0, 'c', 'one', JSON.stringify('x'.repeat(50)))));
+  provider.enqueue('any', stream(callTool(0, 'c', 'one', JSON.stringify('x'.repeat(50)))));
   assert.match((await fails(ask('any', { bounds }).done)).message, /arguments/);
 });
 
 test('the connection is kept after [DONE]', async () => {
-  provider.enqueue((call) => stream([...say('Done.'), ...finish(call, 1), { wait: 20 }]));
+  provider.enqueue('any', (call) => stream([...say('Done.'), ...finish(call, 1), { wait: 20 }]));
   const { done } = ask('any');
   await done;
   assert.equal(await (await latest()).closed, 'complete');
