@@ -3,7 +3,7 @@ import { addModels } from '../product.ts';
 import { expect, giveCookie, test } from './fixtures.ts';
 import { addTrusted, startMcp } from './mcp-server.ts';
 
-/** What stands below, beside or inside of something else stands straight. */
+/** Things that stand below, beside or inside each other line up. */
 
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -49,7 +49,6 @@ test('below a message its time stays within the bubble, above it pictures and fi
   const picture = await boxOf(message.locator('a, button').filter({ has: page.locator('img') }));
   const chip = await boxOf(message.getByRole('link', { name: 'Open data.csv' }));
   expect(chip.bottom).toBeCloseTo(picture.bottom, 0);
-  // One icon for one type of file, in the message and in the list.
   const icon = message.getByRole('link', { name: 'Open data.csv' }).locator('svg');
   await expect(icon).toHaveClass(/file-spreadsheet/);
 });

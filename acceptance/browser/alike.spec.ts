@@ -4,7 +4,7 @@ import { open, signedInPages } from './every-page.ts';
 import { expect, test } from './fixtures.ts';
 import { startMcp } from './mcp-server.ts';
 
-/** What is the same thing looks the same on every page. */
+/** The same thing looks the same on every page. */
 
 test('every page is built alike: its main action, its tabs, its hints, its selects and what can only be read', async ({
   browser,

@@ -136,13 +136,12 @@ test('a flood ends at 4 MiB, and the connection with it', async () => {
 
 test('a daemon that hangs or drips is left after its time', async () => {
   for (const first of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n']) {
-    let drip: NodeJS.Timeout | undefined;
     let isAsked = false;
     const closed = Promise.withResolvers<void>();
     answer = (socket) => {
       isAsked = true;
       socket.write(first === '' ? '' : first);
-      if (first !== '') drip = setInterval(() => socket.write(' '), 5);
+      const drip = first === '' ? undefined : setInterval(() => socket.write(' '), 5);
       socket.once('close', () => {
         clearInterval(drip);
         closed.resolve();

@@ -46,8 +46,8 @@ export type FakeProvider = {
    */
   seals: { faults: string[]; kept: number };
   /**
-   * Scripts for the next requests with this model id, but those for a title; each before what the id does. An answer that
-   * is still asked for in the background takes no other model's.
+   * Scripts for the next requests with this model id, before what the id itself does. Requests for a title take none, as
+   * they come in the background.
    */
   enqueue(modelId: string, ...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
   /** What a model id does from here on. */
