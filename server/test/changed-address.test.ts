@@ -193,6 +193,24 @@ describe('an MCP server', () => {
     await user.call('PATCH /api/mcp', { id, url: mcp.url });
     assert.equal((await user.call('POST /api/mcp/test', { id })).status, 200);
   });
+
+  test('moved in the database to another owner does not open', async () => {
+    const [user, thief] = [await app.signIn(), await app.signIn()];
+    const { body } = await user.call('POST /api/mcp', { name: 'M', url: mcp.url, headers });
+    const { id } = body.server;
+    await app.database.database.pool.query('update mcp_servers set owner_id = $1 where id = $2', [thief.id, id]);
+    mcp.headersSeen.length = 0;
+    for (const route of ['POST /api/mcp/test', 'POST /api/mcp/trust']) {
+      const refused = await thief.call(route, { id });
+      assert.deepEqual(
+        [refused.status, refused.body.error?.code],
+        [409, 'credentials_unreadable'],
+        `${route} ${refused.text}`,
+      );
+    }
+    assert.doesNotMatch((await thief.call('GET /api/mcp', undefined, { query: { id } })).text, /canary/);
+    assert.deepEqual(mcp.headersSeen, []);
+  });
 });
 
 describe('credentials of an earlier release', () => {

@@ -16,6 +16,9 @@ export type ConnectableServer = Pick<
   'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection' | 'command' | 'args' | 'env'
 >;
 
+/** Whose connection one is: a server's as it was, with the credentials of the owner it had. */
+type Identity = Pick<McpServerRow, 'id' | 'owner_id' | 'revision'>;
+
 type Deps = GrantDeps & { config: { version: string }; openProgram: OpenProgram };
 
 /** Starts a program in a person's workspace; destroying the stream ends it. */
@@ -42,7 +45,7 @@ export class McpConnections {
   readonly #fetch: typeof fetch;
   readonly #tokens: McpTokens;
   readonly #entries = new Map<string, Entry>();
-  readonly #failures = new Map<string, { revision: number; until: number; error: ApiError }>();
+  readonly #failures = new Map<string, { server: Identity; until: number; error: ApiError }>();
   readonly #timer: Timer;
   #isClosed = false;
 
@@ -79,7 +82,7 @@ export class McpConnections {
       await this.noteRefusal(server, error);
       const failure = mcpFailure(error);
       this.#failures.set(server.id, {
-        revision: server.revision,
+        server,
         until: this.#deps.clock.now() + mcpBounds.backOffMs,
         error: failure,
       });
@@ -100,7 +103,7 @@ export class McpConnections {
     const standing = this.standing(server);
     if (standing !== undefined) return standing;
     const failure = this.#failures.get(server.id);
-    if (failure !== undefined && failure.revision === server.revision && failure.until > this.#deps.clock.now()) {
+    if (failure !== undefined && isSame(failure.server, server) && failure.until > this.#deps.clock.now()) {
       throw failure.error;
     }
     return this.list(server);
@@ -109,16 +112,16 @@ export class McpConnections {
   /** The listing of an open connection, if nothing can have changed. */
   standing(server: ConnectableServer): Listing | undefined {
     const entry = this.#entries.get(server.id);
-    if (entry?.server.revision !== server.revision) return undefined;
+    if (entry === undefined || !isSame(entry.server, server)) return undefined;
     const standing = entry.connection?.standing;
     if (standing !== undefined) entry.usedAt = this.#deps.clock.now();
     return standing;
   }
 
   /** True while a usable connection to the server as it is now is open. */
-  isOpen(server: Pick<ConnectableServer, 'id' | 'revision'>): boolean {
+  isOpen(server: Identity): boolean {
     const entry = this.#entries.get(server.id);
-    return entry?.server.revision === server.revision && entry.connection?.isUsable === true;
+    return entry !== undefined && isSame(entry.server, server) && entry.connection?.isUsable === true;
   }
 
   /** The server's connection, opened if necessary. */
@@ -127,7 +130,7 @@ export class McpConnections {
     const known = this.#entries.get(server.id);
     if (known !== undefined) {
       known.usedAt = this.#deps.clock.now();
-      if (known.server.revision === server.revision && known.connection?.isUsable !== false) return known.opening;
+      if (isSame(known.server, server) && known.connection?.isUsable !== false) return known.opening;
       this.#drop(known);
     }
     this.#makeRoom(server.owner_id);
@@ -252,4 +255,8 @@ function isConnectionFailure(error: unknown): boolean {
   const { code, details } = mcpFailure(error);
   const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined;
   return code === 'mcp_unreachable' && (reason === 'reset' || reason === 'refused');
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  return one.id === other.id && one.owner_id === other.owner_id && one.revision === other.revision;
 }
