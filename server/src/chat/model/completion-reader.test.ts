@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import fc from 'fast-check';
-import { createCompletionParser } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
 import type { CompletionResult } from './protocol.ts';
+import { protocols } from './protocols.ts';
 import { completionBounds } from './provider-stream.ts';
 
 type Read = { result: CompletionResult | undefined; error: unknown; heard: string[] };
 
-async function read(chunks: Uint8Array[]): Promise<Read> {
+async function read(chunks: Uint8Array[], kind: ProviderKind = 'openai'): Promise<Read> {
   const heard: string[] = [];
   const add = (kind: string, delta: string): void => {
     const last = heard.at(-1);
@@ -29,11 +30,8 @@ async function read(chunks: Uint8Array[]): Promise<Read> {
   };
   try {
     const signal = new AbortController().signal;
-    const result = await readCompletion(
-      body,
-      createCompletionParser(sink, () => `made${ids++}`, completionBounds),
-      signal,
-    );
+    const parser = protocols[kind]().createParser(sink, () => `made${ids++}`, completionBounds);
+    const result = await readCompletion(body, parser, signal);
     return { result, error: undefined, heard };
   } catch (error) {
     return { result: undefined, error, heard };
@@ -302,7 +300,7 @@ for (const [what, way] of Object.entries(cheapWays)) {
     const sink = { text: nothing, reasoning: nothing, toolStart: nothing, toolDelta: nothing };
     const milliseconds = (): number => {
       const before = process.cpuUsage();
-      const parser = createCompletionParser(sink, () => 'made', completionBounds);
+      const parser = protocols.openai().createParser(sink, () => 'made', completionBounds);
       parser.feed(wire);
       assert.equal(parser.end()?.toolCalls.length, 1);
       const { user, system } = process.cpuUsage(before);
@@ -315,15 +313,37 @@ for (const [what, way] of Object.entries(cheapWays)) {
   });
 }
 
-test('a byte order mark at the beginning costs no event, however it is cut', async () => {
-  const wire = bytes(
-    `\uFEFF${event(delta({ content: 'A' }))}${event(delta({ content: 'B' }, 'stop'))}${event('[DONE]')}`,
-  );
-  for (const at of [0, 1, 2, 3, 4, 9]) {
-    for (const chunks of [[wire], cut(wire, [at]), cut(wire, [at, at + 1])]) {
-      assert.deepEqual((await read(chunks)).heard, ['text:AB']);
+const said: Record<ProviderKind, unknown[]> = {
+  openai: [delta({ content: 'A' }), delta({ content: 'B' }, 'stop'), '[DONE]'],
+  anthropic: [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'A' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'B' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ],
+  'openai-responses': [
+    { type: 'response.output_text.delta', output_index: 0, delta: 'A' },
+    { type: 'response.output_text.delta', output_index: 0, delta: 'B' },
+    { type: 'response.completed', response: { output: [] } },
+  ],
+  gemini: [
+    { candidates: [{ content: { parts: [{ text: 'A' }] } }] },
+    { candidates: [{ content: { parts: [{ text: 'B' }] }, finishReason: 'STOP' }] },
+  ],
+};
+
+for (const [kind, events] of Object.entries(said) as [ProviderKind, unknown[]][]) {
+  test(`a byte order mark at the beginning costs no event, however it is cut: ${kind}`, async () => {
+    const wire = bytes(`\uFEFF${events.map((each) => event(each)).join('')}`);
+    for (const at of [0, 1, 2, 3, 4, 9]) {
+      for (const chunks of [[wire], cut(wire, [at]), cut(wire, [at, at + 1])]) {
+        assert.deepEqual((await read(chunks, kind)).heard, ['text:AB']);
+      }
     }
-  }
+  });
+}
+
+test('a byte order mark before a whole answer costs nothing', async () => {
   const whole = JSON.stringify({ choices: [{ message: { content: 'AB' }, finish_reason: 'stop' }] });
   assert.deepEqual((await read([bytes(`\uFEFF${whole}`)])).heard, ['text:AB']);
 });
