@@ -188,18 +188,20 @@ test('accounts that have signed in from an address share thirty wrong passwords 
   assert.deepEqual(await wrongTimes(1, 'stranger@example.org', from), [429], 'all of them count for strangers');
 });
 
-test('guesses from a hundred networks hold up nobody who has signed in from their address before', {
-  timeout: 120_000,
-}, async (context) => {
-  let looked = 0;
+/** An application in which passwords are checked only when `release` was called; `looked` counts those that came. */
+async function startCrowded(context: { after(work: () => Promise<void>): void }) {
   let hold: Promise<void> | undefined;
   const held = Promise.withResolvers<void>();
+  const close = (): void => {
+    hold = held.promise;
+  };
+  const state = { looked: 0, close, release: held.resolve };
   const crowded = await startAccountsApp({
     trace: async (statement, work) => {
       // The first statement of a turn, and the last one before somebody waits for theirs.
       if (statement.includes("hashtextextended('sign-in")) await hold;
       const result = await work();
-      if (statement.includes('bool_or(email')) looked += 1;
+      if (statement.includes('bool_or(email')) state.looked += 1;
       return result;
     },
   });
@@ -207,22 +209,83 @@ test('guesses from a hundred networks hold up nobody who has signed in from thei
     held.resolve();
     await crowded.stop();
   });
-  const user = await crowded.addUser();
+  return Object.assign(state, { app: crowded });
+}
+
+/** How many guesses had their turn before the attempt that was right, whose row is the one that is gone. */
+async function countEarlier(on: AccountsApp): Promise<number> {
+  const { rows } = await on.db.pool.query<{ id: string }>('select id from sign_in_failures order by id');
+  return rows.findIndex(({ id }, index) => Number(id) !== Number(rows[0]?.id) + index);
+}
+
+test('guesses from a hundred networks hold up nobody who has signed in from their address before', {
+  timeout: 120_000,
+}, async (context) => {
+  const crowded = await startCrowded(context);
+  const user = await crowded.app.addUser();
   const from = freshAddress();
-  assert.equal((await trySignIn(user.email, testPassword, from, crowded)).status, 200);
-  hold = held.promise;
-  looked = 0;
+  assert.equal((await trySignIn(user.email, testPassword, from, crowded.app)).status, 200);
+  crowded.close();
+  crowded.looked = 0;
   const guesses = Array.from({ length: 100 }, (_, index) =>
-    trySignIn(`guess${index}@example.org`, 'wrong', `100.64.${index}.1`, crowded),
+    trySignIn(`guess${index}@example.org`, 'wrong', `100.64.${index}.1`, crowded.app),
   );
-  await until('all guesses wait', async () => looked === guesses.length);
-  const right = trySignIn(user.email, testPassword, from, crowded);
-  await until('the person waits', async () => looked === guesses.length + 1);
-  held.resolve();
+  await until('all guesses wait', async () => crowded.looked === guesses.length);
+  const right = trySignIn(user.email, testPassword, from, crowded.app);
+  await until('the person waits', async () => crowded.looked === guesses.length + 1);
+  crowded.release();
   assert.equal((await right).status, 200);
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
-  // The attempt that was right is the one that is gone. Before it: those that had their turn already, and few others.
-  const { rows } = await crowded.db.pool.query<{ id: string }>('select id from sign_in_failures order by id');
-  const earlier = rows.findIndex(({ id }, index) => Number(id) !== Number(rows[0]?.id) + index);
+  // Before the one that was right: those that had their turn already, and few others.
+  const earlier = await countEarlier(crowded.app);
   assert.ok(earlier > 0 && earlier <= 20, `${earlier} guesses had their turn first`);
+});
+
+for (const [network, addressOf] of [
+  ['a /24', (index: number) => `100.65.7.${index + 1}`],
+  ['an IPv6 /48', (index: number) => `2001:db8:77:${index + 1}::1`],
+] as const) {
+  test(`guesses from sixty addresses of ${network} hold up nobody elsewhere`, { timeout: 120_000 }, async (context) => {
+    const crowded = await startCrowded(context);
+    const user = await crowded.app.addUser();
+    crowded.close();
+    const guesses = Array.from({ length: 60 }, (_, index) =>
+      trySignIn(`guess${index}@example.org`, 'wrong', addressOf(index), crowded.app),
+    );
+    await until('all guesses wait', async () => crowded.looked === guesses.length);
+    const right = trySignIn(user.email, testPassword, freshAddress(), crowded.app);
+    await until('the person waits', async () => crowded.looked === guesses.length + 1);
+    crowded.release();
+    assert.equal((await right).status, 200);
+    for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
+    const earlier = await countEarlier(crowded.app);
+    assert.ok(earlier > 0 && earlier <= 20, `${earlier} guesses had their turn first`);
+  });
+}
+
+test('when a thousand wait, one more of their network is told to come later, and other people are not', {
+  timeout: 120_000,
+}, async (context) => {
+  const crowded = await startCrowded(context);
+  const [person, neighbour] = [await crowded.app.addUser(), await crowded.app.addUser()];
+  crowded.close();
+  const left = new AbortController();
+  let refusals = 0;
+  const crowd = Array.from({ length: 1_004 }, async (_, index) => {
+    const body = { email: `guess${index}@example.org`, password: 'wrong' };
+    const from = `100.66.8.${index % 250}`;
+    const sent = crowded.app.request('POST', '/api/auth/sign-in/email', { body, from, signal: left.signal });
+    const answer = await sent.catch(() => undefined);
+    if (answer?.status === 429) refusals += 1;
+  });
+  await until('four have their turn and a thousand wait', async () => crowded.looked === crowd.length);
+  assert.equal(refusals, 0);
+  const refused = await trySignIn(neighbour.email, testPassword, '100.66.8.254', crowded.app);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '5']);
+  const right = trySignIn(person.email, testPassword, freshAddress(), crowded.app);
+  await until('one of the crowd makes room', async () => refusals === 1);
+  left.abort();
+  await Promise.all(crowd);
+  crowded.release();
+  assert.equal((await right).status, 200);
 });
