@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import { pruneEnded } from '../src/chat/responses/pruning.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import {
   addModels,
@@ -21,7 +20,7 @@ let app: TestApp;
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
-  app = await startTestApp({ timings: { dispatchMs: 50 } });
+  app = await startTestApp({ timings: { dispatchMs: 50, sweepMs: 300 } });
 });
 after(async () => {
   await app.stop();
@@ -75,8 +74,10 @@ test('a retry is answered as at first when the response and the copy of the mess
   await pool.query(`update responses set ended_at = now() - interval '8 days', end_frames = null where chat_id = $1`, [
     chatId,
   ]);
-  await pruneEnded({ db: app.database.database });
-  assert.deepEqual((await pool.query('select id from responses where chat_id = $1', [chatId])).rows, []);
+  await until('the sweep removes it', async () => {
+    const { rowCount } = await pool.query('select id from responses where chat_id = $1', [chatId]);
+    return rowCount === 0;
+  });
 
   const again = await user.call('POST /api/chat/turn-inputs', body);
   assert.deepEqual([again.status, again.body.input], [200, { ...first.body.input, state: 'applied' }]);
