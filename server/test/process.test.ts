@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
@@ -56,6 +58,40 @@ test('running out of file descriptors is in the log', { timeout }, async () => {
   }
   await said(server, /file descriptors are running out/);
   for (const socket of sockets) socket.destroy();
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+});
+
+test('HTTPS_PROXY is asked for the addresses that people’s providers have', { timeout }, async (context) => {
+  const asked: string[] = [];
+  const proxy = createServer().on('connect', (request, socket) => {
+    asked.push(request.url ?? '');
+    socket.end('HTTP/1.1 403 Not there\r\n\r\n');
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  context.after(() => proxy.close());
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const server = startServer({ DATA_DIR: dataFolder(), HTTPS_PROXY: `http://127.0.0.1:${port}` });
+  const origin = await ready(server);
+  const post = async (path: string, body: object, cookie = ''): Promise<Response> =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin, cookie },
+      body: JSON.stringify(body),
+    });
+  const person = { name: 'Ada', email: 'ada@example.org', password: 'correct-horse-42' };
+  const setup = await post('/api/setup', person);
+  assert.equal(setup.status, 201);
+  const cookie = setup.headers
+    .getSetCookie()
+    .map((each) => each.split(';', 1)[0])
+    .join('; ');
+  const made = await post('/api/providers', { name: 'P', baseUrl: 'https://93.184.216.34/v1', apiKey: 'k' }, cookie);
+  const { provider } = (await made.json()) as { provider: { id: string } };
+  assert.equal((await post('/api/providers/test', { id: provider.id }, cookie)).status, 502);
+  assert.ok(asked.length > 0 && asked.every((target) => target === '93.184.216.34:443'), String(asked));
   server.child.kill('SIGTERM');
   assert.equal(await server.exited, 0, server.output());
 });
