@@ -12,6 +12,8 @@ import { until } from '../../contracts/test/until.ts';
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
 type Init = { method?: string; token?: string; json?: unknown; body?: string; headers?: Record<string, string> };
+/** How a terminal is opened; without `autoPong` no ping is answered. */
+type How = { bearer?: string; autoPong?: boolean };
 
 const main = join(import.meta.dirname, '../src/daemon/main.ts');
 const token = 'the-token-of-this-generation';
@@ -46,7 +48,7 @@ export async function startDaemon(environment: Record<string, string> = {}) {
     token,
     call: (path: string, init: Init = {}) => call(socketPath, path, init),
     exec: (body: Record<string, unknown>) => exec(socketPath, body),
-    openTerminal: (query: string, bearer = token) => openTerminal(socketPath, query, bearer),
+    openTerminal: (query: string, how: How = {}) => openTerminal(socketPath, query, how),
     async stop(): Promise<void> {
       const closed = new Promise((resolve) => child.once('close', resolve));
       child.kill('SIGTERM');
@@ -164,9 +166,10 @@ function commandLine(pid: string): string {
 }
 
 /** A terminal's socket; `seen` is all its output so far, `messages` the texts beside it. */
-function openTerminal(socketPath: string, query: string, bearer: string) {
+function openTerminal(socketPath: string, query: string, { bearer = token, autoPong = true }: How) {
   const socket = new WebSocket(`ws+unix:${socketPath}:/v1/terminal?${query}`, {
     headers: { authorization: `Bearer ${bearer}` },
+    autoPong,
   });
   const messages: Record<string, unknown>[] = [];
   let seen = '';

@@ -117,7 +117,7 @@ test('at most 8; the ninth is refused before it is a WebSocket', async () => {
 });
 
 test('a wrong token, a wrong place and nonsense are refused', async () => {
-  assert.equal(await daemon.openTerminal('id=x', 'wrong').refused, 401);
+  assert.equal(await daemon.openTerminal('id=x', { bearer: 'wrong' }).refused, 401);
   assert.equal(await daemon.openTerminal('id=../x').refused, 400);
   assert.equal(await daemon.openTerminal('id=x&columns=0').refused, 400);
   assert.equal(await daemon.openTerminal('id=x&rows=many').refused, 400);
@@ -152,5 +152,46 @@ test('a terminal in which nothing happens says something every 20 seconds, and e
     stop();
   } finally {
     mock.timers.reset();
+  }
+});
+
+/** In the daemon, what comes every 20 seconds comes at a signal instead. */
+const signalled = `
+const every = globalThis.setInterval;
+const works = [];
+process.on('SIGUSR2', () => works.forEach((work) => work()));
+globalThis.setInterval = (work, ms, ...rest) => {
+  if (ms === 20000) works.push(work);
+  return every(work, ms === 20000 ? 2 ** 30 : ms, ...rest);
+};
+`;
+
+test('an open terminal is pinged; it stays while whoever watches answers, and ends when nobody does', async () => {
+  const own = await startDaemon({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(signalled)}` });
+  try {
+    const watched = own.openTerminal('id=watched');
+    let pings = 0;
+    watched.socket.on('ping', () => {
+      pings += 1;
+    });
+    await watched.opened;
+    const passRound = async (round: number): Promise<void> => {
+      own.child.kill('SIGUSR2');
+      await until(`ping ${round}`, () => pings === round);
+      // The pong went out before this, so the daemon has it by now.
+      watched.type(`echo round-$((${round}+100))\n`);
+      await watched.shows(`round-${round + 100}`);
+    };
+    for (const round of [1, 2, 3]) await passRound(round);
+    const silent = own.openTerminal('id=silent', { autoPong: false });
+    const pinged = new Promise((resolve) => silent.socket.once('ping', resolve));
+    await silent.opened;
+    await passRound(4);
+    await pinged;
+    await passRound(5);
+    await until('the end of the silent one', () => silent.socket.readyState === silent.socket.CLOSED);
+    assert.equal(watched.socket.readyState, watched.socket.OPEN);
+  } finally {
+    await own.stop();
   }
 });
