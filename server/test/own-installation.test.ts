@@ -163,6 +163,31 @@ test('the store of another installation is refused and not swept; so is an empty
   assert.equal(await storeMessage(depsOf({ artifactStore: empty })), 'starts');
 });
 
+test('a process with the store of another installation ends with the reason, and starts once it was adopted', {
+  timeout,
+}, async () => {
+  const theirs = newFolder();
+  assert.equal(await storeMessage(depsOf({ artifactStore: theirs }, await newDatabase())), 'starts');
+  const mark = readFileSync(join(theirs, 'installation'), 'utf8');
+  const env = {
+    ...databaseSettings(installation),
+    AUTH_SECRET: authSecret,
+    SETTINGS_ENCRYPTION_KEY: key,
+    DATA_DIR: dataFolder(),
+    ARTIFACT_STORE: theirs,
+  };
+  const refused = startServer(env);
+  assert.equal(await Promise.race([refused.exited, ready(refused)]), 1, refused.output());
+  assert.match(refused.output(), /^ {2}- ARTIFACT_STORE belongs to another installation.*adopt-store/m);
+  assert.equal(readFileSync(join(theirs, 'installation'), 'utf8'), mark);
+  const adopted = await admin(['adopt-store'], env);
+  assert.equal(adopted.code, 0, adopted.output);
+  const server = startServer(env);
+  await ready(server);
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+});
+
 test('a bucket has the mark as well; one that is away stops no start and is marked by the next sweep', {
   timeout,
 }, async () => {
