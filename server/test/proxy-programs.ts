@@ -101,10 +101,14 @@ function write(name: ProxyName, program: string, { folder, port, upstream, certi
   return ['-f', file, '-DFOREGROUND'];
 }
 
-/** `http2 on` is known from 1.25.1. */
 function nginxFile(program: string): string {
-  const { stderr } = spawnSync(program, ['-v'], { encoding: 'utf8' });
-  const [, minor = '0', patch = '0'] = /nginx\/1\.(\d+)\.(\d+)/.exec(stderr) ?? [];
-  const isOld = Number(minor) < 25 || (Number(minor) === 25 && Number(patch) === 0);
+  return nginxFileFor(spawnSync(program, ['-v'], { encoding: 'utf8' }).stderr);
+}
+
+/** Of what `nginx -v` says: `http2 on` is known from 1.25.1. */
+export function nginxFileFor(version: string): string {
+  const [, major, minor, patch] = /nginx\/(\d+)\.(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  if (major === undefined || minor === undefined || patch === undefined) throw new Error(`no version: ${version}`);
+  const isOld = major < 1 || (major === 1 && (minor < 25 || (minor === 25 && patch === 0)));
   return isOld ? 'nginx-before-1.25.conf' : 'nginx.conf';
 }

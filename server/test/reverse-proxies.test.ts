@@ -18,7 +18,7 @@ import { addModels, createChat, submit } from './chat-harness.ts';
 import { makeCertificates } from './fakes/certificates.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
-import { findProgram, type ProxyName, publicName, startProxy } from './proxy-programs.ts';
+import { findProgram, nginxFileFor, type ProxyName, publicName, startProxy } from './proxy-programs.ts';
 
 /** What docs/operations.md tells to write into a reverse proxy, in the real programs. */
 
@@ -26,16 +26,31 @@ const timeout = 60_000;
 const person = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
 const docs = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
+/** Without the comments that say which versions it is for. */
+function configurationOf(name: string): string {
+  const file = readFileSync(join(import.meta.dirname, '../../deploy/proxy', name), 'utf8');
+  const [, ...lines] = file.trimEnd().split('\n');
+  return lines.filter((line) => !line.startsWith('#')).join('\n');
+}
+
 test('the page quotes the files that are tested here', () => {
-  for (const name of ['nginx.conf', 'Caddyfile', 'apache.conf', 'traefik.yaml']) {
-    const file = readFileSync(join(import.meta.dirname, '../../deploy/proxy', name), 'utf8');
-    const quoted = file
-      .trimEnd()
-      .split('\n')
-      .slice(1)
-      .filter((line) => !line.startsWith('#'));
-    assert.ok(docs.includes(quoted.join('\n')), name);
-  }
+  for (const name of ['nginx.conf', 'Caddyfile', 'apache.conf', 'traefik.yaml'])
+    assert.ok(docs.includes(configurationOf(name)), name);
+});
+
+test('for an older nginx the page says the one line that differs, and the rest is the same', () => {
+  const said =
+    /^nginx (\S+) or later \(`deploy\/proxy\/(.+)`\)\. Older .+ `(.+)` instead of\n`(.+)` \(`deploy\/proxy\/(.+)`\):$/m;
+  const [, since, newFile = '', listen, http2, oldFile = ''] = said.exec(docs) ?? [];
+  assert.deepEqual([since, listen, http2], ['1.25.1', 'listen 443 ssl http2', 'http2 on']);
+  const older = configurationOf(newFile).replace(`  listen 443 ssl;\n  ${http2};\n`, `  ${listen};\n`);
+  assert.equal(configurationOf(oldFile), older);
+  assert.notEqual(older, configurationOf(newFile));
+  // Whichever the machine has, it is run with the file that the page names for it.
+  for (const version of ['1.18.0', '1.22.1', '1.24.0', '1.25.0'])
+    assert.equal(nginxFileFor(`nginx version: nginx/${version}\n`), oldFile, version);
+  for (const version of [since, '1.26.3 (Ubuntu)', '1.30.0', '2.0.0'])
+    assert.equal(nginxFileFor(`nginx version: nginx/${version}\n`), newFile, version);
 });
 
 for (const name of ['nginx', 'caddy', 'apache'] as const) {
