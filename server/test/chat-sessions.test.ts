@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
 import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
+import { SessionWatch } from '../src/accounts/session-watch.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
+import { createLogger } from '../src/logger.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp, testConfig } from './app.ts';
 import { addModels, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { finish, say, stream } from './fakes/provider-scripts.ts';
 
@@ -88,4 +92,55 @@ test('streams of other sessions end when the password is changed, and when they 
     [chatId],
   );
   assert.deepEqual(rows, [{ status: 'complete' }]);
+});
+
+/** What stays open for two sessions, of which one is over, in a time that stands still; who was ended, and why. */
+async function watchTwo() {
+  const { database: db } = first.database;
+  const user = await first.signIn();
+  const clock = new ManualClock();
+  const sessions = new SessionWatch({ db, clock, log: createLogger('silent') });
+  const from = { address: '127.0.0.1', userAgent: 'other' };
+  const [live, over] = [
+    await insertSession(db.kysely, user.id, from, clock.now()),
+    await insertSession(db.kysely, user.id, from, clock.now()),
+  ];
+  await db.kysely.deleteFrom('sessions').where('id', '=', over.id).execute();
+  const ended: string[] = [];
+  const watch = (name: string, id: string, endsUnchecked: boolean) =>
+    sessions.watch(id, ({ code }) => ended.push(`${name}: ${code}`), { endsUnchecked });
+  const unwatch = [watch('stream', live.id, false), watch('terminal', live.id, true), watch('over', over.id, false)];
+  const leave = (): void => {
+    for (const stop of unwatch) stop();
+  };
+  return { clock, ended, leave };
+}
+
+test('sessions are checked every 2.5 seconds, and 2 more without an answer end a terminal, but no stream', async () => {
+  const checked = await watchTwo();
+  checked.clock.advance(2_499);
+  assert.equal(checked.clock.waiting, 1, 'no check has begun');
+  checked.clock.advance(1);
+  await until('the end of what stayed open', () => checked.ended.length > 0);
+  assert.deepEqual(checked.ended, ['over: unauthorized']);
+  checked.leave();
+  assert.equal(checked.clock.waiting, 0, 'nobody is watched any more');
+
+  const unanswered = await watchTwo();
+  const locker = await first.database.database.pool.connect();
+  try {
+    await locker.query('begin');
+    await locker.query('lock table sessions in access exclusive mode');
+    unanswered.clock.advance(2_500);
+    unanswered.clock.advance(1_999);
+    assert.equal(unanswered.clock.waiting, 2, 'the check still waits for its answer');
+    unanswered.clock.advance(1);
+    assert.equal(unanswered.clock.waiting, 1, 'its time is over');
+    await until('the end of the terminal', () => unanswered.ended.length > 0);
+    assert.deepEqual(unanswered.ended, ['terminal: workspace_request_failed']);
+  } finally {
+    await locker.query('rollback');
+    locker.release();
+    unanswered.leave();
+  }
 });
