@@ -101,6 +101,29 @@ test('what was allowed for the conversation is not asked for again, and is asked
   expect(mcp.calls).toHaveLength(2);
 });
 
+test('what was allowed in all conversations is not asked for in another one', async ({
+  page,
+  installation,
+  person,
+  provider,
+  mcp,
+}) => {
+  await addModels(person.caller, provider, ['order']);
+  await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
+  await page.goto(installation.url);
+  await order(page, { text: 'one' });
+  await waiting(page).getByRole('button', { name: 'Always allow…' }).click();
+  expect(mcp.calls).toEqual([]);
+  await waiting(page).getByRole('button', { name: 'In all conversations' }).click();
+  await expect(done(page)).toContainText('heard');
+  await expect(waiting(page)).toHaveCount(0);
+  await page.goto(installation.url);
+  await order(page, { text: 'two' });
+  await expect(done(page)).toContainText('heard');
+  expect(mcp.calls.map((call) => call.arguments)).toEqual([{ text: 'one' }, { text: 'two' }]);
+  expect((await person.caller.must('GET', '/api/chats')).chats).toHaveLength(2);
+});
+
 test('the list says which conversation waits for the person and which answer failed', async ({
   page,
   installation,
