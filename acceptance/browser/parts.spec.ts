@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { Page } from '@playwright/test';
 import { addModels, type Caller } from '../product.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, type Installation, test } from './fixtures.ts';
 
 /** The parts of an answer besides its text, what can be copied, and finding it again. */
@@ -43,6 +43,23 @@ async function playStream(page: Page) {
 }
 
 const tool = (toolCallId: string, toolName: string) => ({ toolCallId, toolName, dynamic: true });
+
+/** How a sign that points to the right stands when it points down. */
+const quarterTurn = 'matrix(0, 1, -1, 0, 0, 0)';
+
+/** Icons of rows that lost their size, words that are cut, and subjects of which little is seen. */
+const shrunk = (page: Page) =>
+  page.evaluate<string[]>(`
+  [...document.querySelectorAll('[data-role="assistant"] summary > *')]
+    .filter((each) => each.checkVisibility())
+    .filter((each) => {
+      const { left, right, width, height } = each.getBoundingClientRect();
+      if (each.tagName === 'svg') return width !== 15 || height !== 15;
+      const isSubject = each.hasAttribute('dir');
+      const isCut = each.scrollWidth > each.clientWidth && !(isSubject && width > 250);
+      return isCut || left < 0 || right > innerWidth;
+    })
+    .map((each) => each.tagName + ' ' + each.textContent + ' ' + each.getBoundingClientRect().width)`);
 
 test('thoughts and tools while they arrive: folded, timed, grouped, said once', async ({
   page,
@@ -112,6 +129,11 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await steps.locator('> summary').click();
     await steps.getByText('weather').click();
     await expect(steps.getByText('No wind data')).toBeVisible();
+    // What turns begins at once, so a closed one that turns as well has arrived, too.
+    await expect(steps.locator('> summary > svg').first()).toHaveCSS('transform', quarterTurn);
+    const chevron = (tool: string) => steps.locator('[data-state] > summary', { hasText: tool }).locator('svg').first();
+    await expect(chevron('weather')).toHaveCSS('transform', quarterTurn);
+    for (const closed of ['tide_table', 'ferries']) await expect(chevron(closed)).toHaveCSS('transform', 'none');
     await expectAccessible(page);
   });
 
@@ -123,6 +145,35 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
       { type: 'text-delta', id: 't', delta: 'High water is at 06:12.' },
     );
     await expect(answer(page)).toContainText('High water is at 06:12.');
+  });
+
+  await test.step('a file that is within the answer has the icon of its type', async () => {
+    const files = answer(page).getByRole('link', { name: 'File', exact: true });
+    await stream.send({ type: 'file', mediaType: 'text/csv', url: 'data:text/csv,a%2Cb' });
+    await expect(files.locator('svg')).toHaveClass(/file-spreadsheet/);
+    await stream.send({ type: 'file', mediaType: 'audio/ogg', url: 'data:audio/ogg,a' });
+    await expect(files.last().locator('svg')).toHaveClass(/file-music/);
+  });
+
+  await test.step('on a phone icons keep their size, and words stay whole', async () => {
+    const command = 'node scripts/berths.mjs --from 2031-05-01 --to 2031-05-31 --harbour Emden';
+    const end = { kind: 'exit', code: 1 };
+    const longName = 'mcp__Harbour_office__berth_reservations_of_the_week_before_last';
+    await stream.send(
+      { type: 'tool-input-available', ...tool('c4', 'bash'), input: { command } },
+      {
+        type: 'tool-output-available',
+        toolCallId: 'c4',
+        output: { text: 'No', end, milliseconds: 9_000 },
+        dynamic: true,
+      },
+      { type: 'tool-input-available', ...tool('c5', longName), input: {} },
+    );
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(answer(page)).toContainText('berth_reservations_of_the_week_before_last');
+    await expect(answer(page).locator('summary', { hasText: 'exit code 1' })).toContainText(command);
+    await expect.poll(() => shrunk(page)).toEqual([]);
+    await expectNoSidewaysScroll(page);
   });
 
   await person.caller.must('POST', `/api/chat/${chatId}/stop`, {});
