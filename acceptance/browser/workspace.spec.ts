@@ -41,6 +41,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await page.locator('summary', { hasText: 'Ran a command' }).click();
     await expect(page.getByText('Exit code 0')).toBeVisible();
     await page.locator('summary', { hasText: 'Wrote count.sh' }).click();
+    await expect(page.locator('summary').getByText('Published result.txt', { exact: true })).toBeVisible();
     await expectAccessible(page);
   });
   await test.step('the result opens beside the conversation', async () => {

@@ -40,3 +40,23 @@ test('a command in the background that is looked at while it runs has not failed
   assert.deepEqual({ state, isFailed, seconds }, { state: undefined, isFailed: false, seconds: undefined });
   assert.equal(wordsOf('Started in the background.').isFailed, false);
 });
+
+test('the row of a published file says that it is published, and which file', () => {
+  const titleOf = (state: DynamicToolPart['state'], isLive: boolean) => {
+    const input = { path: 'reports/result.txt' };
+    const part: DynamicToolPart = {
+      type: 'dynamic-tool',
+      toolCallId: 'c',
+      toolName: 'publish_artifact',
+      state,
+      input,
+    };
+    return toolWords(part, isLive, t);
+  };
+  const title = (phase: string) => `tool.own.publish {"phase":"${phase}","file":"result.txt"}`;
+  assert.equal(titleOf('input-available', true).title, title('running'));
+  assert.equal(titleOf('output-error', true).title, title('failed'));
+  const { title: said, state, subject, isFailed } = titleOf('output-available', false);
+  assert.equal(said, title('done'));
+  assert.deepEqual({ state, subject, isFailed }, { state: undefined, subject: undefined, isFailed: false });
+});
