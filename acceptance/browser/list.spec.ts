@@ -162,6 +162,25 @@ test('search finds titles and texts, marks hits and leads to the message', async
 test('the palette opens conversations and settings, and runs actions', async ({ page, person, installation }) => {
   const [id = ''] = await make(person.caller, ['Harbour plan']);
   await open(page, installation);
+  await test.step('the search field shows its keys until somebody types into it', async () => {
+    const search = page.getByRole('searchbox');
+    const keys = page.getByRole('complementary', { name: 'Sidebar' }).locator('kbd');
+    await expect(keys).toHaveText(['Ctrl', 'K']);
+    const within = await search.boundingBox();
+    for (const key of await keys.all()) {
+      await expect(key).toBeInViewport({ ratio: 1 });
+      const box = await key.boundingBox();
+      const middle = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 };
+      expect(middle.x).toBeGreaterThan((within?.x ?? 0) + (within?.width ?? 0) / 2);
+      expect(middle.x).toBeLessThan((within?.x ?? 0) + (within?.width ?? 0));
+      expect(middle.y).toBeCloseTo((within?.y ?? 0) + (within?.height ?? 0) / 2, 0);
+    }
+    await search.focus();
+    await expect(keys.first()).toBeHidden();
+    await search.fill('harb');
+    await expect(keys).toHaveCount(0);
+    await search.fill('');
+  });
   await page.keyboard.press('Control+k');
   const field = page.getByRole('combobox', { name: 'Search and commands' });
   await expect(field).toBeFocused();
