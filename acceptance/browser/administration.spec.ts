@@ -227,6 +227,21 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await expect(page.getByRole('button', { name: 'Remove corp.example' })).toBeVisible();
   expect(await page.content()).not.toContain('real:secret');
 
+  await test.step('the stored secret stays with the address it was entered for', async () => {
+    const stays = page.getByText(
+      `The stored secret is only sent to ${new URL(provider.url).origin}. Enter it again for the new issuer.`,
+    );
+    await page.getByLabel('Issuer').fill('https://elsewhere.example');
+    await expect(stays).toBeVisible();
+    await page.getByLabel('Client secret', { exact: true }).fill('another');
+    await expect(stays).toBeHidden();
+    await page.getByLabel('Client secret', { exact: true }).fill('');
+    await page.getByLabel('Discovery URL').fill(`${provider.url}/.well-known/openid-configuration`);
+    await expect(stays).toBeHidden();
+    await page.getByLabel('Discovery URL').fill('');
+    await expect(stays).toBeVisible();
+  });
+
   await page.getByLabel('Issuer').fill(`${provider.url}/elsewhere`);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Enable anyway' }).click();

@@ -22,6 +22,7 @@ import { DomainTags } from './domain-tags.tsx';
 import { OidcChecks } from './oidc-checks.tsx';
 import {
   connectionOf,
+  originOfSecret,
   type SingleSignOnValues,
   singleSignOnFaults,
   singleSignOnPatch,
@@ -60,6 +61,7 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
   const { form, formProps, isBusy, failure } = api;
   const { values } = form;
   const isDirty = JSON.stringify(values) !== JSON.stringify(singleSignOnValues(stored));
+  const staysWith = originOfSecret(stored, values);
   const runTest = () => {
     setHeld(false);
     if (api.check(['issuer', 'discoveryUrl', 'clientId', 'clientSecret', 'scopes'])) void test.run(values);
@@ -101,9 +103,7 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
             <ClientSecretField form={form} isStored={stored.hasClientSecret} />
           </div>
           {stored.credentialsError ? <Notice kind="warning">{t('sso.secretUnreadable')}</Notice> : null}
-          {stored.credentialsOrigin ? (
-            <Notice kind="warning">{t('sso.secretMoved', { origin: stored.credentialsOrigin })}</Notice>
-          ) : null}
+          {staysWith ? <Notice kind="warning">{t('sso.secretMoved', { origin: staysWith })}</Notice> : null}
           <details className={adminClasses.more}>
             <summary>{t('sso.advanced')}</summary>
             <div className={classes.form}>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   connectionOf,
+  originOfSecret,
   readDomains,
   singleSignOnFaults,
   singleSignOnPatch,
@@ -9,7 +10,7 @@ import {
 } from './single-sign-on-values.ts';
 
 const t = (id: string) => id;
-const values = singleSignOnValues({
+const stored = {
   enabled: false,
   providerKey: 'sso',
   label: 'Single sign-on',
@@ -21,7 +22,8 @@ const values = singleSignOnValues({
   autoProvision: false,
   linkByEmail: false,
   allowedDomains: [],
-});
+};
+const values = singleSignOnValues(stored);
 const faultsOf = (changes: Partial<typeof values>) =>
   Object.entries(singleSignOnFaults({ ...values, ...changes }, t)).flatMap(([name, fault]) => (fault ? [name] : []));
 
@@ -40,6 +42,23 @@ test('the secret is sent when it is new, null when it is removed, else not at al
   assert.equal('clientSecret' in singleSignOnPatch(values), false);
   assert.equal(singleSignOnPatch({ ...values, clientSecret: 'x' }).clientSecret, 'x');
   assert.equal(singleSignOnPatch({ ...values, clearsSecret: true }).clientSecret, null);
+});
+
+test('the stored secret stays with the origin that it was entered for, wherever the form leads', () => {
+  const issuer = 'https://id.example.org';
+  const known = { ...stored, issuer };
+  const filled = singleSignOnValues(known);
+  const leftWith = (changes: Partial<typeof values>) => originOfSecret(known, { ...filled, ...changes });
+  assert.equal(leftWith({}), undefined);
+  assert.equal(leftWith({ issuer: `${issuer}/tenant` }), undefined);
+  assert.equal(leftWith({ issuer: 'https://new.example.org' }), issuer);
+  assert.equal(leftWith({ discoveryUrl: 'https://new.example.org/discovery' }), issuer);
+  assert.equal(leftWith({ issuer: 'https://new.example.org', discoveryUrl: `${issuer}/discovery` }), undefined);
+  assert.equal(leftWith({ issuer: 'https://new.example.org', clientSecret: 'x' }), undefined);
+  assert.equal(leftWith({ issuer: 'https://new.example.org', clearsSecret: true }), undefined);
+  const moved = { ...known, credentialsOrigin: 'https://old.example.org' };
+  assert.equal(originOfSecret(moved, filled), 'https://old.example.org');
+  assert.equal(originOfSecret({ ...moved, hasClientSecret: false }, filled), undefined);
 });
 
 test('a test result holds until something that matters is changed', () => {

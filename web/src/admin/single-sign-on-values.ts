@@ -1,6 +1,7 @@
 import type { OidcConfiguration } from '@homeport/contracts/admin';
 import { limits } from '@homeport/contracts/limits';
 import type { CallOptions } from '../api.ts';
+import { originLeft } from '../catalogue/provider-values.ts';
 import { textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 
@@ -56,6 +57,17 @@ export function singleSignOnPatch(values: SingleSignOnValues): Patch {
     scopes: rest.scopes.trim(),
     ...(clearsSecret ? { clientSecret: null } : clientSecret === '' ? {} : { clientSecret }),
   };
+}
+
+/** The origin that the stored secret stays with, if what is filled in has another and brings no secret of its own. */
+export function originOfSecret(stored: OidcConfiguration, values: SingleSignOnValues): string | undefined {
+  if (!stored.hasClientSecret || values.clientSecret !== '' || values.clearsSecret) return undefined;
+  return originLeft({ ...stored, address: addressOf(stored) }, addressOf(values));
+}
+
+/** Where a secret goes: the discovery document names the place. */
+function addressOf({ issuer, discoveryUrl }: Pick<SingleSignOnValues, 'issuer' | 'discoveryUrl'>): string {
+  return discoveryUrl.trim() === '' ? issuer : discoveryUrl;
 }
 
 /** The values that a test depends on; its result is valid only as long as none of them changes. */
