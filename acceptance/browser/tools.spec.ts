@@ -1,4 +1,4 @@
-import type { Page, Request } from '@playwright/test';
+import type { Locator, Page, Request } from '@playwright/test';
 import { addModels, type Caller, type Json } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
@@ -125,6 +125,48 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await dialog.getByRole('button', { name: 'Delete server' }).click();
     await expect(main).toContainText('No MCP servers yet');
   });
+});
+
+test('the tools say what the server claims of them; the buttons stay in sight however much there is to read', async ({
+  page,
+  installation,
+  person,
+  mcp,
+}) => {
+  const hints = [{ readOnlyHint: true }, {}, { destructiveHint: true }, { destructiveHint: true }];
+  const name = (index: number) => `reserve_a_berth_of_pier_${String(index).padStart(2, '0')}`;
+  const description = 'Looks at every berth of the harbour, and says who lies there since when. '.repeat(20);
+  mcp.tools = Array.from({ length: 40 }, (_, index) => ({
+    name: name(index),
+    description,
+    inputSchema: { type: 'object', properties: { berth: { type: 'string', description } } },
+    annotations: hints[index % 4],
+  }));
+  await person.caller.must('POST', '/api/mcp', { name: 'Harbour', url: mcp.url });
+  await page.goto(`${installation.url}/settings/tools`);
+  await page.getByRole('button', { name: 'Review and trust Harbour' }).click();
+  const review = page.getByRole('dialog', { name: 'Tools from Harbour' });
+  const tool = (index: number) => review.getByRole('region', { name: name(index), exact: true });
+  const title = (index: number) => tool(index).getByRole('heading', { level: 3 });
+  await expect(title(0)).toHaveText(`${name(0)}read-only`);
+  await expect(title(1)).toHaveText(name(1));
+  await expect(title(2)).toHaveText(`${name(2)}destructive`);
+  const buttons = ['Not now', 'Trust these 40 tools'].map((name) => review.getByRole('button', { name }));
+  for (const size of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    await test.step(`${size.width} px`, async () => {
+      await page.setViewportSize(size);
+      await page.evaluate(`document.querySelector('[role="dialog"]').scrollTo(0, 0)`);
+      await expectInSight(page, ...buttons, title(0).getByText(name(0)));
+      await expect.poll(() => page.evaluate<boolean>(toTheEnd)).toBe(true);
+      await expectInSight(page, ...buttons, tool(39).getByText('Schema, word for word'));
+      await expectAccessibleHere(page, '[role="dialog"] div:has(> label)');
+    });
+  }
+  await review.getByRole('button', { name: 'Trust these 40 tools' }).click();
+  await expect(page.getByRole('main').getByText('Trusted', { exact: true })).toBeVisible();
 });
 
 test('a server that cannot be reached is kept and says why; without the right everything is read only', async ({
@@ -256,6 +298,26 @@ test('a conversation uses the servers that were chosen for it', async ({
 async function chooseServers(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add files and tools' }).click();
   await expect(page.getByText('Tools in this conversation')).toBeVisible();
+}
+
+/** Scrolls the dialog to its end; true if it was there and there is something to scroll. */
+const toTheEnd = `(() => {
+  const dialog = document.querySelector('[role="dialog"]');
+  const end = dialog.scrollHeight - dialog.clientHeight;
+  const wasThere = end > 0 && end - dialog.scrollTop < 2;
+  dialog.scrollTo(0, end);
+  return wasThere;
+})()`;
+
+/** All of them are within the window as it is scrolled, with nothing over them. */
+async function expectInSight(page: Page, ...all: Locator[]): Promise<void> {
+  for (const one of all) {
+    await expect(one).toBeInViewport({ ratio: 1 });
+    const { x = 0, y = 0, width = 0, height = 0 } = (await one.boundingBox()) ?? {};
+    const place = `${x + width / 2}, ${y + height / 2}`;
+    const onTop = await page.evaluate<string>(`document.elementFromPoint(${place}).textContent || 'nothing'`);
+    expect(await one.textContent()).toContain(onTop);
+  }
 }
 
 /** A person's only server. */

@@ -3,7 +3,7 @@ import type { McpServer, McpTool } from '@homeport/contracts/mcp';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
@@ -116,6 +116,7 @@ function TrustRow({
 }) {
   const t = useText();
   const { fingerprint, tools } = server;
+  const namesId = useId();
   const [asks, setAsks] = useState(true);
   const changing = tools.filter((tool) => isDestructive(tool) && !Object.hasOwn(server.toolPolicies, tool.name));
   const names = changing.map((tool) => tool.name);
@@ -128,17 +129,25 @@ function TrustRow({
         </p>
       )}
       {isTrusted || fingerprint === null || names.length === 0 ? null : (
-        <label className={classes.askFirst}>
-          <input type="checkbox" checked={asks} onChange={(event) => setAsks(event.currentTarget.checked)} />
-          <span>
-            {t('mcp.askFirst', { count: names.length })}{' '}
+        <div>
+          <label className={classes.askFirst}>
+            <input
+              type="checkbox"
+              checked={asks}
+              onChange={(event) => setAsks(event.currentTarget.checked)}
+              aria-describedby={namesId}
+            />
+            {t('mcp.askFirst', { count: names.length })}
+          </label>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <p id={namesId} tabIndex={0} className={classes.asked}>
             {names.map((name) => (
               <code key={name}>
                 <ShownText text={name} />
               </code>
             ))}
-          </span>
-        </label>
+          </p>
+        </div>
       )}
       <div className={formClasses.actions}>
         <Button variant="default" onClick={onClose}>
