@@ -67,6 +67,13 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   await test.step('stored headers stay unless they are touched', async () => {
     await main.getByRole('button', { name: 'Edit Numbers' }).click();
     await expect(dialog.getByLabel('Header 1: value')).toHaveValue('Bearer first');
+    await test.step('another address does not get them', async () => {
+      const stay = `The stored headers stay with ${new URL(mcp.url).origin} and aren’t sent to the new address.`;
+      await dialog.getByLabel('URL').fill('https://elsewhere.example/mcp');
+      await expect(dialog.getByText(stay)).toBeVisible();
+      await dialog.getByLabel('URL').fill(mcp.url);
+      await expect(dialog.getByText(stay)).toBeHidden();
+    });
     await dialog.getByLabel('Name', { exact: true }).fill('Figures');
     const request = page.waitForRequest((each) => each.method() === 'PATCH');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -167,6 +174,22 @@ test('the tools say what the server claims of them; the buttons stay in sight ho
   }
   await review.getByRole('button', { name: 'Trust these 40 tools' }).click();
   await expect(page.getByRole('main').getByText('Trusted', { exact: true })).toBeVisible();
+});
+
+test('the stored secret of an OAuth client stays with the address it was entered for', async ({
+  page,
+  installation,
+  person,
+}) => {
+  const client = { clientId: 'homeport', clientSecret: 'hush' };
+  await person.caller.must('POST', '/api/mcp', { name: 'Gone', url: 'http://127.0.0.1:9/mcp', ...client });
+  await page.goto(`${installation.url}/settings/tools`);
+  await page.getByRole('button', { name: 'Edit Gone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('OAuth client', { exact: true }).click();
+  await expect(dialog.getByText('One is stored. Leave this empty to keep it.')).toBeVisible();
+  await dialog.getByLabel('URL').fill('https://elsewhere.example/mcp');
+  await expect(dialog.getByText('The stored secret stays with http://127.0.0.1:9. Enter it again')).toBeVisible();
 });
 
 test('a server that cannot be reached is kept and says why; without the right everything is read only', async ({

@@ -70,6 +70,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.clientId': 'Client-ID',
   'mcp.clientSecret': 'Client-Secret',
   'mcp.clientSecretStays': 'Es ist eines gespeichert. Lass das Feld leer, um es zu behalten.',
+  'mcp.clientSecretMoved': 'Das gespeicherte Secret bleibt bei {origin}. Gib es für die neue Adresse erneut ein.',
   'mcp.transportStdio': 'Programm',
   'mcp.transportStdioHint':
     'Ein Programm in deinem Arbeitsbereich, etwa ein Paket für npx oder uvx. Es startet, wenn es gebraucht wird, und wird dann vielleicht erst geladen.',

@@ -64,6 +64,7 @@ export const texts = {
   'mcp.clientId': 'Client ID',
   'mcp.clientSecret': 'Client secret',
   'mcp.clientSecretStays': 'One is stored. Leave this empty to keep it.',
+  'mcp.clientSecretMoved': 'The stored secret stays with {origin}. Enter it again for the new address.',
   'mcp.transportStdio': 'Program',
   'mcp.transportStdioHint':
     'A program in your workspace, such as an npx or uvx package. It starts when it is needed, and may be downloaded first.',

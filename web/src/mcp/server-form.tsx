@@ -183,7 +183,7 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
             <PasswordField
               {...form.getInputProps('clientSecret')}
               label={t('mcp.clientSecret')}
-              description={server?.hasClientSecret ? t('mcp.clientSecretStays') : undefined}
+              description={server?.hasClientSecret ? clientSecretHint(left, t) : undefined}
               autoComplete="off"
               data-1p-ignore
               data-lpignore="true"
@@ -203,6 +203,11 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
       </div>
     </form>
   );
+}
+
+/** What becomes of the stored secret if nothing is entered; `left` is the origin that it stays with. */
+function clientSecretHint(left: string | undefined, t: Translate): string {
+  return left === undefined ? t('mcp.clientSecretStays') : t('mcp.clientSecretMoved', { origin: left });
 }
 
 function envFault(text: string, t: Translate): string | undefined {
