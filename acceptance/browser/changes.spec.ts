@@ -176,7 +176,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     await offer.getByRole('button', { name: /^Undo \d files$/ }).click();
     await expect(since).toContainText('~/many-lines.txt');
     await since.getByRole('button', { name: 'Keep files' }).click();
-    await expect(page.getByText('Change everything again')).toBeVisible();
+    await expect(page.locator('[data-role="user"] [data-part="text"]')).toHaveText('Change everything again');
     await expect(answer).toContainText('Everything is changed.');
   });
 });
