@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { scratchFolder, setUp, startProduct, workspacePids } from '../product.ts';
 import { addPerson, openTerminal } from './people.ts';
 
@@ -23,7 +24,7 @@ test('a stop of the service ends the workspaces that nobody uses, and no other',
   product.kill('SIGTERM');
   assert.equal(await product.exited, 0, product.output());
   terminal.close();
-  assert.equal(workspacePids(dataDir).length, 2, 'only the one in use runs on');
+  await until('only the one in use runs on', () => workspacePids(dataDir).length === 2);
 
   const again = await startProduct(dataDir, env);
   for (const caller of [ada, bob]) caller.url = again.url;

@@ -12,6 +12,7 @@ import {
   createChat,
   idle,
   partsOf,
+  passLease,
   postChat,
   readStream,
   submit,
@@ -125,10 +126,12 @@ async function crash(user: SignedIn, chatId: string): Promise<void> {
   const run = deps.responses.find(response.assistantId);
   run?.lose();
   await run?.done;
-  await deps.db.pool.query(`update responses set lease_until = now() - interval '1 s' where id = $1`, [
-    response.assistantId,
-  ]);
-  await interruptExpired(deps, { chatId });
+  // A heartbeat from before it was lost may renew its lease once more.
+  await until('it is interrupted', async () => {
+    await passLease(app, chatId);
+    await interruptExpired(deps, { chatId });
+    return (await chatDetail(user, chatId)).response === null;
+  });
 }
 
 for (const kind of ['anthropic', 'openai-responses', 'gemini'] as const) {

@@ -142,7 +142,9 @@ for (const mode of ['cut', 'stall'] as const) {
       assert.equal(last.messageMetadata?.status, 'interrupted');
       assert.equal(await request.closed, 'aborted');
       const elsewhere = at(other, user);
-      const detail = await until(async () => {
+      // As in `passLeases`, in case a heartbeat had reached the database before that was cut off.
+      const detail = await until('the other one ends it', async () => {
+        await passLease({ database }, chatId);
         const found = await chatDetail(elsewhere, chatId);
         return found.response === null && found;
       });

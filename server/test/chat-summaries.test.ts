@@ -163,9 +163,11 @@ test('while a summary is made it runs as a response: followed, stopped, and the 
   assert.equal(stopped.body.stopped, true);
   const frames = (await followed).frames.map(({ frame }) => frame.type);
   assert.deepEqual(frames, ['start', 'data-step', 'abort', 'finish', 'data-next']);
-  await until(async () => (await chatDetail(user, chatId)).messages.at(-2).parts[0].text === 'Next');
-  await idle(app);
-  const { messages, summaries } = await chatDetail(user, chatId);
+  const { messages, summaries } = await until('the next message is answered', async () => {
+    const found = await chatDetail(user, chatId);
+    const [asked, answered] = found.messages.slice(-2);
+    return found.response === null && asked.parts[0].text === 'Next' && answered.status === 'complete' && found;
+  });
   assert.deepEqual(
     [messages.length, messages.at(-1).status, messages.at(-2).parts[0].text, summaries],
     [10, 'complete', 'Next', []],

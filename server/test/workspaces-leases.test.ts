@@ -17,7 +17,8 @@ let one: TestApp;
 let other: TestApp;
 let user: SignedIn;
 before(async () => {
-  const options = { workspaceRuntime: runtime, workspaceTimings: quiet, clock };
+  // Nor are leases renewed by themselves: what a test lets expire would be held again.
+  const options = { workspaceRuntime: runtime, workspaceTimings: { ...quiet, renewMs: 1_000_000_000 }, clock };
   one = await startTestApp(options);
   other = await startTestApp({ ...options, database: one.database });
 });
