@@ -35,6 +35,7 @@ import { ReceiptBanner } from './receipt-banner.tsx';
 import type { Suggestion } from './suggestion-menu.tsx';
 import { useAnsweringModel } from './use-answering-model.ts';
 import { useAssistantChoice } from './use-assistant-choice.ts';
+import { useChoices } from './use-choices.ts';
 import { useDraft } from './use-draft.ts';
 import { useEffort } from './use-effort.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
@@ -99,9 +100,10 @@ export const Composer = memo(function Composer(props: Props) {
     setShowsTray(true);
   };
   const { isOver, onPaste } = useIncomingFiles(take);
-  const servers = useServerChoice(store, chat);
+  const choices = useChoices(store);
+  const servers = useServerChoice(store, chat, choices);
   const effort = useEffort(store.chatId);
-  const assistant = useAssistantChoice(store, chat, newChat);
+  const assistant = useAssistantChoice(store, chat, newChat, choices);
   const answering = useAnsweringModel(decision, chat, assistant.assistant);
   const suggestions = useSuggestions(field);
   const [asking, setAsking] = useState<McpPrompt>();
@@ -115,7 +117,9 @@ export const Composer = memo(function Composer(props: Props) {
     if (compact) return summarize(compact.focus);
     const { chatId } = store;
     const files = fileParts(attached);
-    if (newChat && files.length > 0 && !(await settleAssistant())) return;
+    if (newChat && files.length > 0) void assistant.settle();
+    const saving = choices.saving();
+    if (saving && !(await isSettled(saving))) return;
     const choice = { decision, effort: effort.chosen, mcpServerIds: servers.forNewChat };
     const receipt = createReceipt({
       chatId,
@@ -132,9 +136,9 @@ export const Composer = memo(function Composer(props: Props) {
     servers.keep();
     if (isNow) await sendNow(receipt.messageId);
   };
-  const settleAssistant = () => {
+  const isSettled = (saving: Promise<boolean>) => {
     setSettling(true);
-    return assistant.settle().finally(() => setSettling(false));
+    return saving.finally(() => setSettling(false));
   };
   const sendNow = async (messageId: string) => {
     const input = inputOf(store.getView().inputs, messageId);
@@ -347,9 +351,13 @@ function notices(
   return texts;
 }
 
-/** Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard. */
+/**
+ * Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard, and
+ * nobody is renaming a conversation: a double click opens it as well.
+ */
 function useAutofocus(field: RefObject<HTMLTextAreaElement | null>, isOpen: boolean): void {
   useEffect(() => {
-    if (isOpen && !matchMedia('(pointer: coarse)').matches) field.current?.focus({ preventScroll: true });
+    if (!isOpen || matchMedia('(pointer: coarse)').matches) return;
+    if (!document.activeElement?.matches('[data-renaming]')) field.current?.focus({ preventScroll: true });
   }, [isOpen, field]);
 }

@@ -1,27 +1,17 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { useState } from 'react';
-import { call } from '../api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import type { Choices } from './use-choices.ts';
 
 /**
  * The MCP servers whose tools a conversation uses: null for all that are trusted. Of a new one they are set with its
  * first message.
  */
-export function useServerChoice(store: ConversationStore, chat: Chat | undefined) {
-  const t = useText();
+export function useServerChoice(store: ConversationStore, chat: Chat | undefined, choices: Choices) {
   const [chosen, setChosen] = useState<string[] | null>();
-  const { chatId } = store;
   const save = async (mcpServerIds: string[] | null) => {
-    try {
-      await call('PATCH /api/chats', { body: { id: chatId, mcpServerIds } });
-      store.follow();
-    } catch (error) {
-      showFailure(t('nav.changeFailed'), failureText(error, t));
-      setChosen(undefined);
-    }
+    if (await choices.save({ mcpServerIds })) store.follow();
+    else setChosen(undefined);
   };
   return {
     ids: chosen === undefined ? (chat?.mcpServerIds ?? null) : chosen,

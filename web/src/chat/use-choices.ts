@@ -1,0 +1,45 @@
+import { useMemo, useRef } from 'react';
+import { type CallOptions, call } from '../api.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { failureText } from '../failure-text.ts';
+import { showFailure } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { inOrder } from '../in-order.ts';
+
+/** What a person chose for a conversation's next answers, on its way to the server. */
+export type Choices = {
+  /** True when the server has it; a failure is told. */
+  save: (fields: Fields) => Promise<boolean>;
+  /** While any is on its way: whether all of them arrive. A message that was sent before would not know of them. */
+  saving: () => Promise<boolean> | undefined;
+};
+type Fields = Pick<NonNullable<CallOptions<'PATCH /api/chats'>['body']>, 'assistantId' | 'mcpServerIds'>;
+
+export function useChoices({ chatId }: ConversationStore): Choices {
+  const t = useText();
+  const open = useRef<Promise<boolean>>(undefined);
+  return useMemo(() => {
+    const changes = inOrder();
+    const save = async (fields: Fields): Promise<boolean> => {
+      try {
+        await changes.do(() => call('PATCH /api/chats', { body: { id: chatId, ...fields } }));
+        return true;
+      } catch (error) {
+        showFailure(t('nav.changeFailed'), failureText(error, t));
+        return false;
+      }
+    };
+    return {
+      save: (fields) => {
+        const saved = save(fields);
+        const all = Promise.all([open.current, saved]).then((each) => !each.includes(false));
+        open.current = all;
+        void all.then(() => {
+          if (open.current === all) open.current = undefined;
+        });
+        return saved;
+      },
+      saving: () => open.current,
+    };
+  }, [chatId, t]);
+}
