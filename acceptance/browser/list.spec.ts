@@ -43,7 +43,11 @@ test('rename with F2 and double click, keeping the focus', async ({ page, person
   await page.keyboard.type('Pier plan');
   await page.keyboard.press('Enter');
   await expect(row(page, 'Pier plan').locator('[data-row]')).toBeFocused();
+  // The first click opens it, and the page that comes leaves the focus where it is.
   await row(page, 'Tide tables').locator('[data-row]').dblclick();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Tide tables');
+  await expect(composer(page)).toBeEnabled();
+  await expect(page.getByLabel('New title')).toBeFocused();
   await page.keyboard.type('Ebb');
   await page.keyboard.press('Escape');
   await expect(row(page, 'Tide tables')).toBeVisible();

@@ -143,6 +143,7 @@ function RenameField({
   return (
     <input
       className={classes.rename}
+      data-renaming
       defaultValue={title}
       maxLength={limits.titleMax}
       aria-label={t('nav.renameLabel')}
