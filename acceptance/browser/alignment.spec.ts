@@ -10,6 +10,11 @@ const pixel = Buffer.from(
   'base64',
 );
 
+/** What is scrolled or drawn anew between two looks is looked at again. */
+async function atRest(look: () => Promise<void>): Promise<void> {
+  await expect(look).toPass({ timeout: 30_000 });
+}
+
 async function boxOf(locator: Locator) {
   await expect(locator).toBeVisible();
   const box = await locator.boundingBox();
@@ -42,13 +47,15 @@ test('below a message its time stays within the bubble, above it pictures and fi
   await expect(done(page)).toBeVisible();
   const message = page.locator('[data-role="user"]');
   await message.hover();
-  const bubble = await boxOf(message.locator('[data-part="text"]'));
-  const time = await boxOf(message.locator('time'));
-  expect(time.right).toBeLessThanOrEqual(bubble.right);
-  expect(time.top).toBeGreaterThanOrEqual(bubble.bottom);
-  const picture = await boxOf(message.locator('a, button').filter({ has: page.locator('img') }));
-  const chip = await boxOf(message.getByRole('link', { name: 'Open data.csv' }));
-  expect(chip.bottom).toBeCloseTo(picture.bottom, 0);
+  await atRest(async () => {
+    const bubble = await boxOf(message.locator('[data-part="text"]'));
+    const time = await boxOf(message.locator('time'));
+    expect(time.right).toBeLessThanOrEqual(bubble.right);
+    expect(time.top).toBeGreaterThanOrEqual(bubble.bottom);
+    const picture = await boxOf(message.locator('a, button').filter({ has: page.locator('img') }));
+    const chip = await boxOf(message.getByRole('link', { name: 'Open data.csv' }));
+    expect(chip.bottom).toBeCloseTo(picture.bottom, 0);
+  });
   const icon = message.getByRole('link', { name: 'Open data.csv' }).locator('svg');
   await expect(icon).toHaveClass(/file-spreadsheet/);
 });
@@ -61,10 +68,12 @@ test('the field for a reason stands on one line with its buttons', async ({ page
   await send(page, 'mcp__Box__erase {}');
   const card = page.getByRole('region', { name: 'Allow Box to run erase?' });
   await card.getByRole('button', { name: 'Deny with a reason…' }).click();
-  const field = await boxOf(card.getByLabel('Reason for the model (optional)'));
-  for (const name of ['Deny', 'Cancel']) {
-    expect((await boxOf(card.getByRole('button', { name, exact: true }))).middle).toBeCloseTo(field.middle, 0);
-  }
+  await atRest(async () => {
+    const field = await boxOf(card.getByLabel('Reason for the model (optional)'));
+    for (const name of ['Deny', 'Cancel']) {
+      expect((await boxOf(card.getByRole('button', { name, exact: true }))).middle).toBeCloseTo(field.middle, 0);
+    }
+  });
   await card.getByRole('button', { name: 'Deny', exact: true }).click();
   await expect(done(page)).toBeVisible();
   mcp.close();
@@ -130,8 +139,9 @@ test('in German the fields for all models share a line, and so do the buttons of
     .getByRole('button', { name: /^Anbieter hinzufügen/ })
     .first()
     .click();
-  const buttons = await page.getByRole('dialog').locator('form > :last-child').getByRole('button').all();
-  expect(buttons.length).toBeGreaterThan(1);
+  const footer = page.getByRole('dialog').locator('form > :last-child').getByRole('button');
+  await expect(footer.nth(1)).toBeVisible();
+  const buttons = await footer.all();
   const [one, ...rest] = await Promise.all(buttons.map(boxOf));
   for (const other of rest) expect(other.middle).toBeCloseTo(one?.middle ?? 0, 0);
   await context.close();

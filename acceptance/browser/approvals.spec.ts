@@ -66,9 +66,11 @@ test('on a phone all of a long input can be read beside the buttons; one press d
   await expect(deny).toBeVisible();
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
+  // Both of these end on a wide window.
+  await page.setViewportSize({ width: 390, height: 700 });
   for (const line of ['Line 1 ', 'Line 30 ', 'Line 60 ']) {
     await test.step(line, async () => {
-      expect(await isReadable(page, line)).toBe(true);
+      await expect.poll(() => isReadable(page, line)).toBe(true);
       await expect(deny).toBeInViewport({ ratio: 1 });
     });
   }
@@ -145,6 +147,7 @@ test('the list says which conversation waits for the person and which answer fai
   // Only what was opened here can be news.
   await page.goto(`${installation.url}/c/${failing}`);
   await expect(row('Goes wrong').locator('[aria-current]')).toBeVisible();
+  await expect(page.getByRole('log')).toBeVisible();
   await page.getByRole('link', { name: 'New conversation' }).first().click();
   await expect(page.locator('[data-chat] [aria-current]')).toHaveCount(0);
   await send(asking, asks, 'mcp__Box__erase {"text":"one"}');

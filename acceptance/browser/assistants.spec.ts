@@ -219,6 +219,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
     await main.getByRole('button', { name: 'Options for /tomatoes' }).click();
     await page.getByRole('menuitem', { name: 'Replace files…' }).click();
     await dialog.locator('input[type="file"]').setInputFiles(folder);
+    await expect(dialog).toContainText('tomatoes.zip');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog).toBeHidden();
     await giveCookie(page.context(), installation.url, person.caller);

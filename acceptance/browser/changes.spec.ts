@@ -158,7 +158,10 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: null });
     await offer.getByRole('button', { name: 'Cancel' }).click();
+    await open.click();
+    await expect(panelOf(page).getByRole('listitem')).toHaveCount(5);
     await expect(undone).toHaveCount(0);
+    await panelOf(page).getByRole('button', { name: 'Close' }).click();
     await answer.getByRole('button', { name: 'Regenerate', exact: true }).click();
     await offer.getByRole('button', { name: 'Undo 5 files' }).click();
     await expect(page.getByText('Version 2 of 2')).toBeAttached();

@@ -56,7 +56,8 @@ test('on a touch screen Enter is a new line, and the field does not take the foc
   await giveCookie(context, installation.url, person.caller);
   const page = await context.newPage();
   await page.goto(installation.url);
-  await expect(field(page)).toBeVisible();
+  // Comes long after the field, which would have the focus by then.
+  await expect(page.getByRole('button', { name: 'Model: echo' })).toBeVisible();
   await expect(field(page)).not.toBeFocused();
   await field(page).tap();
   await page.keyboard.type('one');
@@ -164,6 +165,8 @@ test('an edited message is a new version; nothing is destroyed, the unfinished e
   await page.keyboard.press('Enter');
   await isDone(page, 1);
   const editor = page.getByLabel('Edit your message');
+  await expect(page.getByRole('button', { name: 'Edit message' })).toBeEnabled();
+  await expect(field(page)).toBeFocused();
   await page.keyboard.press('ArrowUp');
   await editor.fill('Second try');
   await page.keyboard.press('Escape');

@@ -65,6 +65,7 @@ test('a PDF says what the model will read of it, and a citation opens the page',
     await field.fill(words);
     await field.press('Enter');
     await answer.getByRole('link', { name: '[lease.pdf, page 41]' }).click();
+    await expect(panel.locator('iframe')).toHaveAttribute('src', /#page=41$/);
     await panel.getByRole('button', { name: 'Text for models' }).click();
     await expect(panel).toContainText('The file has no page by that name.');
     await expect(panel).toContainText('Clause 1: nothing special.');

@@ -3,6 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { addModels } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 // One pixel.
 const picture = Buffer.from(
@@ -158,6 +159,7 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   installation,
   person,
 }) => {
+  await keepNotices(page);
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Files' });
   await page.goto(`${installation.url}/c/${chat.id}?panel=files`);
   const panel = page.getByRole('complementary', { name: 'Files' });
@@ -180,13 +182,12 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   await dialog.getByLabel('New name').fill('first.txt');
   await dialog.getByRole('button', { name: 'Rename' }).click();
   await expect(rows).toContainText('first.txt');
+  await dismissNotice(page, 'moved to first.txt.');
 
   await choose('first.txt', 'Move…');
   await dialog.getByLabel('Folder', { exact: true }).fill('papers/old');
   await dialog.getByRole('button', { name: 'Move' }).click();
   const moved = page.getByText('“first.txt” moved to papers/old/first.txt.').locator('..').locator('..');
-  // A notice goes away by itself, but not under the pointer.
-  await moved.hover();
   await expect(rows.getByRole('button', { name: /^papers/ })).toBeVisible();
   await expect(rows.getByRole('button', { name: /^first.txt/ })).toHaveCount(0);
   await moved.getByRole('button', { name: 'Undo' }).click();
@@ -201,6 +202,7 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   await expect(dialog).toContainText('This can’t be undone.');
   await dialog.getByRole('button', { name: 'Delete file' }).click();
   await expect(rows.getByRole('listitem')).toHaveCount(1);
+  await dismissNotice(page, '“two.txt” deleted.');
   await expectOpensByKeyboard(page, rows);
 });
 

@@ -88,7 +88,10 @@ async function runLane(lane: Lane, name: string, count: number): Promise<string[
     const found = await recover(page);
     lane.found.set(found, (lane.found.get(found) ?? 0) + 1);
     const isFull = index % messagesPerChat === messagesPerChat - 1;
-    if (isFull) await page.getByRole('link', { name: 'New conversation' }).first().click();
+    if (isFull) {
+      await page.getByRole('link', { name: 'New conversation' }).first().click();
+      await expect(page.getByRole('switch', { name: 'Temporary' })).toBeVisible();
+    }
   }
   await page.close();
   return texts;

@@ -27,8 +27,8 @@ async function openByEnter(page: Page, button: Locator, focused: Locator): Promi
   await expect(async () => {
     await button.focus();
     await page.keyboard.press('Enter');
-    await expect(focused).toBeVisible({ timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+    await expect(focused).toBeVisible({ timeout: 10_000 });
+  }).toPass({ timeout: 120_000 });
 }
 
 async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; modelPinned?: boolean }> {

@@ -136,8 +136,8 @@ test('an app in Python runs in the workspace: forms, its own cookie, and its nex
   if (flask.length === 0) terminal.send(new TextEncoder().encode(`\u0003python3 ${run}\n`));
   await expect(async () => {
     await page.getByRole('button', { name: 'Reload' }).click();
-    await expect(app.locator('h1')).toHaveText('second', { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+    await expect(app.locator('h1')).toHaveText('second', { timeout: 10_000 });
+  }).toPass({ timeout: 120_000 });
   await expect(app.locator('p')).toHaveText('Ada');
   terminal.close();
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
+import { keepNotices } from './timers.ts';
 
 /** A provider whose list of models says how large their windows are. */
 async function startListing(windows: Record<string, number>) {
@@ -20,6 +21,7 @@ test('refreshing shows what the list says otherwise, and changes only what nobod
   installation,
   person,
 }) => {
+  await keepNotices(page);
   const windows: Record<string, number> = { large: 64_000, mine: 64_000, old: 8_000 };
   const listing = await startListing(windows);
   const { caller } = person;

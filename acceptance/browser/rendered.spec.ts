@@ -198,11 +198,13 @@ const atTop = `if (top === window) {
     const end = () => { removeEventListener('message', listen); frame.remove(); resolve(); };
     const listen = ({ data, source: from }) => {
       if (from !== frame.contentWindow) return;
-      if (data.type === 'ready') from.postMessage({ kind: 'html', source, isTypeScript: false }, '*');
+      if (data.type === 'ready') {
+        from.postMessage({ kind: 'html', source, isTypeScript: false }, '*');
+        setTimeout(end, 1_500);
+      }
       if (data.over) end();
     };
     addEventListener('message', listen);
-    setTimeout(end, 1_500);
     document.body.append(frame);
   });
 }`;

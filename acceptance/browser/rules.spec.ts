@@ -1,7 +1,9 @@
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 test('rules for tools are set in the settings, and for one conversation', async ({ page, installation, person }) => {
+  await keepNotices(page);
   await page.goto(`${installation.url}/settings/tools`);
   const main = page.getByRole('main');
   await expect(main.getByRole('radio', { name: 'Auto' })).toBeChecked();
@@ -13,7 +15,7 @@ test('rules for tools are set in the settings, and for one conversation', async 
   await expectAccessible(page);
   await page.screenshot({ path: test.info().outputPath('wide.png'), fullPage: true });
   await main.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Rules saved')).toBeVisible();
+  await dismissNotice(page, 'Rules saved');
   const rules = [{ tool: 'bash', pattern: 'git push *', policy: 'deny' }];
   expect(await person.caller.must('GET', '/api/workspace/rules')).toEqual({
     preset: 'ask',

@@ -141,7 +141,7 @@ test('with the other setting it stays where the answer begins', async ({ page, p
   await finishAnswers(provider);
   await expect(stop(page)).toHaveCount(0);
   await ask(page, 'And now stay');
-  const asked = page.locator('[data-role="user"]').last();
+  const asked = page.locator('[data-role="user"]').filter({ hasText: 'And now stay' });
   await expect(asked).toBeInViewport();
   await settled(page);
   const before = await asked.boundingBox();

@@ -1,7 +1,7 @@
 import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, password, signInElsewhere, test } from './fixtures.ts';
-import { keepNotices } from './timers.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 test('providers: empty, added with a test, models chosen, edited without the key, deleted', async ({
   page,
@@ -131,6 +131,7 @@ test('a provider test that fails says what to do, per reason', async ({ page, in
 });
 
 test('models: default, edit, disable, delete', async ({ page, installation, person, provider }) => {
+  await keepNotices(page);
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(`${installation.url}/settings/models`);
   const row = (name: string) =>
@@ -142,9 +143,10 @@ test('models: default, edit, disable, delete', async ({ page, installation, pers
   await page.getByRole('menuitem', { name: 'Make default' }).click();
   await expect(row('reason')).toContainText('Default');
   await expect(row('echo')).not.toContainText('Default');
+  await dismissNotice(page, 'reason is now the default.');
   await page.getByRole('switch', { name: 'Use reason' }).press('Space');
   await expect(row('reason')).not.toContainText('Default');
-  await expect(page.getByText('is now the default.').last()).toBeVisible();
+  await dismissNotice(page, 'is now the default.');
 
   await page.getByRole('button', { name: 'Options for think' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();

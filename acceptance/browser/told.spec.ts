@@ -35,6 +35,7 @@ test('the effort is chosen by the keyboard, sent with each turn, and stays over 
   ]);
   const menu = page.getByRole('menu', { name: 'Reasoning effort' });
   await page.getByRole('button', { name: 'Add files and tools' }).press('Enter');
+  await expect(page.locator('[role="menu"]:focus-within')).toBeVisible();
   await page.getByRole('menuitem', { name: 'Reasoning effort…' }).press('Enter');
   await expect(menu.getByRole('menuitemradio', { name: 'Default' })).toHaveAttribute('aria-checked', 'true');
   await expect(menu).toContainText('How long the model thinks');
@@ -140,6 +141,7 @@ test('a temporary conversation is marked and not listed; it is kept or ended', a
   await ask(page, 'soon gone', 1);
   const address = page.url();
   await mark.getByRole('button', { name: 'End now' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.getByRole('button', { name: 'Delete now' }).press('Enter');
   await expect(page).toHaveURL(`${installation.url}/`);
   await page.goto(address);

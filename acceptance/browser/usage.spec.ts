@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { addModels, administrator } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
+import { dismissNotice, keepNotices } from './timers.ts';
 
 test('usage: one’s own by day and model, and a file of it; a budget is shown before it is used up, and then refuses', async ({
   page,
@@ -58,6 +59,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
 }) => {
   const admin = await signInElsewhere(installation.url, administrator.email);
   await giveCookie(context, installation.url, admin);
+  await keepNotices(page);
   await page.goto(`${installation.url}/settings/admin/usage`);
   await page.getByText('Person', { exact: true }).click();
   await expect(page.getByRole('link', { name: 'Download CSV' })).toHaveAttribute('href', /by=person/);
@@ -71,12 +73,14 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await page.getByLabel('E-mail address').fill(person.email);
   await page.getByRole('button', { name: 'Add budget' }).click();
   await expect(page.getByText('$19.50 a month')).toBeVisible();
+  await dismissNotice(page, 'Budgets saved');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   const { budgets } = await admin.must('GET', '/api/admin/budgets');
   expect(budgets).toMatchObject([{ scope: 'person', unit: 'cost', period: 'month', limit: 19_500_000, spent: 0 }]);
   await page.getByRole('button', { name: /Remove the budget/ }).click();
   await expect(page.getByText('No budgets')).toBeVisible();
+  await dismissNotice(page, 'Budgets saved');
   expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
 
   await page.getByLabel('Steps').fill('0');
@@ -85,7 +89,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await expect(page.getByText('Enter a whole number from 1 to 2,000.')).toBeVisible();
   await page.getByLabel('Steps').fill('50');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Limits per answer saved')).toBeVisible();
+  await dismissNotice(page, 'Limits per answer saved');
   const config = await admin.must('GET', '/api/admin/config');
   expect(config.turnBudget).toEqual({ steps: 50, minutes: 120, tokens: 250_000 });
   await page.getByRole('button', { name: 'Reset to defaults' }).click();

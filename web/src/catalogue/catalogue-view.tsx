@@ -51,8 +51,8 @@ export function Loading() {
       <span role="status" className="visually-hidden">
         {t('app.loading')}
       </span>
-      <div className={classes.block} />
-      <div className={classes.block} />
+      <div className={classes.block} aria-busy="true" />
+      <div className={classes.block} aria-busy="true" />
     </div>
   );
 }
