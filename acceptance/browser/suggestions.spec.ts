@@ -12,6 +12,13 @@ const selected = (page: Page) =>
     return value.slice(selectionStart, selectionEnd);
   })()`);
 
+/** Time in which a page that does not wait would have sent something. */
+const manyFrames = `new Promise((resolve) => {
+  let left = 30;
+  const next = () => (left-- === 0 ? resolve() : requestAnimationFrame(next));
+  next();
+})`;
+
 test('a saved prompt is found by its name, inserted, and filled in with the Tab key alone', async ({
   page,
   person,
@@ -101,6 +108,7 @@ test('an assistant is chosen with @, from the start page or by an address; the a
     await page.keyboard.type('alone');
     await page.keyboard.press('Enter');
     await expect(field(page)).toBeDisabled();
+    await page.evaluate(manyFrames);
     expect(sent).toContain('PATCH /api/chats');
     expect(sent).not.toContain('POST /api/chat/start');
     known.resolve();
