@@ -178,12 +178,14 @@ function stopping(operation: { id: string }, reason: StopReason, error: string |
  */
 export type StopRule =
   | { kind: 'any' }
+  | { kind: 'disabled' }
   | { kind: 'running' }
   | { kind: 'unused'; idleMs: number }
   | { kind: 'left over' };
 
 function condition(rule: StopRule): RawBuilder<boolean> {
   if (rule.kind === 'any') return sql<boolean>`phase in ('starting', 'running')`;
+  if (rule.kind === 'disabled') return sql<boolean>`phase in ('starting', 'running') and not ${enabledUser}`;
   if (rule.kind === 'running') return sql<boolean>`phase = 'running'`;
   if (rule.kind === 'left over') return sql<boolean>`phase = 'stopped'`;
   // A lease touches the row, so this is checked again on the row's new version

@@ -34,7 +34,7 @@ export async function sweepWorkspaces(deps: SweepDeps): Promise<void> {
 /** Ends the workspaces of disabled accounts, whoever disabled them. */
 export async function stopDisabled({ operations, ...deps }: Pick<SweepDeps, 'db' | 'operations'>): Promise<void> {
   for (const userId of await listOfDisabled(deps))
-    await operations.stop({ userId, reason: 'disabled' }, { kind: 'any' });
+    await operations.stop({ userId, reason: 'disabled' }, { kind: 'disabled' });
 }
 
 async function keepHost(deps: SweepDeps, host: string): Promise<void> {
