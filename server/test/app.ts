@@ -178,7 +178,13 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
-    workspaceTimings: { ...defaultWorkspaceTimings, ...options.workspaceTimings },
+    // A pause of the machine is no daemon that is gone.
+    workspaceTimings: {
+      ...defaultWorkspaceTimings,
+      healthMs: 60_000,
+      statusHealthMs: 60_000,
+      ...options.workspaceTimings,
+    },
     ...(options.readSpace === undefined ? {} : { readSpace: options.readSpace }),
     ...(options.workspaceRuntime === undefined ? {} : { workspaceRuntime: options.workspaceRuntime }),
   });

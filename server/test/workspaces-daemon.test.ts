@@ -35,7 +35,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const daemon = createDaemon({ address: async () => ({ socketPath }), token: 'the-token' });
+const daemon = createDaemon({ address: async () => ({ socketPath }), token: 'the-token', healthMs: 5_000 });
 const schema = z.object({ value: z.number() });
 const json = (body: string, status = '200 OK', headers = '') =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
@@ -170,7 +170,11 @@ test('whoever leaves gets their own reason, and the connection is closed', async
 });
 
 test('nobody at the address is the same error', async () => {
-  const nobody = createDaemon({ address: async () => ({ socketPath: join(folder, 'nobody') }), token: 't' });
+  const nobody = createDaemon({
+    address: async () => ({ socketPath: join(folder, 'nobody') }),
+    token: 't',
+    healthMs: 5_000,
+  });
   await refused(nobody.call('/v1/x', schema));
   await refused(nobody.health());
 });

@@ -10,7 +10,7 @@ import type { Daemon } from './daemon.ts';
 
 const answerBytesMax = 4 * 1024 * 1024;
 const answerMs = 60_000;
-const healthMs = 5_000;
+const refusalMs = 5_000;
 
 /** Refusals that mean the same to a person as to us; anything else is the daemon's fault. */
 const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
@@ -23,8 +23,11 @@ const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
   busy: 'rate_limited',
 };
 
-/** A daemon at its runtime's address, opened by `token`. `address` is called for every request, since it may change. */
-export function createDaemon(options: { address: () => Promise<DaemonAddress>; token: string }): Daemon {
+/** `address` is called for every request, since it may change. */
+type DaemonOptions = { address: () => Promise<DaemonAddress>; token: string; healthMs: number };
+
+/** A daemon at its runtime's address, opened by `token`, which has `healthMs` to say that it is there. */
+export function createDaemon(options: DaemonOptions): Daemon {
   const request: Daemon['request'] = async (path, init = {}) => {
     const headers = { ...init.headers, authorization: `Bearer ${options.token}` };
     try {
@@ -77,11 +80,11 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
       }
       if (answer instanceof Duplex) return answer;
       const { body } = answer;
-      const timer = systemClock.after(healthMs, () => body.destroy(new Error('the refusal did not come in time')));
+      const timer = systemClock.after(refusalMs, () => body.destroy(new Error('the refusal did not come in time')));
       throw refusal(answer.status, await readJson(answer, signal).finally(() => timer.stop()));
     },
     async health(signal) {
-      const timeout = AbortSignal.timeout(healthMs);
+      const timeout = AbortSignal.timeout(options.healthMs);
       try {
         return await call('/v1/health', daemonHealth, {
           signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

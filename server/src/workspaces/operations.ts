@@ -81,8 +81,9 @@ export class Operations {
 
   /** The daemon of a generation. */
   daemonOf(userId: string, generation: number, keyId: string): Daemon {
-    const { runtime, secrets } = this.#deps;
+    const { runtime, secrets, timings } = this.#deps;
     return createDaemon({
+      healthMs: timings.healthMs,
       address: async () => runtime.dial(userId),
       // Without its key, the daemon cannot be opened; it refuses any other token.
       token: daemonToken(secrets, keyId, userId, generation) ?? 'unknown',

@@ -18,7 +18,6 @@ export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceId
 
 /** How long a daemon that answered is assumed to be there. */
 const seenMs = 5_000;
-const statusHealthMs = 2_000;
 const giveUpMs = 1_000;
 /** Daemons end themselves after half an hour without a request. */
 const greetMs = 10 * 60_000;
@@ -58,7 +57,7 @@ export class RuntimeWorkspaces implements Workspaces {
     const state = await findWorkspace(this.#deps, userId);
     if (state?.phase !== 'running') return statusOf(this.mode, this.#deps.idleMs, state, undefined);
     const health = await this.#daemonOf(state)
-      .health(AbortSignal.timeout(statusHealthMs))
+      .health(AbortSignal.timeout(this.timings.statusHealthMs))
       .catch(() => undefined);
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
     const status = statusOf(this.mode, this.#deps.idleMs, state, health);

@@ -14,6 +14,9 @@ export type WorkspaceTimings = {
   lapseMs: number;
   /** How long daemons have to end by themselves. */
   graceMs: number;
+  /** How long a daemon has to say that it is there; for a status, of which somebody waits for the rest. */
+  healthMs: number;
+  statusHealthMs: number;
   /** How long a turn waits for what a running workspace says of itself, before it takes what it said last. */
   notesMs: number;
 };
@@ -27,6 +30,8 @@ export const defaultWorkspaceTimings: WorkspaceTimings = {
   renewMs: 20_000,
   lapseMs: 10 * 60_000,
   graceMs: 2_000,
+  healthMs: 5_000,
+  statusHealthMs: 2_000,
   notesMs: 1_500,
 };
 

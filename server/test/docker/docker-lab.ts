@@ -81,7 +81,7 @@ export class DockerLab {
     const generation = this.#generations;
     const wanted = { id, generation, slot: 1, daemonTokenHash: sha256(token), workspaceToken };
     await this.runtime.start(wanted, AbortSignal.timeout(60_000));
-    const daemon = createDaemon({ address: () => this.runtime.dial(id), token });
+    const daemon = createDaemon({ address: () => this.runtime.dial(id), token, healthMs: 5_000 });
     const run = (command: string, timeoutMs = 20_000) => runCommand(daemon, command, timeoutMs);
     return { id, generation, token, workspaceToken, daemon, run };
   }
