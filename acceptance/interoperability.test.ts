@@ -65,9 +65,13 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
   assert.equal(chat.messages.length, 2);
 });
 
+/** A busy machine takes long to start a browser. */
+const patience = 120_000;
+
 test('the unmodified useChat hook with `resume` does so in a browser', { timeout: 180_000 }, async () => {
   const { chatId, question } = await ask('browser');
   const browser = await chromium.launch({
+    timeout: patience,
     executablePath: chromiumPath,
     args: ['--no-sandbox'],
   });
@@ -76,6 +80,7 @@ test('the unmodified useChat hook with `resume` does so in a browser', { timeout
     const [name = '', value = ''] = caller.cookie.split(/=(.*)/s);
     await context.addCookies([{ name, value, url: product.url }]);
     const page = await context.newPage();
+    page.setDefaultTimeout(patience);
     const html = `<!doctype html><div id="root"></div><script type="module">${await bundlePage(chatId, question)}</script>`;
     await page.route('**/follow', (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }));
     await page.goto(`${product.url}/follow`);

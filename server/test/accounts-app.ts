@@ -31,7 +31,7 @@ type RequestOptions = {
 };
 /** `session` is the session's part of a `Cookie` header. */
 export type Answer = { status: number; body: Json; headers: Headers; cookies: string[]; session: string | undefined };
-export type TestClock = Clock & { advance(milliseconds: number): void };
+type TestClock = Clock & { advance(milliseconds: number): void };
 type Settings = { config?: Partial<Config>; database?: TestDatabase; clock?: TestClock; trace?: StatementTrace };
 
 /** The password of users that `addUser` makes. */
@@ -61,7 +61,7 @@ export async function startAccountsApp(settings: Settings = {}): Promise<Account
 }
 
 /** The real clock, moved forward at will. */
-export function testClock(): TestClock {
+function testClock(): TestClock {
   let offset = 0;
   return {
     ...systemClock,

@@ -74,8 +74,13 @@ export async function makeCommandLine(app: TestApp, runtime: ProcessRuntime, use
         env: environment,
         stdio: 'pipe',
       });
+      let shown = '';
+      let isAnswered = answer === undefined;
       child.stdout.on('data', (chunk: Buffer) => {
-        if (answer !== undefined && String(chunk).includes('[y/N]')) child.stdin.write(`${answer}\n`);
+        shown += chunk;
+        if (isAnswered || !shown.includes('[y/N]')) return;
+        isAnswered = true;
+        child.stdin.write(`${answer}\n`);
       });
       return finish(child);
     },

@@ -17,7 +17,8 @@ import { expectEchoApp, PreviewBrowser, startEchoApp } from './preview-browser.t
  * real cluster.
  */
 
-const podIp = '127.73.37.1';
+/** Another run beside this one has another. */
+const podIp = `127.73.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const daemonMain = join(import.meta.dirname, '../../workspace/src/daemon/main.ts');
 const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: false });
 const host: Omit<RuntimeHost, 'config'> = {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { testClock } from './accounts-app.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { manualDate } from './fakes/manual-clock.ts';
 import { type OidcWorld, startOidcWorld } from './oidc-browser.ts';
 
 /** What is remembered of an identity provider whose discovery document was mended. */
 
-const clock = testClock();
+// It stands still: what is remembered for five seconds still is, however slow the machine is.
+const clock = manualDate();
 let database: TestDatabase;
 let world: OidcWorld;
 let replica: TestApp;

@@ -10,6 +10,7 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, makeProject, paths, put } from './artifact-makers.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { enterWorkspace, type Inside } from './workspace-caller.ts';
+import { quiet } from './workspace-makers.ts';
 
 /** /api/internal/artifacts: what a workspace may do with the files of its user. */
 
@@ -20,7 +21,12 @@ let user: SignedIn;
 let inside: Inside;
 let root: string;
 before(async () => {
-  app = await startTestApp({ workspaceRuntime: runtime, config: { artifactMaxUploadBytes: maxBytes } });
+  app = await startTestApp({
+    workspaceRuntime: runtime,
+    // Nobody stops the workspace of a disabled account before it is asked.
+    workspaceTimings: { ...quiet, watchMs: 1_000_000_000 },
+    config: { artifactMaxUploadBytes: maxBytes },
+  });
   user = await app.signIn();
   inside = await enterWorkspace(app, runtime, user);
   root = app.service.deps.config.artifactStore ?? '';

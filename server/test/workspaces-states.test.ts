@@ -45,9 +45,14 @@ function at(app: TestApp, user: SignedIn, route: string) {
 const start = 'POST /api/workspace/status';
 const stop = 'DELETE /api/workspace/status';
 const status = 'GET /api/workspace/status';
-/** Moves the time on while somebody waits for the other replica. */
+/** Moves the time on while somebody waits for the other replica; never so far that a slow start is given up. */
 async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
-  const timer = setInterval(() => clock.advance(20), 2);
+  let left = 40_000;
+  const timer = setInterval(() => {
+    if (left <= 0) return;
+    left -= 20;
+    clock.advance(20);
+  }, 2);
   return work.finally(() => clearInterval(timer));
 }
 
