@@ -140,7 +140,7 @@ test('users: a switch for all is asked first; the last administrator stays', asy
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('Accounts created later aren’t affected.');
   await dialog.getByRole('button', { name: 'Switch off for all' }).click();
-  await dismissNotice(page, 'changed.');
+  await dismissNotice(page, /accounts? changed\./);
   const name = person.email.split('@')[0] ?? '';
   expect((await readUser(installation, name))[3]).toBe('f');
 
@@ -252,7 +252,7 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await expect
     .poll(() => installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`))
     .toEqual([[`${provider.url}/elsewhere`, 'true']]);
-  // The form has what was saved only now.
+  // Only now does the form have what was saved.
   await dismissNotice(page, 'Saved. Single sign-on is on.');
   await page.getByRole('switch', { name: 'Single sign-on' }).press('Space');
   await page.getByRole('button', { name: 'Save' }).click();

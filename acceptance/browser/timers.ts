@@ -20,7 +20,7 @@ export async function keepNotices(page: Page): Promise<void> {
 }
 
 /** Sees a kept notice, and takes it away from what is pressed next. */
-export async function dismissNotice(page: Page, text: string): Promise<void> {
+export async function dismissNotice(page: Page, text: string | RegExp): Promise<void> {
   const notice = page.getByRole('region', { name: 'Notices' }).locator('[data-kind]').filter({ hasText: text });
   await expect(notice).toBeVisible();
   await notice.getByRole('button', { name: 'Dismiss' }).click();

@@ -178,7 +178,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
-    // A pause of the machine is no daemon that is gone.
+    // A machine that pauses must not look like a daemon that is gone.
     workspaceTimings: {
       ...defaultWorkspaceTimings,
       healthMs: 60_000,

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { ConfigError } from '../src/config.ts';
 import { claimHost } from '../src/workspaces/hosts.ts';
+import { beginStop } from '../src/workspaces/rows.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { manualDate } from './fakes/manual-clock.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
@@ -52,6 +53,14 @@ test('a disabled account loses its workspace, its holds and its token on every r
   await workspacesOf(other).start(user.id);
   assert.deepEqual(runtime.generationsOf(user.id), [1, 2]);
   assert.deepEqual(await inside(one, token), [401, 'unauthorized']);
+  assert.deepEqual(await inside(one, runtime.tokenOf(user.id)), [200, undefined]);
+});
+
+test('an account that was enabled again before its workspace was stopped keeps it', async () => {
+  const user = await one.signIn();
+  await workspacesOf(one).start(user.id);
+  const stop = { id: randomUUID(), userId: user.id, reason: 'disabled' } as const;
+  assert.equal(await beginStop(one.service.deps, stop, { kind: 'disabled' }), undefined);
   assert.deepEqual(await inside(one, runtime.tokenOf(user.id)), [200, undefined]);
 });
 

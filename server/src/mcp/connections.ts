@@ -16,7 +16,7 @@ export type ConnectableServer = Pick<
   'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection' | 'command' | 'args' | 'env'
 >;
 
-/** Whose connection one is: a server's as it was, with the credentials of the owner it had. */
+/** What a connection was opened for: this state of a server, with the credentials of this owner. */
 type Identity = Pick<McpServerRow, 'id' | 'owner_id' | 'revision'>;
 
 type Deps = GrantDeps & { config: { version: string }; openProgram: OpenProgram };
@@ -81,8 +81,9 @@ export class McpConnections {
     } catch (error) {
       await this.noteRefusal(server, error);
       const failure = mcpFailure(error);
-      this.#failures.set(server.id, {
-        server,
+      const { id, owner_id, revision } = server;
+      this.#failures.set(id, {
+        server: { id, owner_id, revision },
         until: this.#deps.clock.now() + mcpBounds.backOffMs,
         error: failure,
       });

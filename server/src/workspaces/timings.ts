@@ -14,7 +14,7 @@ export type WorkspaceTimings = {
   lapseMs: number;
   /** How long daemons have to end by themselves. */
   graceMs: number;
-  /** How long a daemon has to say that it is there; for a status, of which somebody waits for the rest. */
+  /** How long a daemon has to answer that it is there; less where somebody waits for a status. */
   healthMs: number;
   statusHealthMs: number;
   /** How long a turn waits for what a running workspace says of itself, before it takes what it said last. */

@@ -291,7 +291,7 @@ export const Composer = memo(function Composer(props: Props) {
               />
             ) : null}
             <span className={classes.gap} />
-            {pending?.sending ? (
+            {pending?.sending || isSettling ? (
               <span role="status" className={classes.saving}>
                 {t('composer.saving')}
               </span>
@@ -352,8 +352,8 @@ function notices(
 }
 
 /**
- * Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard, and
- * nobody is renaming a conversation: a double click opens it as well.
+ * Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard. Not while
+ * a conversation is being renamed: the double click that begins this opens it, too.
  */
 function useAutofocus(field: RefObject<HTMLTextAreaElement | null>, isOpen: boolean): void {
   useEffect(() => {

@@ -10,7 +10,7 @@ import { inOrder } from '../in-order.ts';
 export type Choices = {
   /** True when the server has it; a failure is told. */
   save: (fields: Fields) => Promise<boolean>;
-  /** While any is on its way: whether all of them arrive. A message that was sent before would not know of them. */
+  /** While any is on its way: whether all of them arrive. A message sent before that would not know of them. */
   saving: () => Promise<boolean> | undefined;
 };
 type Fields = Pick<NonNullable<CallOptions<'PATCH /api/chats'>['body']>, 'assistantId' | 'mcpServerIds'>;
