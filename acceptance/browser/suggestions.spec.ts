@@ -95,14 +95,14 @@ test('an assistant is chosen with @, from the start page or by an address; the a
   await expect(answers(page)).toHaveCount(1);
   await expect(answers(page)).toContainText('Harbour pilot, version 1');
 
+  const sent: string[] = [];
+  page.on('request', (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  let known = Promise.withResolvers<void>();
+  await page.route('**/api/chats', async (route) => {
+    if (route.request().method() === 'PATCH') await known.promise;
+    await route.continue();
+  });
   await test.step('a message waits until the server knows who is to answer', async () => {
-    const known = Promise.withResolvers<void>();
-    const sent: string[] = [];
-    page.on('request', (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
-    await page.route('**/api/chats', async (route) => {
-      if (route.request().method() === 'PATCH') await known.promise;
-      await route.continue();
-    });
     await page.getByRole('button', { name: 'Continue without Harbour pilot' }).press('Enter');
     await expect(field(page)).toBeFocused();
     await page.keyboard.type('alone');
@@ -113,16 +113,26 @@ test('an assistant is chosen with @, from the start page or by an address; the a
     expect(sent).not.toContain('POST /api/chat/start');
     known.resolve();
     await expect(answers(page)).toHaveCount(2);
-    await page.unroute('**/api/chats');
   });
   await expect(answers(page).last()).not.toContainText('Harbour pilot');
   await person.caller.must('PATCH', '/api/assistants', { id: assistant.id, description: 'Knows the currents.' });
   await page.keyboard.type('@harb');
   const option = page.getByRole('listbox', { name: 'Assistants' }).getByRole('option', { name: /Harbour pilot/ });
   await expect(option).toHaveAttribute('aria-selected', 'true');
+  known = Promise.withResolvers();
+  sent.length = 0;
   await page.keyboard.press('Enter');
   await expect(field(page)).toHaveValue('');
   await expect(page.getByRole('button', { name: 'Continue without Harbour pilot' })).toBeVisible();
+  await test.step('so does another answer', async () => {
+    await page.getByRole('button', { name: 'Regenerate', exact: true }).last().press('Enter');
+    await page.evaluate(manyFrames);
+    expect(sent).toContain('PATCH /api/chats');
+    expect(sent).not.toContain('POST /api/chat');
+    known.resolve();
+    await expect(answers(page).last()).toContainText('Harbour pilot, version 2');
+  });
+  await field(page).focus();
   await page.keyboard.type('together');
   await page.keyboard.press('Enter');
   await expect(answers(page)).toHaveCount(3);

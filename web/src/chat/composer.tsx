@@ -35,7 +35,7 @@ import { ReceiptBanner } from './receipt-banner.tsx';
 import type { Suggestion } from './suggestion-menu.tsx';
 import { useAnsweringModel } from './use-answering-model.ts';
 import { useAssistantChoice } from './use-assistant-choice.ts';
-import { useChoices } from './use-choices.ts';
+import type { Choices } from './use-choices.ts';
 import { useDraft } from './use-draft.ts';
 import { useEffort } from './use-effort.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
@@ -56,6 +56,7 @@ type Props = {
   isRunning: boolean;
   isStopping: boolean;
   submission: SubmissionState;
+  choices: Choices;
   draftName: string;
   /** Absent where the conversation exists. */
   newChat?: NewChat | undefined;
@@ -72,7 +73,8 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
  * (control-plane-api.md "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, plan, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
+  const { store, chat, inputs, plan, usedContext, isRunning, isStopping, submission, choices, draftName, newChat } =
+    props;
   const t = useText();
   const navigate = useNavigate();
   const { productName } = useBranding();
@@ -100,7 +102,6 @@ export const Composer = memo(function Composer(props: Props) {
     setShowsTray(true);
   };
   const { isOver, onPaste } = useIncomingFiles(take);
-  const choices = useChoices(store);
   const servers = useServerChoice(store, chat, choices);
   const effort = useEffort(store.chatId);
   const assistant = useAssistantChoice(store, chat, newChat, choices);

@@ -4,20 +4,16 @@ import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import { newestPlan, openPlan } from '../agent/plan-of.ts';
-import { call } from '../api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
-import { effortOf, effortsName } from '../conversation/effort.ts';
-import { withQuote } from '../conversation/quote.ts';
-import { beginResponse, createReceipt, effortFields, resumeResponse } from '../conversation/submission.ts';
-import { type ThreadActions, ThreadActionsContext } from '../conversation/thread-actions.ts';
+import { ThreadActionsContext } from '../conversation/thread-actions.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { useTitle } from '../frame/branding.ts';
 import { ConversationMenu } from '../frame/conversation-menu.tsx';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
+import { showToast } from '../frame/toasts.tsx';
 import { useChatChanges } from '../frame/use-chat-changes.ts';
 import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
@@ -28,11 +24,11 @@ import { BudgetLine } from './budget-line.tsx';
 import { Composer } from './composer.tsx';
 import { usedContext } from './context-gauge.tsx';
 import classes from './conversation-page.module.css';
-import { editDraftName } from './message-editor.tsx';
 import { Thread } from './thread.tsx';
+import { useChoices } from './use-choices.ts';
 import { useConversation } from './use-conversation.ts';
-import { useModelNames } from './use-model-names.ts';
-import { type SubmissionState, useSubmission } from './use-submission.ts';
+import { useConversationActions } from './use-conversation-actions.ts';
+import { useSubmission } from './use-submission.ts';
 import { useTakingBack } from './use-taking-back.tsx';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
@@ -55,7 +51,8 @@ function Conversation({ chatId }: { chatId: string }) {
   const { file, panel, saw, changed, cite, port, at = '/' } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const { replaces, dialog } = useTakingBack(store);
-  const actions = useThreadActionsOf(store, submission.submit, replaces);
+  const choices = useChoices(store);
+  const actions = useConversationActions({ store, choices, submit: submission.submit, replaces });
   const { chat } = view;
   const { used, answerId, isStale } = usedContext(view);
   const context = useMemo(() => ({ used, answerId, isStale }), [used, answerId, isStale]);
@@ -97,6 +94,7 @@ function Conversation({ chatId }: { chatId: string }) {
             isRunning={view.response !== null}
             isStopping={view.isStopping}
             submission={submission}
+            choices={choices}
             draftName={chatId}
           />
         )}
@@ -196,84 +194,6 @@ function Missing({ store, view }: { store: ConversationStore; view: Conversation
     >
       {failureText(view.failure, t)}
     </MessagePage>
-  );
-}
-
-function useThreadActionsOf(
-  store: ConversationStore,
-  submit: SubmissionState['submit'],
-  replaces: (messageId: string) => Promise<boolean>,
-): ThreadActions {
-  const t = useText();
-  const { drafts } = useWorkbench();
-  const navigate = useNavigate();
-  const modelName = useModelNames();
-  return useMemo(
-    () => ({
-      chatId: store.chatId,
-      follow: () => store.follow(),
-      regenerate: async (messageId, modelId) => {
-        if (!(await replaces(messageId))) return;
-        await beginResponse(store, {
-          messageId,
-          regenerate: true,
-          ...(modelId === undefined ? {} : { modelId }),
-          ...effortFields(effortOf(drafts.read(effortsName), store.chatId)),
-        });
-      },
-      quote: (text) => {
-        drafts.replace(store.chatId, withQuote(drafts.read(store.chatId), text));
-        document.querySelector<HTMLElement>('[data-composer]')?.focus();
-      },
-      resume: (messageId) => void resumeResponse(store, messageId),
-      goOn: () =>
-        void submit(
-          createReceipt({
-            chatId: store.chatId,
-            text: t('message.continue'),
-            files: [],
-            decision: { kind: 'keep' },
-            effort: effortOf(drafts.read(effortsName), store.chatId),
-            isQueued: false,
-            draftName: editDraftName('continue'),
-          }),
-        ),
-      showContext: (messageId) =>
-        void navigate({
-          to: '/c/$chatId',
-          params: { chatId: store.chatId },
-          search: { saw: messageId },
-          resetScroll: false,
-        }),
-      showChanges: (messageId) =>
-        void navigate({
-          to: '/c/$chatId',
-          params: { chatId: store.chatId },
-          search: { changed: messageId },
-          resetScroll: false,
-        }),
-      selectBranch: (messageId) =>
-        void call('PATCH /api/chats', { body: { id: store.chatId, activeMessageId: messageId } }).then(
-          () => store.restart(),
-          (error: unknown) => showFailure(t('nav.changeFailed'), failureText(error, t)),
-        ),
-      resend: async ({ messageId, parentId, text, files }) =>
-        (await replaces(messageId)) &&
-        submit(
-          createReceipt({
-            chatId: store.chatId,
-            text,
-            files,
-            parentId,
-            decision: { kind: 'keep' },
-            effort: effortOf(drafts.read(effortsName), store.chatId),
-            isQueued: false,
-            draftName: editDraftName(messageId),
-          }),
-        ),
-      modelName,
-    }),
-    [store, modelName, submit, replaces, drafts, navigate, t],
   );
 }
 

@@ -16,6 +16,7 @@ import { catalogueQuery } from '../queries.ts';
 import { Composer } from './composer.tsx';
 import classes from './conversation-page.module.css';
 import { TemporarySwitch } from './temporary-switch.tsx';
+import { useChoices } from './use-choices.ts';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
 
@@ -43,6 +44,7 @@ function NewConversation() {
   const { store, view } = useConversationView(chatId);
   const navigate = useNavigate();
   const submission = useSubmission(store, () => navigate({ to: '/c/$chatId', params: { chatId } }));
+  const choices = useChoices(store);
   useTitle(undefined);
   if (data && enabledModels(data.providers).length === 0 && !submission.pending)
     return <NoModel canEdit={data.canEdit} />;
@@ -63,6 +65,7 @@ function NewConversation() {
         isRunning={false}
         isStopping={false}
         submission={submission}
+        choices={choices}
         draftName={draftName}
         newChat={newChat}
       />
