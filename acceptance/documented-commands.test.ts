@@ -247,7 +247,7 @@ async function serve(text: string): Promise<void> {
 for (const block of blocks) {
   const way = ways[keyOf(block)];
   if (way === undefined || 'test' in way || 'reason' in way) continue;
-  test(keyOf(block), { timeout: 300_000 }, async () => {
+  test(keyOf(block), async () => {
     await way.first?.();
     if ('serves' in way) await serve(block.text);
     else way.and(await shell(block.text));

@@ -23,7 +23,7 @@ const rightKey = 'the right key of thirty-two bytes or more';
 const wrongKey = 'another key of also thirty-two bytes or so';
 const authSecret = 'an auth secret of thirty-two bytes or more';
 
-test('with another encryption key nothing can be read and nothing is lost', { timeout: 300_000 }, async () => {
+test('with another encryption key nothing can be read and nothing is lost', async () => {
   const dataDir = scratchFolder();
   const port = await freePort();
   const provider = await startProvider();
@@ -65,9 +65,7 @@ test('with another encryption key nothing can be read and nothing is lost', { ti
   provider.kill('SIGKILL');
 });
 
-test('with another AUTH_SECRET everybody signs in again, and a tampered envelope opens nowhere', {
-  timeout: 300_000,
-}, async () => {
+test('with another AUTH_SECRET everybody signs in again, and a tampered envelope opens nowhere', async () => {
   const dataDir = scratchFolder();
   const port = await freePort();
   const provider = await startProvider();

@@ -68,7 +68,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
 /** A busy machine takes long to start a browser. */
 const patience = 120_000;
 
-test('the unmodified useChat hook with `resume` does so in a browser', { timeout: 180_000 }, async () => {
+test('the unmodified useChat hook with `resume` does so in a browser', async () => {
   const { chatId, question } = await ask('browser');
   const browser = await chromium.launch({
     timeout: patience,

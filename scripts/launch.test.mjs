@@ -8,7 +8,6 @@ import { after, test } from 'node:test';
 /** `npm start` as people type it, in a folder with our scripts and a server of a few lines. */
 
 const root = dirname(import.meta.dirname);
-const timeout = 60_000;
 const folders = [];
 const children = new Set();
 after(() => {
@@ -87,7 +86,7 @@ function childrenOf(pid) {
     .map(Number);
 }
 
-test('nothing of ours stays beside the server', { timeout, skip: process.platform !== 'linux' }, async () => {
+test('nothing of ours stays beside the server', { skip: process.platform !== 'linux' }, async () => {
   const npm = start(withNode(project()), 'npm', ['start', '--', '--more']);
   const { pid, args } = await told(npm);
   assert.deepEqual(childrenOf(npm.child.pid), [pid]);
@@ -96,7 +95,7 @@ test('nothing of ours stays beside the server', { timeout, skip: process.platfor
   await npm.ended;
 });
 
-test('npm passes SIGTERM on, and ends as the server does', { timeout }, async () => {
+test('npm passes SIGTERM on, and ends as the server does', async () => {
   const npm = start(withNode(project()), 'npm', ['start']);
   const { pid } = await told(npm);
   npm.child.kill('SIGTERM');
@@ -105,7 +104,7 @@ test('npm passes SIGTERM on, and ends as the server does', { timeout }, async ()
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
-test('a failure before the server is the end, with its code', { timeout }, async () => {
+test('a failure before the server is the end, with its code', async () => {
   const folder = withNode(project());
   writeFileSync(join(folder, 'package-lock.json'), '{}');
   const failing = join(folder, 'npm-cli.cjs');
@@ -123,7 +122,7 @@ appendFileSync('asked', process.argv.slice(2).join(' ') + '\\n');
 console.log('added 554 packages');
 `;
 
-test('a start installs what it runs, without a word of npm; tests add the rest to it', { timeout }, async () => {
+test('a start installs what it runs, without a word of npm; tests add the rest to it', async () => {
   const folder = withNode(project());
   writeFileSync(join(folder, 'package-lock.json'), '{}');
   const stub = join(folder, 'npm-cli.cjs');

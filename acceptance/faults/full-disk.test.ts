@@ -117,7 +117,7 @@ test('a workspace that fills the disk is ended, and keeps nobody from an answer'
   await bob.must('DELETE', '/api/workspace/status');
 });
 
-test('uploads that fill the disk are refused while people go on talking', { skip, timeout: 180_000 }, async () => {
+test('uploads that fill the disk are refused while people go on talking', { skip }, async () => {
   let status = 201;
   for (let index = 0; status === 201; index += 1) status = await upload(`part-${index}`, 16 * mebibyte + index);
   assert.equal(status, 507);
@@ -129,7 +129,7 @@ test('uploads that fill the disk are refused while people go on talking', { skip
   assert.ok(done);
 });
 
-test('an answer that runs when the disk becomes full comes to its end', { skip, timeout: 180_000 }, async () => {
+test('an answer that runs when the disk becomes full comes to its end', { skip }, async () => {
   const chatId = await createChat(ada);
   await send(chatId, 'meanwhile');
   let isFilled = false;

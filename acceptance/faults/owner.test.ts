@@ -68,9 +68,7 @@ test('the database that kill -9 of the service leaves behind is taken over, with
   assert.deepEqual([messages[0].id, messages[1].status], ['before-the-kill', 'complete']);
 });
 
-test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, nothing lost, back by itself`, {
-  timeout: 300_000,
-}, async () => {
+test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, nothing lost, back by itself`, async () => {
   const seen = new Set<string>();
   for (let kill = 0; kill < databaseKills; kill += 1) {
     const chatId = await createChat(caller);

@@ -235,9 +235,7 @@ async function assertNotHeldUp(
   assert.ok(earlier > 0 && earlier <= 20, `${earlier} guesses had their turn first`);
 }
 
-test('guesses from a hundred networks hold up nobody who has signed in from their address before', {
-  timeout: 120_000,
-}, async (context) => {
+test('guesses from a hundred networks hold up nobody who has signed in from their address before', async (context) => {
   const crowded = await startCrowded(context);
   const user = await crowded.app.addUser();
   const from = freshAddress();
@@ -250,7 +248,7 @@ for (const [network, addressOf] of [
   ['a /24', (index: number) => `100.65.7.${index + 1}`],
   ['an IPv6 /48', (index: number) => `2001:db8:77:${index + 1}::1`],
 ] as const) {
-  test(`guesses from sixty addresses of ${network} hold up nobody elsewhere`, { timeout: 120_000 }, async (context) => {
+  test(`guesses from sixty addresses of ${network} hold up nobody elsewhere`, async (context) => {
     const crowded = await startCrowded(context);
     const { email } = await crowded.app.addUser();
     const addresses = Array.from({ length: 60 }, (_, index) => addressOf(index));
@@ -258,9 +256,7 @@ for (const [network, addressOf] of [
   });
 }
 
-test('when a thousand wait, one more of their network is told to come later, and other people are not', {
-  timeout: 120_000,
-}, async (context) => {
+test('when a thousand wait, one more of their network is told to come later, and other people are not', async (context) => {
   const crowded = await startCrowded(context);
   const [person, neighbour] = [await crowded.app.addUser(), await crowded.app.addUser()];
   crowded.close();

@@ -13,7 +13,6 @@ import { restoreHome, writeHomes } from '../src/operations/homes.ts';
 
 /** Homes in backups: people make the names and the links in them, also while they are read. */
 
-const timeout = 180_000;
 const run = promisify(execFile);
 let folder: string;
 before(async () => {
@@ -51,9 +50,7 @@ async function restored(bytes: Buffer, dataDir: string): Promise<string[]> {
   return names;
 }
 
-test('names that people give: line breaks, backslashes, bytes that are no text, very long paths', {
-  timeout,
-}, async () => {
+test('names that people give: line breaks, backslashes, bytes that are no text, very long paths', async () => {
   const { dataDir, home } = await place('names');
   const odd = ['a\nb', 'back\\slash', 'line\r', '\\n', `${'0'.repeat(64)}  end.json`, ' spaces ', 'fffe'];
   for (const name of odd) await writeFile(join(home, name), name);
@@ -76,7 +73,7 @@ test('names that people give: line breaks, backslashes, bytes that are no text, 
   await run('sh', ['-c', 'cat sums/* | sha256sum --check --quiet --strict'], { cwd: plain });
 });
 
-test('folders within folders take only so many descriptors', { timeout }, async () => {
+test('folders within folders take only so many descriptors', async () => {
   const { dataDir, home } = await place('deep');
   await mkdir(join(home, 'd/'.repeat(300)), { recursive: true });
   await writeFile(join(home, 'beside.txt'), 'kept');
@@ -90,7 +87,7 @@ test('folders within folders take only so many descriptors', { timeout }, async 
   assert.ok(most - before < 450, `${most - before} descriptors`);
 });
 
-test('a folder that becomes a link while it is read leads nowhere', { timeout }, async () => {
+test('a folder that becomes a link while it is read leads nowhere', async () => {
   const { dataDir, home } = await place('swapped');
   await writeFile(join(dataDir, 'secrets.json'), 'the secrets of the installation');
   await mkdir(join(home, 'work'));
@@ -106,7 +103,7 @@ test('a folder that becomes a link while it is read leads nowhere', { timeout },
   assert.ok(!bytes.includes('the secrets of the installation'));
 });
 
-test('nothing is made behind a link when homes are restored', { timeout }, async () => {
+test('nothing is made behind a link when homes are restored', async () => {
   const { dataDir } = await place('target');
   const outside = join(folder, 'outside');
   await mkdir(outside);

@@ -11,7 +11,6 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 
 /** What administrators see of backups and of the state of the installation. */
 
-const timeout = 180_000;
 let app: TestApp;
 let administrator: SignedIn;
 let folder: string;
@@ -25,7 +24,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('an administrator begins a backup, sees it end, and finds it in the list', { timeout }, async () => {
+test('an administrator begins a backup, sees it end, and finds it in the list', async () => {
   const begun = await administrator.call('POST /api/admin/backups', {});
   assert.deepEqual([begun.status, begun.body.backup.state, begun.body.backup.cause], [202, 'running', 'page']);
   let found: Backup | undefined;
@@ -41,7 +40,7 @@ test('an administrator begins a backup, sees it end, and finds it in the list', 
   assert.equal((await (await app.signIn()).call('POST /api/admin/backups', {})).status, 403);
 });
 
-test('asked twice at the same moment, one backup begins', { timeout }, async () => {
+test('asked twice at the same moment, one backup begins', async () => {
   const client = await app.database.database.openClient();
   // A table that backups read: the one that runs is not done before all have been answered.
   await client.query('begin');
@@ -53,7 +52,7 @@ test('asked twice at the same moment, one backup begins', { timeout }, async () 
   assert.equal(new Set(asked.map(({ body }) => body.backup.id)).size, 1);
 });
 
-test('one that nobody makes any more is lost, and keeps nobody from the next', { timeout }, async () => {
+test('one that nobody makes any more is lost, and keeps nobody from the next', async () => {
   await app.database.database.pool.query(
     `insert into backups (id, cause, state, place, lease_until) values ('gone', 'command', 'running', '-', now() - interval '1 second')`,
   );
@@ -63,7 +62,7 @@ test('one that nobody makes any more is lost, and keeps nobody from the next', {
   assert.notEqual(begun.body.backup.id, 'gone');
 });
 
-test('administrators ask whether the installation is right', { timeout }, async () => {
+test('administrators ask whether the installation is right', async () => {
   const { status, body } = await administrator.call('GET /api/admin/doctor');
   assert.equal(status, 200);
   for (const check of ['database', 'files', 'clock']) {

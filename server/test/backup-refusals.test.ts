@@ -15,7 +15,6 @@ import { databaseSettings } from './database.ts';
 
 /** Backups that are refused, with the reason, and with nothing changed. */
 
-const timeout = 120_000;
 const passphrase = 'correct horse battery';
 const places = new Places();
 let app: TestApp;
@@ -80,7 +79,7 @@ function flipped(bytes: Buffer, bit: number): Buffer {
   return copy;
 }
 
-test('one flipped bit anywhere, a cut or an addition is found', { timeout }, async () => {
+test('one flipped bit anywhere, a cut or an addition is found', async () => {
   assert.equal(await verdict(plain), 'whole');
   assert.equal(await verdict(sealed, passphrase), 'whole');
   const ends = [0, 1, 300, 513, plain.length - 1, plain.length - 600, plain.length - 1_600];
@@ -108,7 +107,7 @@ test('one flipped bit anywhere, a cut or an addition is found', { timeout }, asy
   assert.notEqual(await verdict(Buffer.concat([plain, Buffer.alloc(512)])), 'whole');
 });
 
-test('a member that is missing or moved is found, even where the rest is right', { timeout }, async () => {
+test('a member that is missing or moved is found, even where the rest is right', async () => {
   const members: { at: number; end: number; name: string }[] = [];
   for (let at = 0; plain[at] !== 0; ) {
     const size = Number.parseInt(plain.toString('latin1', at + 124, at + 135), 8);
@@ -124,12 +123,12 @@ test('a member that is missing or moved is found, even where the rest is right',
   assert.match(await verdict(Buffer.from('something else'.repeat(100))), /damaged|not a backup/);
 });
 
-test('the passphrase: missing, wrong, right', { timeout }, async () => {
+test('the passphrase: missing, wrong, right', async () => {
   assert.match(await verdict(sealed), /encrypted.*--passphrase-file/);
   assert.match(await verdict(sealed, 'another'), /not the one of this backup/);
 });
 
-test('a restore that is refused leaves nothing behind', { timeout }, async () => {
+test('a restore that is refused leaves nothing behind', async () => {
   const bad = join(folder, 'bad.tar');
   await writeFile(bad, flipped(plain, (plain.length - 3_000) * 8));
   await assert.rejects(restoreInto(empty.config, bad), /The backup is damaged/);
@@ -149,7 +148,7 @@ test('a restore that is refused leaves nothing behind', { timeout }, async () =>
   assert.equal(existsSync(empty.config.dataDir), false);
 });
 
-test('a backup in a bucket is not replaced either', { timeout }, async () => {
+test('a backup in a bucket is not replaced either', async () => {
   const { config, db } = app.service.deps;
   const { artifactStore, ...bucket } = await places.bucket();
   const to = `${artifactStore}/one.tar`;
@@ -157,7 +156,7 @@ test('a backup in a bucket is not replaced either', { timeout }, async () => {
   await assert.rejects(backUp({ ...config, ...bucket }, db, to), /exists.*another name/);
 });
 
-test('a connection that breaks after the commit costs no files', { timeout }, async () => {
+test('a connection that breaks after the commit costs no files', async () => {
   const place = await places.empty('external/folder');
   const proxy = await breakingAt('analyze\0', place.config.databaseUrl ?? '');
   try {
@@ -169,7 +168,7 @@ test('a connection that breaks after the commit costs no files', { timeout }, as
   await place.use((restored) => contentOf(place.config, restored));
 });
 
-test('the commands: whole, broken and misunderstood', { timeout }, async () => {
+test('the commands: whole, broken and misunderstood', async () => {
   const file = join(folder, 'plain.tar');
   const env = { DATA_DIR: join(folder, 'nowhere') };
   const whole = await admin(['verify', file, '--json'], env);

@@ -51,7 +51,7 @@ async function schemaOf({ pool }: Database): Promise<Record<string, unknown[]>> 
   return Object.fromEntries(found);
 }
 
-test('a restored database has the schema of a fresh one, down to the names', { timeout: 120_000 }, async () => {
+test('a restored database has the schema of a fresh one, down to the names', async () => {
   const { config, db } = app.service.deps;
   await talk(db, await fill(await app.signIn()), 500);
   const expected = await schemaOf(db);
@@ -65,7 +65,7 @@ test('a restored database has the schema of a fresh one, down to the names', { t
   }
 });
 
-test('a restore needs no rights but those of the owner', { timeout: 120_000 }, async () => {
+test('a restore needs no rights but those of the owner', async () => {
   const { config, db } = app.service.deps;
   const file = join(await places.folder(), 'owner.tar');
   await backUp(config, db, file);

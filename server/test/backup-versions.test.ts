@@ -16,7 +16,6 @@ import { silentLog } from './database.ts';
  */
 
 type Server = { url: string; stop(): Promise<void> };
-const timeout = 300_000;
 const places = new Places();
 const servers: Server[] = [];
 let app: TestApp;
@@ -63,7 +62,6 @@ async function emptyOn({ url }: Server): Promise<Config> {
 
 test('restores between versions of PostgreSQL have the same content, in both directions', {
   skip,
-  timeout,
 }, async () => {
   const user: SignedIn = await app.signIn({ role: 'admin' });
   await talk(app.database.database, await fill(user), 500);

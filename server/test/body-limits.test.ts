@@ -128,7 +128,7 @@ function largestTextMs(): number {
   return Math.min(...times);
 }
 
-test('no registry of the largest size holds up other requests', { timeout: 120_000 }, async () => {
+test('no registry of the largest size holds up other requests', async () => {
   const facts = { name: 'n', context: 1, output: 1 };
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`vendor/model-${index}`, value]));

@@ -9,7 +9,6 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** What an answer tells others through the database: nothing where there can be no others. */
 
-const limit = { timeout: 180_000 };
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
@@ -18,7 +17,7 @@ after(() => provider.close());
 
 for (const alone of [true, false]) {
   const what = alone ? 'alone on its database, a replica tells only itself' : 'beside others, a replica tells them';
-  test(`${what} of frames and ends`, limit, async () => {
+  test(`${what} of frames and ends`, async () => {
     const database = await createTestDatabase();
     const app = await startTestApp({ database, alone, timings: { tickMs: 5, aloneTickMs: 5 } });
     try {

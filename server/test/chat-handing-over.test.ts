@@ -9,7 +9,6 @@ import { stream } from './fakes/provider-scripts.ts';
 
 /** A replica that stops while it makes an answer: another one goes on with it, and followers notice nothing. */
 
-const timeout = 180_000;
 /** Resolves when the tool of `tools-1` runs, with what ends it. */
 const running = Promise.withResolvers<{ finish: () => void }>();
 const tools = { count: 0 };
@@ -59,7 +58,7 @@ async function generationOf(chatId: string): Promise<number> {
   return rows[0].generation;
 }
 
-test('an answer that does not end in time goes on at another replica, for followers of both', { timeout }, async () => {
+test('an answer that does not end in time goes on at another replica, for followers of both', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-300@60');
   // The replica that is about to stop never comes to an end.
   provider.enqueue('words-300@60', stream([{ words: 300, rate: 60 }, { hang: true }]));
@@ -94,7 +93,7 @@ test('an answer that does not end in time goes on at another replica, for follow
   }
 });
 
-test('a turn with tools is handed over after its step, long before the time is up', { timeout }, async () => {
+test('a turn with tools is handed over after its step, long before the time is up', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('tools-1');
   assert.equal((await postChat(there, { chatId, messageId, detach: true })).status, 202);
   const tool = await running.promise;
@@ -109,7 +108,7 @@ test('a turn with tools is handed over after its step, long before the time is u
   await leaving.stop();
 });
 
-test('an answer that is claimed when the time is up is made elsewhere', { timeout }, async () => {
+test('an answer that is claimed when the time is up is made elsewhere', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-5');
   const lock = await stays.database.database.openClient();
   await lock.query('begin');
@@ -128,9 +127,7 @@ test('an answer that is claimed when the time is up is made elsewhere', { timeou
   await leaving.stop();
 });
 
-test('nobody takes over for a minute: it stays interrupted, and what the person asks next is answered', {
-  timeout,
-}, async () => {
+test('nobody takes over for a minute: it stays interrupted, and what the person asks next is answered', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-5000@50');
   await postChat(there, { chatId, messageId, detach: true });
   await until('it runs', async () => leaving.service.deps.responses.size === 1);

@@ -27,7 +27,6 @@ import { chunk, finish, say } from './fakes/provider-scripts.ts';
  * run.
  */
 
-const limit = { timeout: 180_000 };
 // Passes when a test says so.
 const leaseMs = 3_600_000;
 const leaseLookMs = 50;
@@ -128,7 +127,7 @@ function movableClock() {
 const said = (message: { parts: { text?: string }[] }): string => message.parts.map(({ text }) => text ?? '').join('');
 
 for (const mode of ['cut', 'stall'] as const) {
-  test(`a replica without its database says nothing more once its lease has run out (${mode})`, limit, async () => {
+  test(`a replica without its database says nothing more once its lease has run out (${mode})`, async () => {
     const other = await startTestApp({ timings, database });
     try {
       const { user, chatId, messageId, reading, request } = await answering('paused');
@@ -158,112 +157,100 @@ for (const mode of ['cut', 'stall'] as const) {
     }
   });
 
-  test(
-    `an answer that was seen to its end is stored, however long the database was away (${mode})`,
-    limit,
-    async () => {
-      const { user, chatId, reading, run, request } = await answering('paused');
-      proxy.set(mode);
-      provider.release();
-      assert.equal(await request.closed, 'complete');
-      await until(async () => run.ending);
-      await passLeases(chatId);
-      assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
-      proxy.set('pass');
-      // Who comes back at once finds it here, and nobody ends it with less.
-      const again = await until(async () => {
-        const response = await user.fetch(`/api/chat/${chatId}/stream`);
-        return response.status < 300 && response;
-      });
-      await again.body?.cancel();
-      const seen = await reading;
-      assert.equal(seen.done, true);
-      assert.equal(seen.text, words(100));
-      const last = seen.frames.at(-1)?.frame;
-      assert.equal(last?.type === 'finish' && last.messageMetadata?.status, 'complete');
-      const [, message] = (await chatDetail(user, chatId)).messages;
-      assert.deepEqual([message.status, said(message)], ['complete', seen.text]);
-    },
-  );
+  test(`an answer that was seen to its end is stored, however long the database was away (${mode})`, async () => {
+    const { user, chatId, reading, run, request } = await answering('paused');
+    proxy.set(mode);
+    provider.release();
+    assert.equal(await request.closed, 'complete');
+    await until(async () => run.ending);
+    await passLeases(chatId);
+    assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
+    proxy.set('pass');
+    // Who comes back at once finds it here, and nobody ends it with less.
+    const again = await until(async () => {
+      const response = await user.fetch(`/api/chat/${chatId}/stream`);
+      return response.status < 300 && response;
+    });
+    await again.body?.cancel();
+    const seen = await reading;
+    assert.equal(seen.done, true);
+    assert.equal(seen.text, words(100));
+    const last = seen.frames.at(-1)?.frame;
+    assert.equal(last?.type === 'finish' && last.messageMetadata?.status, 'complete');
+    const [, message] = (await chatDetail(user, chatId)).messages;
+    assert.deepEqual([message.status, said(message)], ['complete', seen.text]);
+  });
 }
 
-test(
-  'an answer that was seen to its end is complete, though what the model was told waits for the database',
-  limit,
-  async () => {
-    const back = Promise.withResolvers<void>();
-    let isAway = false;
-    // Nobody else may end it.
-    const own = await createTestDatabase();
-    const { clock, passLeases } = movableClock();
-    const app = await startTestApp({
-      timings,
-      clock,
-      database: own,
-      trace: async (statement, work) => {
-        if (isAway || statement.includes('insert into told_texts')) await back.promise;
-        return work();
-      },
-    });
-    try {
-      const { user, chatId, reading, run, request } = await answering('paused', app);
-      isAway = true;
-      provider.release();
-      assert.equal(await request.closed, 'complete');
-      await passLeases(chatId, own);
-      assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
-      isAway = false;
-      back.resolve();
-      const seen = await reading;
-      const last = seen.frames.at(-1)?.frame;
-      assert.ok(last?.type === 'finish');
-      assert.equal(last.messageMetadata?.status, 'complete');
-      const [, message] = (await chatDetail(user, chatId)).messages;
-      assert.deepEqual([message.status, said(message)], ['complete', words(100)]);
-    } finally {
-      back.resolve();
-      await app.stop();
-      await own.drop();
-    }
-  },
-);
+test('an answer that was seen to its end is complete, though what the model was told waits for the database', async () => {
+  const back = Promise.withResolvers<void>();
+  let isAway = false;
+  // Nobody else may end it.
+  const own = await createTestDatabase();
+  const { clock, passLeases } = movableClock();
+  const app = await startTestApp({
+    timings,
+    clock,
+    database: own,
+    trace: async (statement, work) => {
+      if (isAway || statement.includes('insert into told_texts')) await back.promise;
+      return work();
+    },
+  });
+  try {
+    const { user, chatId, reading, run, request } = await answering('paused', app);
+    isAway = true;
+    provider.release();
+    assert.equal(await request.closed, 'complete');
+    await passLeases(chatId, own);
+    assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
+    isAway = false;
+    back.resolve();
+    const seen = await reading;
+    const last = seen.frames.at(-1)?.frame;
+    assert.ok(last?.type === 'finish');
+    assert.equal(last.messageMetadata?.status, 'complete');
+    const [, message] = (await chatDetail(user, chatId)).messages;
+    assert.deepEqual([message.status, said(message)], ['complete', words(100)]);
+  } finally {
+    back.resolve();
+    await app.stop();
+    await own.drop();
+  }
+});
 
-test(
-  'answers that wait for the database hold 256 MiB together, and what is beyond that is given up',
-  limit,
-  async () => {
-    const { responses } = cutOff.service.deps;
-    const most = 256 * 2 ** 20;
-    assert.equal(responses.keep(most - 1), true);
-    try {
-      const beyond = await answering('paused');
-      const { user, chatId, run } = beyond;
-      proxy.set('cut');
-      provider.release();
-      // Though its database is still away; it would be kept for as long as that takes.
-      await until('it is given up', () => responses.find(run.response.id) === undefined);
-      assert.notEqual((await beyond.reading).done, true);
-      assert.equal(responses.keep(2), false);
-      proxy.set('pass');
-      // Nobody hangs: it ends with what was stored. A heartbeat from before it was given up may renew its lease once more.
-      const detail = await until('it ends', async () => {
-        await passLease({ database }, chatId);
-        const found = await chatDetail(user, chatId).catch(() => undefined);
-        return found?.response === null && found;
-      });
-      assert.equal(detail.messages[1].status, 'interrupted');
-    } finally {
-      proxy.set('pass');
-      responses.keep(1 - most);
-    }
-    // What it had reserved is free again.
-    assert.equal(responses.keep(most), true);
-    responses.keep(-most);
-  },
-);
+test('answers that wait for the database hold 256 MiB together, and what is beyond that is given up', async () => {
+  const { responses } = cutOff.service.deps;
+  const most = 256 * 2 ** 20;
+  assert.equal(responses.keep(most - 1), true);
+  try {
+    const beyond = await answering('paused');
+    const { user, chatId, run } = beyond;
+    proxy.set('cut');
+    provider.release();
+    // Though its database is still away; it would be kept for as long as that takes.
+    await until('it is given up', () => responses.find(run.response.id) === undefined);
+    assert.notEqual((await beyond.reading).done, true);
+    assert.equal(responses.keep(2), false);
+    proxy.set('pass');
+    // Nobody hangs: it ends with what was stored. A heartbeat from before it was given up may renew its lease once more.
+    const detail = await until('it ends', async () => {
+      await passLease({ database }, chatId);
+      const found = await chatDetail(user, chatId).catch(() => undefined);
+      return found?.response === null && found;
+    });
+    assert.equal(detail.messages[1].status, 'interrupted');
+  } finally {
+    proxy.set('pass');
+    responses.keep(1 - most);
+  }
+  // What it had reserved is free again.
+  assert.equal(responses.keep(most), true);
+  responses.keep(-most);
+});
 
 for (const count of [1, 51, 500]) {
-  test(`${count} responses that speak in one tick are all told to other replicas`, limit, async () => {
+  test(`${count} responses that speak in one tick are all told to other replicas`, async () => {
     const { deps } = cutOff.service;
     const user = await cutOff.signIn();
     const ids = Array.from({ length: count }, () => randomUUIDv7());
@@ -301,7 +288,7 @@ for (const count of [1, 51, 500]) {
   });
 }
 
-test('a tool that runs beside one that waits for a person keeps its result when the service stops', limit, async () => {
+test('a tool that runs beside one that waits for a person keeps its result when the service stops', async () => {
   const running = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const slow: Tool = {

@@ -23,41 +23,34 @@ let provider: FakeProvider;
 let user: SignedIn;
 /** How often something of an answer was to be stored. */
 let writes = 0;
-const timeout = 180_000;
-before(
-  async () => {
-    folder = await mkdtemp(join(tmpdir(), 'homeport-frozen-'));
-    server = await startTestServer({ folder, log: silentLog });
-    const database = openDatabase({ connection: server.url, max: 10, log: silentLog });
-    await migrate(database);
-    provider = await startFakeProvider();
-    provider.script('paused', (call) => ({
-      steps: [...say('The one half'), { pause: true }, ...say(' and the other.'), ...finish(call, 6)],
-    }));
-    const { url } = server;
-    app = await startTestApp({
-      givesUp: true,
-      database: { url, address: { connection: url }, database, drop: () => database.close() },
-      trace: (sql, work) => {
-        if (sql.includes('insert into response_frames')) writes += 1;
-        return work();
-      },
-    });
-    user = await app.signIn();
-    await addModels(user, provider, ['paused']);
-  },
-  { timeout },
-);
-after(
-  async () => {
-    signal('SIGCONT');
-    await app?.stop();
-    await provider?.close();
-    await server?.stop();
-    await rm(folder, { recursive: true, force: true });
-  },
-  { timeout },
-);
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'homeport-frozen-'));
+  server = await startTestServer({ folder, log: silentLog });
+  const database = openDatabase({ connection: server.url, max: 10, log: silentLog });
+  await migrate(database);
+  provider = await startFakeProvider();
+  provider.script('paused', (call) => ({
+    steps: [...say('The one half'), { pause: true }, ...say(' and the other.'), ...finish(call, 6)],
+  }));
+  const { url } = server;
+  app = await startTestApp({
+    givesUp: true,
+    database: { url, address: { connection: url }, database, drop: () => database.close() },
+    trace: (sql, work) => {
+      if (sql.includes('insert into response_frames')) writes += 1;
+      return work();
+    },
+  });
+  user = await app.signIn();
+  await addModels(user, provider, ['paused']);
+});
+after(async () => {
+  signal('SIGCONT');
+  await app?.stop();
+  await provider?.close();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** Every process of this server gets the signal: the postmaster and what it has forked. */
 function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
@@ -89,9 +82,7 @@ async function recovered(): Promise<void> {
   await until(async () => (await user.call('GET /api/me')).status === 200);
 }
 
-test('while the database is frozen every request is a typed 503, and all works when it thaws', {
-  timeout,
-}, async () => {
+test('while the database is frozen every request is a typed 503, and all works when it thaws', async () => {
   const chatId = await createChat(user);
   signal('SIGSTOP');
   const requests: [route: string, body?: unknown][] = [
@@ -114,7 +105,7 @@ test('while the database is frozen every request is a typed 503, and all works w
   assert.equal((await chatDetail(user, chatId)).chat.id, chatId);
 });
 
-test('an answer that ended while the database was frozen is ended when it thaws', { timeout }, async () => {
+test('an answer that ended while the database was frozen is ended when it thaws', async () => {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Say it');
   let text = '';

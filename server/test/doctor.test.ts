@@ -11,7 +11,6 @@ import { startTestApp, type TestApp } from './app.ts';
 
 /** The doctor on a running service: what is right, and what is wrong with advice. */
 
-const timeout = 60_000;
 let app: TestApp;
 let folder: string;
 before(async () => {
@@ -30,7 +29,7 @@ async function findings(change: object = {}): Promise<Map<string, Finding>> {
   return new Map(found.map((finding) => [finding.check, finding]));
 }
 
-test('a good installation is right in everything but backups', { timeout }, async () => {
+test('a good installation is right in everything but backups', async () => {
   const found = await findings();
   for (const [check, { state, message }] of found) {
     if (check === 'settings' || check === 'disk') continue;
@@ -40,7 +39,7 @@ test('a good installation is right in everything but backups', { timeout }, asyn
     assert.ok(found.has(check), check);
 });
 
-test('what is wrong is found', { timeout }, async () => {
+test('what is wrong is found', async () => {
   await chmod(folder, 0o755);
   const found = await findings({ encryptionKey: 'another key of more than thirty-two bytes' });
   assert.equal(found.get('permissions')?.state, 'warning');
@@ -50,7 +49,7 @@ test('what is wrong is found', { timeout }, async () => {
   assert.equal((await findings({ baseUrl: 'http://127.0.0.1:1' })).get('address')?.state, 'failed');
 });
 
-test('a proxy that drops upgrades, or leads elsewhere, is found', { timeout }, async () => {
+test('a proxy that drops upgrades, or leads elsewhere, is found', async () => {
   const stranger = createServer((_request, response) => response.end('hello'));
   const dropping = createServer(async (request, response) => {
     const answer = await fetch(new URL(request.url ?? '/', app.url));
@@ -72,7 +71,7 @@ const addressOf = (server: Server): string => {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 };
 
-test('a proxy that holds streams back is found, and one that passes them on is right', { timeout }, async () => {
+test('a proxy that holds streams back is found, and one that passes them on is right', async () => {
   const passing = createServer((incoming, outgoing) => {
     const asked = request(new URL(incoming.url ?? '/', app.url), { headers: incoming.headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -112,9 +111,9 @@ test('a proxy that holds streams back is found, and one that passes them on is r
   }
 });
 
-test('trial streams are limited, and one that is left makes room', { timeout }, async (t) => {
+test('trial streams are limited, and one that is left makes room', async (t) => {
   // None of them ends before all are asked for, however long that takes.
-  const pace = t.mock.property(limits as { liveStreamPieceMs: number }, 'liveStreamPieceMs', timeout);
+  const pace = t.mock.property(limits as { liveStreamPieceMs: number }, 'liveStreamPieceMs', 60_000);
   const leaving = new AbortController();
   const streams = await Promise.all(
     Array.from({ length: 21 }, () => fetch(`${app.url}/api/live/stream`, { signal: leaving.signal })),
@@ -135,7 +134,7 @@ test('trial streams are limited, and one that is left makes room', { timeout }, 
   }
 });
 
-test('a workspace is really tried, and why it does not work is told', { timeout }, async () => {
+test('a workspace is really tried, and why it does not work is told', async () => {
   const off = await findings({ workspaceMode: 'disabled' });
   assert.match(off.get('workspaces')?.message ?? '', /switched off/);
   const dead = { workspaceMode: 'docker', workspaceDockerHost: 'unix:///nowhere/docker.sock' } as const;

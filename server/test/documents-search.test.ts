@@ -32,7 +32,7 @@ const questions: [text: string, document: number, page: number][] = [
   ['Wie lang ist die Kündigungsfristen einer Werkstatt?', 63, 13],
 ];
 
-test('a question finds its page among thousands, in other forms of its words', { timeout: 120_000 }, async (t) => {
+test('a question finds its page among thousands, in other forms of its words', async (t) => {
   const database = await createTestDatabase();
   t.after(() => database.drop());
   await fill(database);

@@ -57,7 +57,7 @@ const fileOf = (id: string) => ({ type: 'file', mediaType: 'text/plain', filenam
 const lastContent = (body: Json): string => body.messages.at(-1).content;
 const toolNames = (body: Json): string[] => (body.tools ?? []).map((tool: Json) => tool.function.name);
 
-test('a person sees what a model will read of a file, and why it cannot', { timeout: 180_000 }, async () => {
+test('a person sees what a model will read of a file, and why it cannot', async () => {
   const chatId = await createChat(user);
   const id = await store({ chatId }, 'plan.pdf', makePdf(['Rent is due\non the third.', 'Notice: three months.']));
   const { tokens, ...read } = await textOf({ chatId, id });
@@ -90,7 +90,7 @@ test('a person sees what a model will read of a file, and why it cannot', { time
   assert.equal(foreign.status, 404);
 });
 
-test('a model reads a document page by page, or hears why it cannot', { timeout: 180_000 }, async () => {
+test('a model reads a document page by page, or hears why it cannot', async () => {
   const chatId = await createChat(user);
   const pdf = await store({ chatId }, 'plan.pdf', makePdf(['First page', 'Second page', '']));
   const broken = await store({ chatId }, 'broken.docx', makeDocx(paragraph('x')).subarray(0, 60));
@@ -108,9 +108,7 @@ test('a model reads a document page by page, or hears why it cannot', { timeout:
   assert.equal(lastContent(await ask(chatId, [fileOf(note)])), '[File note.docx]\nOnly this');
 });
 
-test('what does not fit is announced, searched and read, and the answer can cite it', {
-  timeout: 180_000,
-}, async () => {
+test('what does not fit is announced, searched and read, and the answer can cite it', async () => {
   const project = await makeProject(app.service.deps.db.pool, [user.id]);
   const { body } = await user.call('POST /api/chats', { projectId: project });
   const chatId: string = body.chat.id;
@@ -159,7 +157,7 @@ test('what does not fit is announced, searched and read, and the answer can cite
   assert.match(results[3], /There is no page 99: the file has 60/);
 });
 
-test('search finds nothing in files of other conversations', { timeout: 180_000 }, async () => {
+test('search finds nothing in files of other conversations', async () => {
   const { searchDocuments } = await import('../src/documents/document-search.ts');
   const { getNamespace } = await import('../src/artifacts/namespaces.ts');
   const { kysely } = app.service.deps.db;
@@ -176,9 +174,7 @@ test('search finds nothing in files of other conversations', { timeout: 180_000 
   for (const odd of ["'", '!', ':*', "a' | 'b", '\\', '« »', '日本', 'x'.repeat(500)]) await find(mine, odd);
 });
 
-test('the same content is read once, and its text goes with the last file that has it', {
-  timeout: 180_000,
-}, async () => {
+test('the same content is read once, and its text goes with the last file that has it', async () => {
   const [one, two] = [await createChat(user), await createChat(user)];
   const bytes = makeDocx(paragraph(`Shared ${nextId('text')}`));
   const first = await store({ chatId: one }, 'a.docx', bytes);

@@ -58,7 +58,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 const closes = (answer: string) => /\r\nconnection: close\r\n/i.test(answer);
 
-test('a balancer is told first, and who comes meanwhile is answered', { timeout: 60_000 }, async () => {
+test('a balancer is told first, and who comes meanwhile is answered', async () => {
   const { app, endNotice } = await startLeaving();
   const [kept, idle] = [openConnection(app.url), openConnection(app.url)];
   for (const connection of [kept, idle]) {
@@ -79,7 +79,7 @@ test('a balancer is told first, and who comes meanwhile is answered', { timeout:
   await assert.rejects(app.anonymous.fetch('/api/live'));
 });
 
-test('a request that is under way is answered before its connection ends', { timeout: 60_000 }, async () => {
+test('a request that is under way is answered before its connection ends', async () => {
   const user = await stays.signIn();
   const { app, endNotice } = await startLeaving();
   const body = JSON.stringify({ title: 'Begun before the end' });
@@ -99,9 +99,7 @@ test('a request that is under way is answered before its connection ends', { tim
   await stopped;
 });
 
-test('who follows an answer that another replica makes is let go between two events and misses none', {
-  timeout: 60_000,
-}, async () => {
+test('who follows an answer that another replica makes is let go between two events and misses none', async () => {
   const user = await stays.signIn();
   // Goes on until it is stopped.
   await addModels(user, provider, ['words-60000@100']);

@@ -134,7 +134,7 @@ async function rebind(egress: Egress, name: string, url: string, way: Way, targe
 }
 
 async function call(egress: Egress, url: string, way: Way): Promise<Outcome> {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(300_000);
   try {
     if (way === 'request') {
       const response = await egress.request(url, { signal });

@@ -27,7 +27,6 @@ after(() => {
 });
 
 const [first, second] = ['93.184.216.34', '93.184.216.35'];
-const timeout = 30_000;
 const lookup = async (name: string) => (name === 'inside.test' ? ['10.0.0.5'] : [first, second]);
 
 async function listen(server: net.Server): Promise<number> {
@@ -98,9 +97,7 @@ async function errorOf(work: Promise<unknown>): Promise<ApiError> {
   );
 }
 
-test('a target is reached through the proxy by its checked address, and TLS is with the target', {
-  timeout,
-}, async () => {
+test('a target is reached through the proxy by its checked address, and TLS is with the target', async () => {
   const egress = egressWith();
   assert.equal(await read(egress, 'https://good.test/v1'), 'secure');
   const authorization = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
@@ -114,7 +111,7 @@ test('a target is reached through the proxy by its checked address, and TLS is w
   assert.equal(failureDetails(await errorOf(read(stranger, 'https://good.test/')))?.reason, 'tls');
 });
 
-test('what is forbidden is refused before the proxy is asked', { timeout }, async () => {
+test('what is forbidden is refused before the proxy is asked', async () => {
   const egress = egressWith({ allowInsecureHttp: false });
   for (const url of [
     'https://inside.test/',
@@ -129,14 +126,14 @@ test('what is forbidden is refused before the proxy is asked', { timeout }, asyn
   assert.equal(connections, 0);
 });
 
-test('this machine and what NO_PROXY names are called directly', { timeout }, async () => {
+test('this machine and what NO_PROXY names are called directly', async () => {
   const egress = egressWith({ allowPrivateEgress: true, noProxy: ['10.0.0.0/8'] });
   assert.equal(await read(egress, `http://127.0.0.1:${plainTarget}/`), 'plain');
   assert.equal(await read(egress, `https://localhost:${secureTarget}/`), 'secure');
   assert.equal(connections, 0);
 });
 
-test('the next address is tried when the proxy refuses one; a refusal tells nothing of it', { timeout }, async () => {
+test('the next address is tried when the proxy refuses one; a refusal tells nothing of it', async () => {
   answerOf = (target) => (target.startsWith(second) ? '200 Fine' : '403 Not this one');
   const egress = egressWith();
   assert.equal(await read(egress, 'https://good.test/'), 'secure');
@@ -150,13 +147,13 @@ test('the next address is tried when the proxy refuses one; a refusal tells noth
   assert.doesNotMatch(`${refused.message}${refused.stack}`, /p@ss|p%40ss|Who are you/);
 });
 
-test('the connection to the proxy itself may be TLS', { timeout }, async () => {
+test('the connection to the proxy itself may be TLS', async () => {
   const egress = egressWith({ httpsProxy: `https://localhost:${secureProxyPort}` });
   assert.equal(await read(egress, 'https://good.test/'), 'secure');
   assert.deepEqual(asked, [{ target: `${first}:443`, authorization: undefined }]);
 });
 
-test('NODE_EXTRA_CA_CERTS makes a certificate authority of one’s own trusted', { timeout: 120_000 }, async () => {
+test('NODE_EXTRA_CA_CERTS makes a certificate authority of one’s own trusted', async () => {
   const module = join(import.meta.dirname, '../src/egress/egress.ts');
   const script = `
     import { createEgress } from ${JSON.stringify(module)};
@@ -167,7 +164,7 @@ test('NODE_EXTRA_CA_CERTS makes a certificate authority of one’s own trusted',
   const run = (env: Record<string, string>) =>
     new Promise<string>((resolve, reject) => {
       const { PATH, NODE_COMPILE_CACHE } = process.env;
-      const options = { env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: 100_000 };
+      const options = { env: { PATH, NODE_COMPILE_CACHE, ...env } };
       execFile(process.execPath, ['--input-type=module', '-e', script], options, (error, stdout) =>
         error === null ? resolve(stdout) : reject(error),
       );

@@ -180,9 +180,7 @@ test('a deep folder gets a short private socket folder, which goes with the serv
   await assert.rejects(stat(socketDir), { code: 'ENOENT' });
 });
 
-test('a server that dies is started again; meanwhile requests get an unavailable database', {
-  timeout: 120_000,
-}, async () => {
+test('a server that dies is started again; meanwhile requests get an unavailable database', async () => {
   const dataDir = await dataFolder();
   const embedded = await startEmbedded({ dataDir, log: silentLog });
   const database = openDatabase({ connection: embedded.connection, log: silentLog });
@@ -321,9 +319,7 @@ test('as root where nothing works it says what to do', { skip: !isRoot && 'needs
   );
 });
 
-test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', {
-  timeout: 180_000,
-}, async () => {
+test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', async () => {
   const warnings: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const warn = (details: object) => {

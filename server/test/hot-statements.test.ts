@@ -15,7 +15,6 @@ import { lookAtStatements } from './statement-keys.ts';
  * could send it to one part (docs/scaling.md). Those that cannot are named here, with the reason.
  */
 
-const timeout = 180_000;
 const timings = { heartbeatMs: 200, sweepMs: 200, dispatchMs: 100, tickMs: 20 };
 
 const exceptions: { reason: string; statements: RegExp[] }[] = [
@@ -188,7 +187,7 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   await must('DELETE /api/chats', undefined, { id: asking });
 }
 
-test('every hot statement names whose rows it means', { timeout }, async (t) => {
+test('every hot statement names whose rows it means', async (t) => {
   const { rows } = await app.database.database.pool.query(
     `select current_setting('server_version_num')::int as version`,
   );
@@ -223,7 +222,7 @@ test('every hot statement names whose rows it means', { timeout }, async (t) => 
   assert.ok(direct > 60 && all.length > 100);
 });
 
-test('a statement that does not name whose rows it means is found, however it hides', { timeout }, async () => {
+test('a statement that does not name whose rows it means is found, however it hides', async () => {
   const cases: [across: string, statement: string][] = [
     ['messages', 'select parts from messages order by seq desc limit 1'],
     ['chats,messages', 'select m.parts from messages m join chats c on c.id = m.chat_id where not c.archived'],

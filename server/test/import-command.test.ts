@@ -10,7 +10,6 @@ import { chatGptArchive, conversationsOf } from './import-makers.ts';
 
 /** `npm run admin -- import` beside a running service. */
 
-const timeout = 120_000;
 let app: TestApp;
 let folder: string;
 before(async () => {
@@ -28,9 +27,7 @@ async function run(...args: string[]) {
   return admin(args, { ...env, ARTIFACT_STORE: artifactStore });
 }
 
-test('an archive is tried, imported, and refused with words; a trial run leaves nothing open', {
-  timeout,
-}, async () => {
+test('an archive is tried, imported, and refused with words; a trial run leaves nothing open', async () => {
   const who = await app.signIn();
   const file = join(folder, 'export.zip');
   await writeFile(file, await chatGptArchive());
@@ -60,7 +57,7 @@ test('an archive is tried, imported, and refused with words; a trial run leaves 
   assert.equal((await run('import', file)).code, 2);
 });
 
-test('every command is listed once', { timeout }, async () => {
+test('every command is listed once', async () => {
   const { output } = await run('--help');
   const names = [...output.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)/gm)].map(([, name]) => name);
   assert.ok(names.length > 15);

@@ -126,7 +126,7 @@ function assertWhole(item: PreparedItem): void {
   assert.ok(item.chat.title.length > 0 && [...item.chat.title].length <= 200);
 }
 
-test(`${rounds} damaged archives are read or refused with words (seed ${seed})`, { timeout: 300_000 }, async () => {
+test(`${rounds} damaged archives are read or refused with words (seed ${seed})`, async () => {
   const random = randomOf(seed);
   const path = join(folder, 'archive');
   let [whole, refused] = [0, 0];
@@ -151,7 +151,7 @@ test(`${rounds} damaged archives are read or refused with words (seed ${seed})`,
   assert.ok(whole > 0 && refused > 0, `${whole} items, ${refused} refused`);
 });
 
-test('what gets through the service is whole, and the rest has a reason', { timeout: 120_000 }, async () => {
+test('what gets through the service is whole, and the rest has a reason', async () => {
   const random = randomOf(seed + 1);
   const who = await app.signIn();
   for (let round = 0; round < 4; round += 1) {
@@ -192,7 +192,7 @@ test('bombs are refused before they are unpacked', async () => {
   archive.close();
 });
 
-test('an import goes on where a crash left it, and brings nothing twice', { timeout: 120_000 }, async () => {
+test('an import goes on where a crash left it, and brings nothing twice', async () => {
   const who = await app.signIn();
   const list = Array.from({ length: 6 }, (_, n) => ({
     ...chatGptConversation,

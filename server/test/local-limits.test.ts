@@ -10,7 +10,7 @@ import { tokensOf } from './local/host.ts';
 import { type Executed, type Host, type Identity, prepareHosts, startHost, whyNotAs } from './local/host-process.ts';
 
 for (const identity of ['root', 'ordinary user'] as Identity[]) {
-  describe(`limits as ${identity}`, { skip: whyNotAs(identity) ?? false, timeout: 240_000 }, () => limits(identity));
+  describe(`limits as ${identity}`, { skip: whyNotAs(identity) ?? false }, () => limits(identity));
 }
 
 function limits(identity: Identity): void {

@@ -214,7 +214,7 @@ test('a hostile server: endless pages, odd entries, too much, silence: bounded, 
   }
 });
 
-test('a list of pages that come slowly ends in the time of one', { timeout: 10_000 }, async () => {
+test('a list of pages that come slowly ends in the time of one', async () => {
   const user = await app.signIn();
   const fake = await startFakeMcp();
   try {

@@ -155,7 +155,7 @@ describe('lies', () => {
   }
 });
 
-test('a call whose answer breaks off fails at once', { timeout: 60_000 }, () =>
+test('a call whose answer breaks off fails at once', () =>
   withFake(async (fake) => {
     fake.hook = (message, response) => {
       if (message.method !== 'tools/call') return undefined;
@@ -167,8 +167,7 @@ test('a call whose answer breaks off fails at once', { timeout: 60_000 }, () =>
     const connection = await McpConnection.open(deps, { url: fake.url, transport: 'http', headers: {} }, signal);
     await assert.rejects(connection.call(echoTool, {}, signal));
     connection.close();
-  }),
-);
+  }));
 
 for (const transport of ['http', 'sse'] as const) {
   test(`over ${transport}, a refusal during a call says what would be accepted`, () =>
@@ -346,7 +345,7 @@ describe('elsewhere', () => {
     }));
 });
 
-test('one that hangs at any point costs its time and no more', { timeout: 60_000 }, () =>
+test('one that hangs at any point costs its time and no more', () =>
   withFake(async (fake) => {
     const hang =
       (method: string): Hook =>
@@ -366,8 +365,7 @@ test('one that hangs at any point costs its time and no more', { timeout: 60_000
     const { body } = await user.call('POST /api/mcp', { name: 'Old', url: fake.url });
     assert.equal(body.server.lastError, null);
     assert.equal(body.server.tools.length, 1);
-  }),
-);
+  }));
 
 test('two people with the same server never get each other’s answers', () =>
   withFake(async (fake) => {

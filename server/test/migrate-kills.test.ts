@@ -38,9 +38,7 @@ function random(state: number): () => number {
 const next = random(seed);
 const shuffled = names.slice(0, -1).toSorted(() => next() - 0.5);
 for (const name of [names.at(-1) ?? '', ...shuffled].slice(0, kills)) {
-  test(`killed in ${name} (seed ${seed}): whole at the next start, and once`, { timeout: 180_000 }, () =>
-    killedIn(name),
-  );
+  test(`killed in ${name} (seed ${seed}): whole at the next start, and once`, () => killedIn(name));
 }
 
 /** Tables, columns, indexes, constraints and functions, as text; not the rows. */

@@ -23,7 +23,6 @@ const otherKey = 'the key of another installation of 32 bytes too';
 const authSecret = 'a session secret of more than 32 bytes for tests';
 const log = createLogger('silent');
 const hourMs = 3_600_000;
-const timeout = 120_000;
 
 let installation: TestDatabase;
 const databases: TestDatabase[] = [];
@@ -87,9 +86,7 @@ test('replicas that start at once agree on one key, and another one is refused w
   for (const secret of [key, otherKey]) assert.ok(!refused.includes(secret));
 });
 
-test('a change of keys passes: both, then the new one alone after rotate-keys, and the old one no more', {
-  timeout,
-}, async () => {
+test('a change of keys passes: both, then the new one alone after rotate-keys, and the old one no more', async () => {
   assert.equal(await startWith(key), 'starts');
   assert.equal(await startWith(key, [otherKey]), 'starts');
   assert.equal(await startWith(otherKey, [key]), 'starts');
@@ -112,7 +109,7 @@ test('with the embedded database another key is a warning', async () => {
   assert.match(said.join(), /SETTINGS_ENCRYPTION_KEY is not the key of this installation/);
 });
 
-test('a process with another key ends with the reason, and starts once the key was adopted', { timeout }, async () => {
+test('a process with another key ends with the reason, and starts once the key was adopted', async () => {
   assert.equal(await startWith(key), 'starts');
   const dataDir = dataFolder();
   const env = {
@@ -134,9 +131,7 @@ test('a process with another key ends with the reason, and starts once the key w
   assert.deepEqual(rows, [{ action: 'keys.adopted' }]);
 });
 
-test('the store of another installation is refused and not swept; so is an empty one in place of ours', {
-  timeout,
-}, async () => {
+test('the store of another installation is refused and not swept; so is an empty one in place of ours', async () => {
   const [ours, theirs, empty] = [newFolder(), newFolder(), newFolder()];
   const neighbour = depsOf({ artifactStore: theirs }, await newDatabase());
   const here = depsOf({ artifactStore: ours });
@@ -163,9 +158,7 @@ test('the store of another installation is refused and not swept; so is an empty
   assert.equal(await storeMessage(depsOf({ artifactStore: empty })), 'starts');
 });
 
-test('a process with the store of another installation ends with the reason, and starts once it was adopted', {
-  timeout,
-}, async () => {
+test('a process with the store of another installation ends with the reason, and starts once it was adopted', async () => {
   const theirs = newFolder();
   assert.equal(await storeMessage(depsOf({ artifactStore: theirs }, await newDatabase())), 'starts');
   const mark = readFileSync(join(theirs, 'installation'), 'utf8');
@@ -188,9 +181,7 @@ test('a process with the store of another installation ends with the reason, and
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('a bucket has the mark as well; one that is away stops no start and is marked by the next sweep', {
-  timeout,
-}, async () => {
+test('a bucket has the mark as well; one that is away stops no start and is marked by the next sweep', async () => {
   const s3 = await startS3Server();
   const bucket = { artifactStore: `s3://${s3.bucket}/files`, ...s3Credentials };
   const here = depsOf({ ...bucket, awsEndpoint: s3.url });

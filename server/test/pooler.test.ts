@@ -14,7 +14,6 @@ import { createEmptyDatabase, silentLog, type TestDatabase } from './database.ts
 
 const program = findPgBouncer();
 const skip = program === undefined && process.env.REQUIRE_PGBOUNCER !== '1' && 'PgBouncer is not installed';
-const timeout = 60_000;
 let made: TestDatabase | undefined;
 let pooler: Awaited<ReturnType<typeof startPgBouncer>> | undefined;
 let pooled: string;
@@ -47,7 +46,6 @@ function open() {
 
 test('40 clients on two connections: statements that would be prepared, and transactions', {
   skip,
-  timeout,
 }, async () => {
   const replicas = [open(), open()] as const;
   const applied = await Promise.all(replicas.map((replica) => migrate(replica)));
@@ -80,7 +78,6 @@ test('40 clients on two connections: statements that would be prepared, and tran
 
 test('signals come on a connection of their own, which has no time limit; the pool has what the role has', {
   skip,
-  timeout,
 }, async () => {
   const db = open();
   const listener = await db.openClient();

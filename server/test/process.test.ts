@@ -9,11 +9,10 @@ import { dataFolder, postmasterPid, ready, said, startServer, takePort } from '.
 
 /** What an operator sees of the process: starts that fail, settings that were mistyped, limits that are reached. */
 
-const timeout = 180_000;
 const key = 'a key for the tests longer than 32 bytes';
 const secrets = { AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
 
-test('a start on a port that is taken says so and leaves no database running', { timeout }, async () => {
+test('a start on a port that is taken says so and leaves no database running', async () => {
   const dataDir = dataFolder();
   const taken = await takePort();
   const server = startServer({ DATA_DIR: dataDir, PORT: String(taken.port) });
@@ -24,7 +23,7 @@ test('a start on a port that is taken says so and leaves no database running', {
 });
 
 for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
-  test(`a ${name} that cannot be made is told at once`, { timeout }, async () => {
+  test(`a ${name} that cannot be made is told at once`, async () => {
     const dataDir = dataFolder();
     const server = startServer({ DATA_DIR: dataDir, [name]: '/proc/homeport/data' });
     assert.equal(await server.exited, 1);
@@ -33,13 +32,13 @@ for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
   });
 }
 
-test('a DATA_DIR that cannot be made is told also where both secrets are given', { timeout }, async () => {
+test('a DATA_DIR that cannot be made is told also where both secrets are given', async () => {
   const server = startServer({ DATA_DIR: '/proc/homeport/data', ...secrets });
   assert.equal(await server.exited, 1);
   assert.match(server.output(), /DATA_DIR is "\/proc\/homeport\/data"; it takes a folder of your own/);
 });
 
-test('a mistyped setting is named with the one that was meant', { timeout }, async () => {
+test('a mistyped setting is named with the one that was meant', async () => {
   const server = startServer({ DATA_DIR: dataFolder(), TRUSTED_PROXYS: '127.0.0.1' });
   await ready(server);
   const warning = server.lines().find(({ setting }) => setting === 'TRUSTED_PROXYS');
@@ -49,7 +48,7 @@ test('a mistyped setting is named with the one that was meant', { timeout }, asy
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('running out of file descriptors is in the log', { timeout }, async () => {
+test('running out of file descriptors is in the log', async () => {
   const server = startServer({ DATA_DIR: dataFolder() }, '-n 120');
   const url = new URL(await ready(server));
   const sockets: Socket[] = [];
@@ -62,7 +61,7 @@ test('running out of file descriptors is in the log', { timeout }, async () => {
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('HTTPS_PROXY is asked for the addresses that people’s providers have', { timeout }, async (context) => {
+test('HTTPS_PROXY is asked for the addresses that people’s providers have', async (context) => {
   const asked: string[] = [];
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url ?? '');
@@ -96,7 +95,7 @@ test('HTTPS_PROXY is asked for the addresses that people’s providers have', { 
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('DATABASE_POOL_MAX is how many connections it opens, and one more for signals', { timeout }, async () => {
+test('DATABASE_POOL_MAX is how many connections it opens, and one more for signals', async () => {
   const { url, database, drop } = await createTestDatabase();
   const server = startServer({ DATA_DIR: dataFolder(), ...secrets, DATABASE_URL: url, DATABASE_POOL_MAX: '3' });
   const address = await ready(server);

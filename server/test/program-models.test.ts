@@ -201,7 +201,7 @@ test('failures of providers have their status before the first piece, and say so
   assert.doesNotMatch(broken.text, /\[DONE\]|bad key/);
 });
 
-describe('in a real sandbox', { skip: whyNotAs('root') ?? false, timeout: 120_000 }, () => {
+describe('in a real sandbox', { skip: whyNotAs('root') ?? false }, () => {
   let folder: string;
   let real: TestApp;
   before(async () => {

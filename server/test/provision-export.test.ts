@@ -210,7 +210,7 @@ test('however many conversations there are, an export reads each of them a fixed
  * ends.
  */
 async function rowsRead({ database }: TestDatabase, expected: number): Promise<number> {
-  const deadline = AbortSignal.timeout(20_000);
+  const deadline = AbortSignal.timeout(300_000);
   for (;;) {
     const { rows } = await database.pool.query<{ read: number }>(
       `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables where relname = 'chats'`,

@@ -9,7 +9,7 @@ const unshareFlags = process.getuid?.() === 0 ? ['-n', '-m'] : ['-U', '-r', '-n'
 export function whyNoSandbox(): string | undefined {
   const steps =
     'openssl version && ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo';
-  const probe = spawnSync('unshare', [...unshareFlags, 'sh', '-c', steps], { encoding: 'utf8', timeout: 10_000 });
+  const probe = spawnSync('unshare', [...unshareFlags, 'sh', '-c', steps], { encoding: 'utf8', timeout: 120_000 });
   if (probe.status === 0) return undefined;
   const reason = probe.error?.message ?? probe.stderr.trim();
   return `no network namespace with every address in it can be made here (${reason})`;

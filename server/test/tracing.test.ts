@@ -12,7 +12,6 @@ import { type SeenSpan, startTraceCollector, type TraceCollector } from './fakes
 
 /** Traces as a collector gets them: who is whose part, and that nothing in them is somebody's. */
 
-const timeout = 60_000;
 const secrets = {
   apiKey: 'sk-test-key',
   text: 'canary-text-7f3a',
@@ -72,7 +71,7 @@ function above(span: SeenSpan): string[] {
   return parent === undefined ? [] : [parent.name, ...above(parent)];
 }
 
-test('an answer: request, response, model, tools and statements, each a part of what did it', { timeout }, async () => {
+test('an answer: request, response, model, tools and statements, each a part of what did it', async () => {
   const user = await app.signIn({ email: secrets.email });
   await addModels(user, provider, ['tools-2']);
   await user.call('POST /api/projects', { name: secrets.project });
@@ -126,13 +125,13 @@ test('an answer: request, response, model, tools and statements, each a part of 
   );
 });
 
-test('nothing of a person and no key is in any byte that was sent', { timeout }, async () => {
+test('nothing of a person and no key is in any byte that was sent', async () => {
   const all = Buffer.concat(collector.bytes);
   assert.ok(all.includes('execute_tool look_up') && all.includes(collectorKey));
   for (const [name, secret] of Object.entries(secrets)) assert.ok(!all.includes(secret), name);
 });
 
-test('a failure has a fixed word, probes and work in the background leave no trace', { timeout }, async () => {
+test('a failure has a fixed word, probes and work in the background leave no trace', async () => {
   const user = await app.signIn();
   await user.fetch('/api/health');
   await user.fetch('/api/chats?id=nowhere-1');
@@ -142,7 +141,7 @@ test('a failure has a fixed word, probes and work in the background leave no tra
   assert.equal(named('GET /api/health').length, 0);
 });
 
-test('a stranger’s trace is not continued, nor is nonsense', { timeout }, async () => {
+test('a stranger’s trace is not continued, nor is nonsense', async () => {
   const other = await startTestApp({ config: { tracesBase: collector.url, traceContextToProviders: false } });
   try {
     await other.anonymous.fetch('/api/live', { headers: { traceparent: `00-${remote.traceId}-${remote.spanId}-01` } });
@@ -158,7 +157,7 @@ test('a stranger’s trace is not continued, nor is nonsense', { timeout }, asyn
   }
 });
 
-test('a collector that refuses, hangs or is away harms nothing, and is told of once', { timeout }, async () => {
+test('a collector that refuses, hangs or is away harms nothing, and is told of once', async () => {
   const lines: string[] = [];
   const away = await startTraceCollector();
   const other = await startTestApp({ config: { tracesBase: away.url }, log: (line) => lines.push(line) });

@@ -42,9 +42,7 @@ function begin(user: SignedIn, sent: Buffer, declared = sent.length + 1): Begun 
 const large = Buffer.alloc(limits.jsonBodyBytes - 1, ' ');
 const shares = Math.floor(bodyRoomBounds.senderBytes / limits.jsonBodyBytes);
 
-test('one account’s unfinished bodies take its share of the memory and keep nobody else out', {
-  timeout: 120_000,
-}, async () => {
+test('one account’s unfinished bodies take its share of the memory and keep nobody else out', async () => {
   const atFirst = process.memoryUsage().arrayBuffers;
   const begun = Array.from({ length: 4 * shares }, () => begin(greedy, large));
   let toldToWait = 0;
@@ -65,7 +63,7 @@ test('one account’s unfinished bodies take its share of the memory and keep no
   assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
 });
 
-test('a body that does not come is given up after its grace', { timeout: 120_000 }, async () => {
+test('a body that does not come is given up after its grace', async () => {
   const { answered } = begin(other, Buffer.alloc(10, ' '), 100_000);
   const answer = await answered;
   assert.equal(answer?.status, 400);

@@ -10,7 +10,6 @@ import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
  * How statements go to the server: prepared when they are run often, begun and committed with others, and never half.
  */
 
-const limit = { timeout: 30_000 };
 const unprepared = 'behind a pooler nothing is prepared';
 let place: TestDatabase;
 let db: Database;
@@ -31,7 +30,7 @@ async function prepared(): Promise<string[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test('a statement that is run often is prepared once, and survives a change of its table', limit, async (t) => {
+test('a statement that is run often is prepared once, and survives a change of its table', async (t) => {
   if (place.address.direct !== undefined) return t.skip(unprepared);
   for (let time = 0; time < 30; time++) await readAll();
   assert.ok((await prepared()).some((text) => text.includes('select * from notes')));
@@ -46,7 +45,7 @@ test('a statement that is run often is prepared once, and survives a change of i
   await db.pool.query('delete from notes');
 });
 
-test('within a transaction such a change is an error that may pass, and the next try works', limit, async (t) => {
+test('within a transaction such a change is an error that may pass, and the next try works', async (t) => {
   if (place.address.direct !== undefined) return t.skip(unprepared);
   const read = () =>
     inTransaction(db, async (trx) => (await sql`select * from notes where id = ${1}`.execute(trx)).rows);
@@ -56,7 +55,7 @@ test('within a transaction such a change is an error that may pass, and the next
   assert.deepEqual(await read(), []);
 });
 
-test('the last statement is committed with the transaction, and what fails takes back all', limit, async () => {
+test('the last statement is committed with the transaction, and what fails takes back all', async () => {
   await inTransaction(db, async (trx) => {
     await trx.executeQuery(insert(1).compile());
     assert.deepEqual(await lastly(trx, insert(2)), [{ id: 2 }]);
@@ -81,7 +80,7 @@ test('the last statement is committed with the transaction, and what fails takes
   assert.equal(await count(), 2);
 });
 
-test('a transaction that fails leaves its connection in order', limit, async () => {
+test('a transaction that fails leaves its connection in order', async () => {
   const failing = () =>
     inTransaction(db, async (trx) => {
       await trx.executeQuery(insert(7).compile());
@@ -99,7 +98,7 @@ test('a transaction that fails leaves its connection in order', limit, async () 
   assert.equal(await count(), 32);
 });
 
-test('a connection that is lost within a transaction takes all of it back, and the next one works', limit, async () => {
+test('a connection that is lost within a transaction takes all of it back, and the next one works', async () => {
   const before = await count();
   const losing = inTransaction(db, async (trx) => {
     await trx.executeQuery(insert(200).compile());
@@ -118,7 +117,7 @@ test('a connection that is lost within a transaction takes all of it back, and t
   assert.equal(await count(), before + 1);
 });
 
-test('a statement that is cut short takes those sent behind it along, and its connection goes on', limit, async () => {
+test('a statement that is cut short takes those sent behind it along, and its connection goes on', async () => {
   const before = await count();
   const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
   try {
@@ -134,7 +133,7 @@ test('a statement that is cut short takes those sent behind it along, and its co
   assert.equal(await count(), before + 1);
 });
 
-test('a large result and what is sent behind it reach each its own', limit, async () => {
+test('a large result and what is sent behind it reach each its own', async () => {
   const [large, small] = await inTransaction(db, (trx) =>
     together(trx, [
       bound(trx, sql<{ text: string }>`select repeat('x', 1000) as text from generate_series(1, 20000)`),
@@ -146,7 +145,7 @@ test('a large result and what is sent behind it reach each its own', limit, asyn
   assert.deepEqual(small, [{ one: 1 }]);
 });
 
-test('reads that are asked for at once share connections, and each has its own end', limit, async () => {
+test('reads that are asked for at once share connections, and each has its own end', async () => {
   const pids = (count: number, waitsFor = '') =>
     Promise.all(
       Array.from({ length: count }, async (_, index) => {
@@ -175,7 +174,7 @@ test('reads that are asked for at once share connections, and each has its own e
   await db.pool.query('delete from notes where id = 300');
 });
 
-test('reads of different moments never share a connection, even if the pool has none for a while', limit, async () => {
+test('reads of different moments never share a connection, even if the pool has none for a while', async () => {
   const single = openDatabase({ connection: place.url, max: 2, log: silentLog });
   const nextEvent = () => new Promise((resolve) => setImmediate(resolve));
   const holders = await Promise.all([single.pool.connect(), single.pool.connect()]);
@@ -196,7 +195,7 @@ test('reads of different moments never share a connection, even if the pool has 
   }
 });
 
-test('a write does not wait for the reads that were asked for with it', limit, async () => {
+test('a write does not wait for the reads that were asked for with it', async () => {
   const holder = await db.openClient();
   try {
     await holder.query('begin; lock table notes');
@@ -209,7 +208,7 @@ test('a write does not wait for the reads that were asked for with it', limit, a
   }
 });
 
-test('whoever forgets what was prepared, as some poolers do, is asked without names from then on', limit, async () => {
+test('whoever forgets what was prepared, as some poolers do, is asked without names from then on', async () => {
   const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
   const read = async () => (await sql`select id from notes where id = ${1}`.execute(single.kysely)).rows;
   const names = async () => (await single.pool.query('select name from pg_prepared_statements')).rowCount;

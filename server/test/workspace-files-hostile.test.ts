@@ -37,7 +37,7 @@ function content(script: Script): void {
 }
 
 const download = (headers: Record<string, string> = {}) =>
-  user.fetch('/api/workspace/download?path=f', { headers, signal: AbortSignal.timeout(20_000) });
+  user.fetch('/api/workspace/download?path=f', { headers, signal: AbortSignal.timeout(300_000) });
 
 const lies: Record<string, Script> = {
   'not JSON': (_, response) => response.end('<html>'),

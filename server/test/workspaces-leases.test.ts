@@ -168,7 +168,7 @@ test('whoever holds it is told when it is stopped as unused by mistake of a cloc
  * it. Without the touch of the row in takeLease leases are broken. No time passes by which one is unused, however slow
  * the machine is: its last use is written back in time.
  */
-test('four sweepers never stop a workspace under its holder', { timeout: 300_000 }, async () => {
+test('four sweepers never stop a workspace under its holder', async () => {
   const database = one.database;
   const shared = new ScriptedRuntime();
   const replicas = await Promise.all(

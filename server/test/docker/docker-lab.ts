@@ -80,7 +80,7 @@ export class DockerLab {
     const workspaceToken = newWorkspaceToken();
     const generation = this.#generations;
     const wanted = { id, generation, slot: 1, daemonTokenHash: sha256(token), workspaceToken };
-    await this.runtime.start(wanted, AbortSignal.timeout(60_000));
+    await this.runtime.start(wanted, AbortSignal.timeout(300_000));
     const daemon = createDaemon({ address: () => this.runtime.dial(id), token, healthMs: 5_000 });
     const run = (command: string, timeoutMs = 20_000) => runCommand(daemon, command, timeoutMs);
     return { id, generation, token, workspaceToken, daemon, run };

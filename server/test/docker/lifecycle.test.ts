@@ -69,7 +69,7 @@ test('another process finds what runs, reaches it and ends it', async () => {
   assert.deepEqual(await later.status(id), { phase: 'running', generation: started.generation, detail: undefined });
   const { Id } = await lab.container(id).inspect();
   const same = { id, generation: started.generation, slot: 1, daemonTokenHash: '', workspaceToken: '' };
-  await later.start(same, AbortSignal.timeout(20_000));
+  await later.start(same, AbortSignal.timeout(300_000));
   assert.equal((await lab.container(id).inspect()).Id, Id, 'left as it is');
   await later.stop(id, 0);
   assert.deepEqual(await lab.runtime.status(id), stopped);
@@ -103,7 +103,7 @@ test('a daemon that ends says how', async () => {
 
   const wrong = { id: newId(), generation: 1, slot: 1, daemonTokenHash: 'no hash', workspaceToken: 'x' };
   await assert.rejects(
-    lab.runtime.start(wrong, AbortSignal.timeout(20_000)),
+    lab.runtime.start(wrong, AbortSignal.timeout(300_000)),
     /^Error: Its container ended with exit code \d+: .*holds no SHA-256/s,
   );
 });

@@ -47,7 +47,7 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       const { daemon, workspace } = tokensOf(id, generation);
       const daemonTokenHash = createHash('sha256').update(daemon).digest('hex');
       const wanted = { id, generation, slot, daemonTokenHash, workspaceToken: workspace };
-      return runtime.start(wanted, AbortSignal.timeout(request.abortAfterMs ?? 90_000));
+      return runtime.start(wanted, AbortSignal.timeout(request.abortAfterMs ?? 300_000));
     }
     case 'stop':
       return runtime.stop(request.id, request.graceMs);

@@ -230,7 +230,7 @@ test('a conversation that does not exist says so; a failed reload keeps what is 
   assert.equal(shown.store.getView().messages.length, 1);
 });
 
-test('a pause of the provider is shown until the answer goes on', { timeout: 180_000 }, async () => {
+test('a pause of the provider is shown until the answer goes on', async () => {
   const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
@@ -247,9 +247,7 @@ test('a pause of the provider is shown until the answer goes on', { timeout: 180
   store.unfollow();
 });
 
-test('a summary that was asked for is followed without a message; a failed one says why', {
-  timeout: 180_000,
-}, async () => {
+test('a summary that was asked for is followed without a message; a failed one says why', async () => {
   const compaction = { ...running('s1', 'u1'), kind: 'compaction' } as const;
   const made = { id: 's', upToMessageId: 'u1', text: 'In short.', createdAt: at };
   const { store, connected, until } = playConversation([

@@ -43,7 +43,7 @@ test('refuses an event without an end', () => {
   }, RangeError);
 });
 
-test('one long line in 60,000 pieces costs no more than its length', { timeout: 180_000 }, () => {
+test('one long line in 60,000 pieces costs no more than its length', () => {
   const parser = new SseParser();
   const before = process.cpuUsage();
   parser.push('data: ');

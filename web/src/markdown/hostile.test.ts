@@ -51,7 +51,7 @@ const texts = {
 const limit = 200;
 
 for (const [name, text] of Object.entries(texts)) {
-  test(`a hostile text is parsed in bounded time, whole and growing: ${name}`, { timeout: 180_000 }, () => {
+  test(`a hostile text is parsed in bounded time, whole and growing: ${name}`, () => {
     const lexer = new CountingLexer();
     const tokens = lexer.lex(text);
     assert.ok(lexer.read <= 20_000 + 5 * text.length, `${lexer.read} characters were read`);
