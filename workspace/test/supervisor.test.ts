@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -78,6 +79,42 @@ test('a command that ends takes such a one with it as well', async () => {
   assert.deepEqual(await ending.exited, { exitCode: 0, signal: null });
   assert.equal(countProcesses(seconds), 0);
 });
+
+test('a supervisor that is slow is left to its work: nothing survives it, whatever it has hidden', async () => {
+  const seconds = `7305.${process.pid}`;
+  const folder = mkdtempSync(join(tmpdir(), 'hp-slow-'));
+  try {
+    const perl = join(folder, 'perl');
+    const slowly = `sed 's/^sub slay {/sub slay { pause(.1) for 1 .. 25;/'`;
+    writeFileSync(
+      perl,
+      `#!/bin/sh\nshift\nscript=$(printf '%s' "$1" | ${slowly})\nshift\nexec ${perlPath} -e "$script" "$@"\n`,
+    );
+    chmodSync(perl, 0o755);
+    const slow = start(`setsid env -i sleep ${seconds} & echo go; wait`, { perl });
+    const { stdout } = await slow.streams;
+    await once(stdout, 'data');
+    await until(() => countProcesses(`sleep ${seconds}`) > 0);
+    slow.signal('SIGKILL');
+    await slow.exited;
+    assert.equal(countProcesses(seconds), 0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a command that stops its supervisor is ended with all it left', async () => {
+  const seconds = `7306.${process.pid}`;
+  const stopping = start(`setsid env -i sleep ${seconds} & kill -STOP $PPID; wait`, { perl: perlPath });
+  await until(() => countProcesses(`sleep ${seconds}`) > 0 && isStopped(stopping.pid));
+  stopping.signal('SIGKILL');
+  await stopping.exited;
+  assert.equal(countProcesses(seconds), 0);
+});
+
+function isStopped(pid: number): boolean {
+  return / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
 
 function catches(pid: number, signal: number): boolean {
   const [, caught = '0'] = /^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

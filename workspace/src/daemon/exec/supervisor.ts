@@ -11,6 +11,8 @@ const prctl: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 1
 /** A variable with the process's id that every command has: without Perl, it identifies descendants. */
 const marker = 'HOMEPORT_PROCESS';
 const graceMs = 2_000;
+/** How often a supervisor that is at work gets that long again: on a busy machine it needs it, and it finds all. */
+const graces = 30;
 
 /** What POST /v1/processes/:id/signal may send. */
 export const signals = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -78,11 +80,21 @@ export function startSupervised({ id, command, args: given, cwd, environment, ke
   const signalOne = (target: number, name: NodeJS.Signals): void => {
     if (!hasExited) trySignal(target, name);
   };
+  // For a supervisor that does not get to its end: what it watches may have stopped it, and again.
+  const endLater = (left = graces): void => {
+    clock.after(graceMs, () => {
+      if (hasExited) return;
+      const isStopped = stoppedStates.has(stateOf(pid));
+      if (left === 0 || (isStopped && left < graces)) return endMarked(id, pid);
+      if (isStopped) trySignal(pid, 'SIGCONT');
+      endLater(left - 1);
+    });
+  };
   const signal = (name: Signal): void => {
     if (hasPerl) {
       signalOne(pid, name === 'SIGKILL' ? 'SIGALRM' : name);
-      if (name === 'SIGKILL') clock.after(graceMs, () => hasExited || endMarked(id, pid));
-      if (name === 'SIGTERM') clock.after(2 * graceMs, () => hasExited || endMarked(id, pid));
+      if (name === 'SIGKILL') endLater();
+      if (name === 'SIGTERM') clock.after(graceMs, () => endLater());
       return;
     }
     signalOne(-pid, name);
@@ -144,6 +156,18 @@ function shellOf(command: string): string[] {
 /** The program reads from descriptor 3, because the supervisor uses its own input. */
 function programOf(command: string, args: readonly string[]): string[] {
   return ['/bin/bash', '-c', 'exec "$@" <&3 3<&-', 'bash', command, ...args];
+}
+
+/** Stopped by a signal, or held by a tracer. */
+const stoppedStates: ReadonlySet<string> = new Set(['T', 't']);
+
+/** One letter, as in `/proc/<pid>/stat`; empty if there is no such process. */
+function stateOf(pid: number): string {
+  try {
+    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
 }
 
 function trySignal(pid: number, name: NodeJS.Signals): void {
