@@ -78,6 +78,32 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   });
 });
 
+test('code has its colours also where compiling a grammar takes long', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  // Each of the first looks at the clock finds half a second gone, as on a machine that does something else.
+  const slowly = `let [looks, gone] = [0, 0];
+    const [date, time] = [Date.now, performance.now.bind(performance)];
+    const late = () => (looks++ < 40 ? (gone += 500) : gone);
+    Date.now = () => date() + late();
+    performance.now = () => time() + late();\n`;
+  await page.route(/highlight\.worker.*\.js$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: slowly + (await response.text()) });
+  });
+  await page.goto(installation.url);
+  const field = page.getByLabel('Message', { exact: true });
+  await field.fill(answer);
+  await field.press('Enter');
+  const reply = page.locator('[data-role="assistant"]').last();
+  await expect(reply.locator('code[data-highlighted]')).toHaveCount(2);
+  await expect(reply.locator('[data-kind="keyword"]').first()).toHaveText('export const ');
+});
+
 test('a long paste waits beside the message, over a reload', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);

@@ -6,9 +6,7 @@ import { type HighlightAnswer, type HighlightedLine, type HighlightRequest, toke
 /** The page sets the colours; the theme only names each token's kind. */
 const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '--kind-', fontStyle: false });
 const maximumLine = 2_000;
-/**
- * The first line includes compiling its grammar's patterns; code that takes too long in total is ended from outside.
- */
+/** A line that takes longer keeps its rest plain; code that takes too long in total is ended from outside. */
 const millisecondsPerLine = 1_500;
 
 const names: readonly (string | undefined)[] = tokenKinds;
@@ -27,13 +25,18 @@ async function highlight({ code, grammar }: HighlightRequest): Promise<Highlight
   highlighter ??= createHighlighterCore({ themes: [theme], engine: createJavaScriptRegexEngine({ forgiving: true }) });
   const core = await highlighter;
   if (!core.getLoadedLanguages().includes(grammar)) await core.loadLanguage(await loadGrammar(grammar));
-  const { tokens } = core.codeToTokens(code, {
-    lang: grammar,
-    theme: 'kinds',
-    tokenizeMaxLineLength: maximumLine,
-    tokenizeTimeLimit: millisecondsPerLine,
-  });
-  return tokens.map(toLine);
+  const tokenize = () =>
+    core.codeToTokens(code, {
+      lang: grammar,
+      theme: 'kinds',
+      tokenizeMaxLineLength: maximumLine,
+      tokenizeTimeLimit: millisecondsPerLine,
+    }).tokens;
+  const startedAt = performance.now();
+  const tokens = tokenize();
+  // On a slow machine lines were cut while patterns were compiled for them; now all are.
+  const isSlow = performance.now() - startedAt > millisecondsPerLine;
+  return (isSlow ? tokenize() : tokens).map(toLine);
 }
 
 /** Neighbours of one kind become one piece, which halves the number of elements. */

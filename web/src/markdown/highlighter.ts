@@ -7,7 +7,7 @@ type Job = { request: HighlightRequest; resolve: (lines: HighlightedLine[] | nul
 /** Above this, colours cost more than they help. */
 const maximumCode = 60_000;
 /** A grammar that takes longer is stuck; its worker is ended. */
-const patience = 5_000;
+const patience = 15_000;
 const keptResults = 60;
 
 /** Highlights code in a worker, one block after the other. The worker starts with the first block. */
