@@ -124,7 +124,7 @@ test('an assistant is chosen with @, from the start page or by an address; the a
   await page.keyboard.press('Enter');
   await expect(field(page)).toHaveValue('');
   await expect(page.getByRole('button', { name: 'Continue without Harbour pilot' })).toBeVisible();
-  await test.step('so does another answer', async () => {
+  await test.step('so does regenerating', async () => {
     await page.getByRole('button', { name: 'Regenerate', exact: true }).last().press('Enter');
     await page.evaluate(manyFrames);
     expect(sent).toContain('PATCH /api/chats');

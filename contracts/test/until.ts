@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 type Read<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
 const intervalMs = 10;
-const patienceMs = 180_000;
+const patienceMs = 60_000;
 
 /**
  * How every test waits for what has no event of its own: reads until there is something, and resolves with it. Gives up

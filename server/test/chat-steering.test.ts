@@ -243,7 +243,7 @@ for (const isSteered of [false, true]) {
     ['at another replica', elsewhere],
   ] as const) {
     const what = isSteered ? 'sent now' : 'queued';
-    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, () =>
+    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, { timeout: 300_000 }, () =>
       working(async ({ user, chatId, streaming }) => {
         const id = await queue(user, chatId, 'instead');
         if (isSteered) assert.equal((await steer(user, chatId, id)).status, 200);
@@ -254,11 +254,12 @@ for (const isSteered of [false, true]) {
         assert.equal(frames.at(-1)?.frame.type, 'data-next');
         const { messages } = await settled(user, chatId, 4);
         assert.deepEqual([messages[1].status, textOf(messages[3])], ['stopped', 'heard instead']);
-      }));
+      }),
+    );
   }
 }
 
-test('Stop does not wait for an MCP server that does not list its tools', async () => {
+test('Stop does not wait for an MCP server that does not list its tools', { timeout: 300_000 }, async () => {
   const fake = await startFakeMcp([echoTool]);
   const gate = Promise.withResolvers<undefined>();
   // Each answer has to ask it.

@@ -138,7 +138,7 @@ test('while the connection is cut every request is a typed 503, and works again 
   assert.equal((await answer(user, chatId, await submit(user, chatId, 'Still there?'))).done, true);
 });
 
-test('a database that falls silent holds nobody for ever', async () => {
+test('a database that falls silent holds nobody for ever', { timeout: 300_000 }, async () => {
   const chatId = await createChat(user);
   proxy.set('stall');
   const asked = askEverything(chatId);

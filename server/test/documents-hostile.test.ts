@@ -104,9 +104,12 @@ test('what has too many pages or too much text is read as far as the bounds go',
 });
 
 test('nesting without end is refused at once', async () => {
+  const before = process.cpuUsage();
   const deep = `${'<w:tbl><w:tr><w:tc>'.repeat(50_000)}${paragraph('x')}`;
   assert.equal(await refusal(makeDocx(deep)), 'unsafe');
   await assert.rejects(read(Buffer.from(`<html>${'<div>'.repeat(100_000)}`)), { code: 'unsafe' });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 20_000_000, `${user + system} µs`);
 });
 
 test('the longest text is read and handed over whole', async () => {

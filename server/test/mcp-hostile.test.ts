@@ -155,7 +155,7 @@ describe('lies', () => {
   }
 });
 
-test('a call whose answer breaks off fails at once', () =>
+test('a call whose answer breaks off fails at once', { timeout: 300_000 }, () =>
   withFake(async (fake) => {
     fake.hook = (message, response) => {
       if (message.method !== 'tools/call') return undefined;
@@ -167,7 +167,8 @@ test('a call whose answer breaks off fails at once', () =>
     const connection = await McpConnection.open(deps, { url: fake.url, transport: 'http', headers: {} }, signal);
     await assert.rejects(connection.call(echoTool, {}, signal));
     connection.close();
-  }));
+  }),
+);
 
 for (const transport of ['http', 'sse'] as const) {
   test(`over ${transport}, a refusal during a call says what would be accepted`, () =>
@@ -345,7 +346,7 @@ describe('elsewhere', () => {
     }));
 });
 
-test('one that hangs at any point costs its time and no more', () =>
+test('one that hangs at any point costs its time and no more', { timeout: 300_000 }, () =>
   withFake(async (fake) => {
     const hang =
       (method: string): Hook =>
@@ -365,7 +366,8 @@ test('one that hangs at any point costs its time and no more', () =>
     const { body } = await user.call('POST /api/mcp', { name: 'Old', url: fake.url });
     assert.equal(body.server.lastError, null);
     assert.equal(body.server.tools.length, 1);
-  }));
+  }),
+);
 
 test('two people with the same server never get each other’s answers', () =>
   withFake(async (fake) => {

@@ -63,7 +63,7 @@ test('one account’s unfinished bodies take its share of the memory and keep no
   assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
 });
 
-test('a body that does not come is given up after its grace', async () => {
+test('a body that does not come is given up after its grace', { timeout: 300_000 }, async () => {
   const { answered } = begin(other, Buffer.alloc(10, ' '), 100_000);
   const answer = await answered;
   assert.equal(answer?.status, 400);

@@ -34,7 +34,7 @@ test('what a .gitignore leaves out is what Git leaves out', () => {
   }
 });
 
-test('a hostile .gitignore holds nobody up', async (t) => {
+test('a hostile .gitignore holds nobody up', { timeout: 300_000 }, async (t) => {
   const { home, run, changes } = await startChanges(t);
   const names = Array.from({ length: 900 }, () => 'a').join('/');
   mkdirSync(join(home, 'repo', names), { recursive: true });

@@ -23,7 +23,7 @@ after(() => daemon.stop());
 
 const pass = (minutes: number) => writeFileSync(join(daemon.home, 'minutes'), String(minutes));
 
-test('a daemon whose control plane is gone ends, and all that it started', async () => {
+test('a daemon whose control plane is gone ends, and all that it started', { timeout: 300_000 }, async () => {
   const marker = `silence-${process.pid}`;
   const command = daemon.exec({ id: 'kept', command: `exec -a ${marker} sleep 1000`, background: true });
   await command.next((event) => event.type === 'start');

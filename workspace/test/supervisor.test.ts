@@ -91,10 +91,9 @@ test('a supervisor that is slow is left to its work: nothing survives it, whatev
       `#!/bin/sh\nshift\nscript=$(printf '%s' "$1" | ${slowly})\nshift\nexec ${perlPath} -e "$script" "$@"\n`,
     );
     chmodSync(perl, 0o755);
-    const slow = start(`setsid env -i sleep ${seconds} & echo go; wait`, { perl });
+    const slow = start(`${hidden(seconds)}; wait`, { perl });
     const { stdout } = await slow.streams;
     await once(stdout, 'data');
-    await until(() => countProcesses(`sleep ${seconds}`) > 0);
     slow.signal('SIGKILL');
     await slow.exited;
     assert.equal(countProcesses(seconds), 0);
@@ -105,12 +104,18 @@ test('a supervisor that is slow is left to its work: nothing survives it, whatev
 
 test('a command that stops its supervisor is ended with all it left', async () => {
   const seconds = `7306.${process.pid}`;
-  const stopping = start(`setsid env -i sleep ${seconds} & kill -STOP $PPID; wait`, { perl: perlPath });
-  await until(() => countProcesses(`sleep ${seconds}`) > 0 && isStopped(stopping.pid));
+  const stopping = start(`${hidden(seconds)}; kill -STOP $PPID; wait`, { perl: perlPath });
+  const { stdout } = await stopping.streams;
+  await Promise.all([once(stdout, 'data'), until(() => isStopped(stopping.pid))]);
   stopping.signal('SIGKILL');
   await stopping.exited;
   assert.equal(countProcesses(seconds), 0);
 });
+
+/** Starts what has left session and environment, and says so as soon as it has. */
+function hidden(seconds: string): string {
+  return `setsid env -i bash -c 'echo go; exec sleep ${seconds} > /dev/null 2>&1' & true`;
+}
 
 function isStopped(pid: number): boolean {
   return / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

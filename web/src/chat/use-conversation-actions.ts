@@ -20,6 +20,8 @@ async function areSaved(choices: Choices): Promise<boolean> {
   return (await choices.saving()) ?? true;
 }
 
+type ReceiptFields = Parameters<typeof createReceipt>[0];
+
 type ThreadParts = {
   store: ConversationStore;
   choices: Choices;
@@ -33,9 +35,22 @@ export function useConversationActions({ store, choices, submit, replaces }: Thr
   const { drafts } = useWorkbench();
   const navigate = useNavigate();
   const modelName = useModelNames();
-  return useMemo(
-    () => ({
-      chatId: store.chatId,
+  return useMemo(() => {
+    const { chatId } = store;
+    const send = (written: Pick<ReceiptFields, 'text' | 'files' | 'parentId' | 'draftName'>) =>
+      submit(
+        createReceipt({
+          chatId,
+          decision: { kind: 'keep' },
+          effort: effortOf(drafts.read(effortsName), chatId),
+          isQueued: false,
+          ...written,
+        }),
+      );
+    const openBeside = (search: { saw: string } | { changed: string }) =>
+      void navigate({ to: '/c/$chatId', params: { chatId }, search, resetScroll: false });
+    return {
+      chatId,
       follow: () => store.follow(),
       regenerate: async (messageId, modelId) => {
         if (!(await areSaved(choices)) || !(await replaces(messageId))) return;
@@ -43,64 +58,30 @@ export function useConversationActions({ store, choices, submit, replaces }: Thr
           messageId,
           regenerate: true,
           ...(modelId === undefined ? {} : { modelId }),
-          ...effortFields(effortOf(drafts.read(effortsName), store.chatId)),
+          ...effortFields(effortOf(drafts.read(effortsName), chatId)),
         });
       },
       quote: (text) => {
-        drafts.replace(store.chatId, withQuote(drafts.read(store.chatId), text));
+        drafts.replace(chatId, withQuote(drafts.read(chatId), text));
         document.querySelector<HTMLElement>('[data-composer]')?.focus();
       },
       resume: (messageId) => void resumeResponse(store, messageId),
       goOn: async () => {
         if (!(await areSaved(choices))) return;
-        await submit(
-          createReceipt({
-            chatId: store.chatId,
-            text: t('message.continue'),
-            files: [],
-            decision: { kind: 'keep' },
-            effort: effortOf(drafts.read(effortsName), store.chatId),
-            isQueued: false,
-            draftName: editDraftName('continue'),
-          }),
-        );
+        await send({ text: t('message.continue'), files: [], draftName: editDraftName('continue') });
       },
-      showContext: (messageId) =>
-        void navigate({
-          to: '/c/$chatId',
-          params: { chatId: store.chatId },
-          search: { saw: messageId },
-          resetScroll: false,
-        }),
-      showChanges: (messageId) =>
-        void navigate({
-          to: '/c/$chatId',
-          params: { chatId: store.chatId },
-          search: { changed: messageId },
-          resetScroll: false,
-        }),
+      showContext: (messageId) => openBeside({ saw: messageId }),
+      showChanges: (messageId) => openBeside({ changed: messageId }),
       selectBranch: (messageId) =>
-        void call('PATCH /api/chats', { body: { id: store.chatId, activeMessageId: messageId } }).then(
+        void call('PATCH /api/chats', { body: { id: chatId, activeMessageId: messageId } }).then(
           () => store.restart(),
           (error: unknown) => showFailure(t('nav.changeFailed'), failureText(error, t)),
         ),
       resend: async ({ messageId, parentId, text, files }) =>
         (await areSaved(choices)) &&
         (await replaces(messageId)) &&
-        submit(
-          createReceipt({
-            chatId: store.chatId,
-            text,
-            files,
-            parentId,
-            decision: { kind: 'keep' },
-            effort: effortOf(drafts.read(effortsName), store.chatId),
-            isQueued: false,
-            draftName: editDraftName(messageId),
-          }),
-        ),
+        send({ text, files, parentId, draftName: editDraftName(messageId) }),
       modelName,
-    }),
-    [store, choices, modelName, submit, replaces, drafts, navigate, t],
-  );
+    };
+  }, [store, choices, modelName, submit, replaces, drafts, navigate, t]);
 }

@@ -34,7 +34,7 @@ async function highlight({ code, grammar }: HighlightRequest): Promise<Highlight
     }).tokens;
   const startedAt = performance.now();
   const tokens = tokenize();
-  // On a slow machine lines were cut while patterns were compiled for them; now all are.
+  // On a slow machine, lines are cut while patterns are compiled for them; the second time all patterns are.
   const isSlow = performance.now() - startedAt > millisecondsPerLine;
   return (isSlow ? tokenize() : tokens).map(toLine);
 }

@@ -80,19 +80,18 @@ export function startSupervised({ id, command, args: given, cwd, environment, ke
   const signalOne = (target: number, name: NodeJS.Signals): void => {
     if (!hasExited) trySignal(target, name);
   };
-  // For a supervisor that does not get to its end: what it watches may have stopped it, and again.
+  // For a supervisor that does not get to its end, because what it watches keeps it stopped.
   const endLater = (left = graces): void => {
     clock.after(graceMs, () => {
       if (hasExited) return;
-      const isStopped = stoppedStates.has(stateOf(pid));
-      if (left === 0 || (isStopped && left < graces)) return endMarked(id, pid);
-      if (isStopped) trySignal(pid, 'SIGCONT');
-      endLater(left - 1);
+      if (left === 0 || isStopped(pid)) endMarked(id, pid);
+      else endLater(left - 1);
     });
   };
   const signal = (name: Signal): void => {
     if (hasPerl) {
       signalOne(pid, name === 'SIGKILL' ? 'SIGALRM' : name);
+      if (name === 'SIGKILL' || name === 'SIGTERM') signalOne(pid, 'SIGCONT');
       if (name === 'SIGKILL') endLater();
       if (name === 'SIGTERM') clock.after(graceMs, () => endLater());
       return;
@@ -158,15 +157,12 @@ function programOf(command: string, args: readonly string[]): string[] {
   return ['/bin/bash', '-c', 'exec "$@" <&3 3<&-', 'bash', command, ...args];
 }
 
-/** Stopped by a signal, or held by a tracer. */
-const stoppedStates: ReadonlySet<string> = new Set(['T', 't']);
-
-/** One letter, as in `/proc/<pid>/stat`; empty if there is no such process. */
-function stateOf(pid: number): string {
+/** By a signal, or held by a tracer. */
+function isStopped(pid: number): boolean {
   try {
-    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] ?? '';
+    return /.*\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    return '';
+    return false;
   }
 }
 
