@@ -87,6 +87,24 @@ test('an administrator uploads a newer registry, and goes back to the one that c
   assert.deepEqual((await admin.call('DELETE /api/admin/model-registry')).body, shipped);
 });
 
+test('registries that are uploaded, dropped and read at once are all answered, and the last one counts', async () => {
+  const registry = (source: string) => ({ source, providers: {} });
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => [
+        admin.call('PUT /api/admin/model-registry', registry(`at once ${index}`)),
+        admin.call('GET /api/admin/model-registry'),
+        ...(index % 3 === 0 ? [admin.call('DELETE /api/admin/model-registry')] : []),
+      ]).flat(),
+    );
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+  }
+  const last = await admin.call('PUT /api/admin/model-registry', registry('the last'));
+  assert.equal(last.body.source, 'the last');
+  assert.equal((await admin.call('GET /api/admin/model-registry')).body.source, 'the last');
+  assert.equal((await admin.call('DELETE /api/admin/model-registry')).body.uploadedAt, null);
+});
+
 test('odd facts are refused with the name of the field', async () => {
   const providerId = await addProvider('https://odd.example/v1');
   const body = { providerId, providerModelId: 'm', displayName: 'M', ...sizes };

@@ -192,7 +192,8 @@ export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerp
 
 export type ModelRegistryTable = {
   singleton: Generated<boolean>;
-  revision: Sequence;
+  /** Changed to its default, the next one, only. */
+  revision: ColumnType<number, never, number>;
   content: string;
-  uploaded_at: CreatedAt;
+  uploaded_at: UpdatedAt;
 };

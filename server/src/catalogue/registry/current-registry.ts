@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { type AuditSource, recordEvent } from '../../audit.ts';
 import { type Database, inTransaction } from '../../db/pool.ts';
@@ -32,10 +33,10 @@ export async function currentRegistry({ db }: Deps): Promise<ModelRegistry> {
   const row = await db.kysely.selectFrom('model_registry').select('revision').executeTakeFirst();
   if (row === undefined) return shippedRegistry();
   if (uploaded?.revision !== row.revision) {
-    const { content, revision } = await db.kysely
-      .selectFrom('model_registry')
-      .select(['content', 'revision'])
-      .executeTakeFirstOrThrow();
+    const read = await db.kysely.selectFrom('model_registry').select(['content', 'revision']).executeTakeFirst();
+    // Somebody has just dropped it.
+    if (read === undefined) return shippedRegistry();
+    const { content, revision } = read;
     uploaded = { revision, registry: await ModelRegistry.inTurns(await parseRegistryInTurns(JSON.parse(content))) };
   }
   return uploaded.registry;
@@ -53,8 +54,16 @@ export async function describeRegistry(deps: Deps): Promise<RegistryState> {
 export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSource): Promise<RegistryState> {
   const { content, source } = await readUpload(bytes);
   await inTransaction(deps.db, async (trx) => {
-    await trx.deleteFrom('model_registry').execute();
-    await trx.insertInto('model_registry').values({ content }).execute();
+    // Of two uploads at once the later one counts.
+    await trx
+      .insertInto('model_registry')
+      .values({ content })
+      .onConflict((conflict) =>
+        conflict
+          .column('singleton')
+          .doUpdateSet({ content, revision: sql<number>`default`, uploaded_at: sql<Date>`now()` }),
+      )
+      .execute();
     await recordEvent(trx, by, { action: 'settings.updated', details: { changed: ['modelRegistry'], source } });
   });
   return describeRegistry(deps);
