@@ -286,33 +286,6 @@ for (const [name, chunks, expected] of toolCases) {
   });
 }
 
-const cheapWays: Record<string, (text: string) => unknown> = {
-  'the name': (text) => call({ index: 0, function: { name: 'one', arguments: text } }),
-  'name and id': (text) => call({ index: 0, id: 'a', function: { name: 'one', arguments: text } }),
-  'the name, without an index': (text) => call({ function: { name: 'one', arguments: text } }),
-  'a closing bracket': (text) => call({ index: 0, id: 'a', function: { name: 'one', arguments: `${text}}` } }),
-};
-for (const [what, way] of Object.entries(cheapWays)) {
-  test(`30,000 pieces of a tool call that repeat ${what} cost little`, { timeout: 120_000 }, () => {
-    const pieces = Array.from({ length: 30_000 }, (_, at) => event(way(at === 0 ? '{"x":"' : 'some')));
-    const wire = [...pieces, event(delta({}, 'tool_calls')), event('[DONE]')].join('');
-    const nothing = (): void => undefined;
-    const sink = { text: nothing, reasoning: nothing, toolStart: nothing, toolDelta: nothing };
-    const milliseconds = (): number => {
-      const before = process.cpuUsage();
-      const parser = protocols.openai().createParser(sink, () => 'made', completionBounds);
-      parser.feed(wire);
-      assert.equal(parser.end()?.toolCalls.length, 1);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    };
-    // The best of some: the first runs pay for compiling, and the machine has other work.
-    let best = milliseconds();
-    for (let tries = 0; best >= 200 && tries < 20; tries++) best = Math.min(best, milliseconds());
-    assert.ok(best < 200, `${Math.round(best)} ms`);
-  });
-}
-
 const said: Record<ProviderKind, unknown[]> = {
   openai: [delta({ content: 'A' }), delta({ content: 'B' }, 'stop'), '[DONE]'],
   anthropic: [

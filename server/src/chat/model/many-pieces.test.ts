@@ -35,6 +35,14 @@ function gemini(part: (at: number) => object): Wire {
     ]);
 }
 
+function openai(call: (text: string) => object): Wire {
+  const chunk = (delta: object, finish_reason: string | null): object => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  return (pieces) =>
+    stream([...repeat(pieces, (at) => chunk({ tool_calls: [call(json(at))] }, null)), chunk({}, 'tool_calls')]);
+}
+
 const toolUse = { type: 'tool_use', id: 'a', name: 'one' };
 const json = (at: number): string => (at === 0 ? '{"x":"' : 'some');
 const wires: Record<string, [ProviderKind, Wire]> = {
@@ -72,6 +80,22 @@ const wires: Record<string, [ProviderKind, Wire]> = {
     responses((at) => ({ type: 'response.reasoning_text.delta', output_index: 0, content_index: at, delta: 'some ' })),
   ],
   'Gemini: text': ['gemini', gemini(() => ({ text: 'some ' }))],
+  'OpenAI: a tool whose name is repeated': [
+    'openai',
+    openai((text) => ({ index: 0, function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool whose name and id are repeated': [
+    'openai',
+    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool whose name is repeated, without an index': [
+    'openai',
+    openai((text) => ({ function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool with a closing bracket in every piece': [
+    'openai',
+    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: `${text}}` } })),
+  ],
   'Gemini: thoughts': ['gemini', gemini(() => ({ text: 'some ', thought: true }))],
 };
 
@@ -82,8 +106,9 @@ function microseconds(kind: ProviderKind, wire: string): number {
   const before = process.cpuUsage();
   const parser = protocols[kind]().createParser(sink, () => 'made', completionBounds);
   parser.feed(wire);
-  assert.notEqual(parser.end(), undefined);
+  const result = parser.end();
   const { user, system } = process.cpuUsage(before);
+  assert.ok(result !== undefined && result.toolCalls.length <= 1);
   return user + system;
 }
 
