@@ -113,7 +113,7 @@ test('a phone has the keys that a shell needs beside its own keyboard', async ({
     await keys.getByRole('button', { name: 'Up arrow' }).tap();
     await typeInTerminal(page, '-again\n');
     await expect(screen(page)).toContainText('first-2-again');
-    // Ctrl-C has to find the command: a shell that still reads the line, or is between two commands, loses it.
+    // Ctrl-C must meet a running command: a shell that is still reading its line, or is between two commands, loses it.
     await typeInTerminal(page, "sh -c 'echo run-$((2 - 1)); sleep 600; echo not-reached-$((1 + 1))'\n");
     await expect(screen(page)).toContainText('run-1');
     await keys.getByRole('button', { name: 'Ctrl' }).tap();

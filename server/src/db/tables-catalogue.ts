@@ -192,7 +192,7 @@ export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerp
 
 export type ModelRegistryTable = {
   singleton: Generated<boolean>;
-  /** Changed to its default, the next one, only. */
+  /** Set by the database; an update sets it to `default`, the next number. */
   revision: ColumnType<number, never, number>;
   content: string;
   uploaded_at: UpdatedAt;

@@ -46,6 +46,22 @@ function openai(call: (text: string) => object): Wire {
 const toolUse = { type: 'tool_use', id: 'a', name: 'one' };
 const json = (at: number): string => (at === 0 ? '{"x":"' : 'some');
 const wires: Record<string, [ProviderKind, Wire]> = {
+  'OpenAI: a tool whose name is repeated': [
+    'openai',
+    openai((text) => ({ index: 0, function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool whose name and id are repeated': [
+    'openai',
+    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool whose name is repeated, without an index': [
+    'openai',
+    openai((text) => ({ function: { name: 'one', arguments: text } })),
+  ],
+  'OpenAI: a tool with a closing bracket in every piece': [
+    'openai',
+    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: `${text}}` } })),
+  ],
   'Anthropic: input of a tool': [
     'anthropic',
     anthropic(toolUse, (at) => ({ type: 'input_json_delta', partial_json: json(at) })),
@@ -80,22 +96,6 @@ const wires: Record<string, [ProviderKind, Wire]> = {
     responses((at) => ({ type: 'response.reasoning_text.delta', output_index: 0, content_index: at, delta: 'some ' })),
   ],
   'Gemini: text': ['gemini', gemini(() => ({ text: 'some ' }))],
-  'OpenAI: a tool whose name is repeated': [
-    'openai',
-    openai((text) => ({ index: 0, function: { name: 'one', arguments: text } })),
-  ],
-  'OpenAI: a tool whose name and id are repeated': [
-    'openai',
-    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: text } })),
-  ],
-  'OpenAI: a tool whose name is repeated, without an index': [
-    'openai',
-    openai((text) => ({ function: { name: 'one', arguments: text } })),
-  ],
-  'OpenAI: a tool with a closing bracket in every piece': [
-    'openai',
-    openai((text) => ({ index: 0, id: 'a', function: { name: 'one', arguments: `${text}}` } })),
-  ],
   'Gemini: thoughts': ['gemini', gemini(() => ({ text: 'some ', thought: true }))],
 };
 
@@ -108,7 +108,8 @@ function microseconds(kind: ProviderKind, wire: string): number {
   parser.feed(wire);
   const result = parser.end();
   const { user, system } = process.cpuUsage(before);
-  assert.ok(result !== undefined && result.toolCalls.length <= 1);
+  assert.notEqual(result, undefined);
+  if (kind === 'openai') assert.equal(result?.toolCalls.length, 1);
   return user + system;
 }
 
