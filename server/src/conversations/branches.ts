@@ -19,6 +19,14 @@ export async function findNewestLeaf(db: Queryable, chatId: string, messageId: s
   return rows[0]?.id;
 }
 
+/**
+ * SQL text: the message of the id, as `m`. A plain join reads all messages there are where the planner takes the table for
+ * small, and a prepared statement keeps that plan while the table grows.
+ */
+export function messageOf(id: string): string {
+  return `cross join lateral (select * from messages where messages.id = ${id} limit 1) m`;
+}
+
 /** A message as the context window reads it; it has `parts` only without a `prompt`. */
 export type BranchMessage = {
   id: string;
@@ -59,7 +67,7 @@ const branchPage = {
       from messages where id = $2 and chat_id = $1 and id is distinct from $3
       union all
       select m.id, m.parent_id, b.depth + 1, b.bytes + octet_length(m.parts)
-      from branch b join messages m on m.id = b.parent_id
+      from branch b ${messageOf('b.parent_id')}
       where b.depth < $4 and b.bytes < ${pageBytes} and m.id is distinct from $3
         and not exists (select from summaries s where s.up_to_message_id = b.id and (${isStart}))
     )
@@ -68,7 +76,7 @@ const branchPage = {
       t.kind as start_kind, u.id as summary_id, u.text as summary_text,
       u.up_to_message_id as summary_up_to, f.id as first_id, f.prompt as first_prompt,
       f.prompt_tokens as first_tokens, case when f.prompt is null then f.parts end as first_parts
-    from branch b join messages m on m.id = b.id
+    from branch b ${messageOf('b.id')}
     left join lateral (select * from summaries s where s.up_to_message_id = m.id and (${isStart}) order by s.kind desc limit 1) t
       on true
     left join summaries u on u.id = case t.kind when 'summary' then t.id else t.base_id end

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
+import { messageOf } from './branches.ts';
 
 /** How many messages of a branch are looked at, and how long one may be to count. */
 const messagesMax = 500;
@@ -16,10 +17,10 @@ export async function readInvocations(
       select id, parent_id, 1 as depth from messages
       where id = ${leafId} and chat_id = ${chatId} and id is distinct from ${stopBeforeId}
       union all
-      select m.id, m.parent_id, b.depth + 1 from branch b join messages m on m.id = b.parent_id
+      select m.id, m.parent_id, b.depth + 1 from branch b ${sql.raw(messageOf('b.parent_id'))}
       where b.depth < ${messagesMax} and m.id is distinct from ${stopBeforeId}
     )
-    select m.parts from branch b join messages m on m.id = b.id
+    select m.parts from branch b ${sql.raw(messageOf('b.id'))}
     where m.role = 'user' and octet_length(m.parts) < ${bytesMax} and m.parts ~ '"text":"(\\\\[nt]| )*/[a-z0-9]'
     order by b.depth limit 20`.execute(db);
   return [...new Set(rows.flatMap(({ parts }) => nameIn(JSON.parse(parts))))];

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
+import { messageOf } from './branches.ts';
 
 /**
  * A page of one branch as JSON text, oldest first; stored parts go out as they are stored, neither parsed nor made
@@ -62,7 +63,7 @@ export async function readMessagePage(
       from messages where id = ${start} and chat_id = ${chatId}
       union all
       select m.id, m.parent_id, b.depth + 1, b.bytes + octet_length(m.parts)
-      from branch b join messages m on m.id = b.parent_id where b.depth < ${limit} and b.bytes < ${pageBytes}
+      from branch b ${sql.raw(messageOf('b.parent_id'))} where b.depth < ${limit} and b.bytes < ${pageBytes}
     )
     select ${sql.raw(messageColumns)},
       case when m.parent_id is null
@@ -70,7 +71,7 @@ export async function readMessagePage(
           where s.chat_id = m.chat_id and s.parent_id is null and s.role = m.role order by s.seq)
         else array(select s.id from messages s where s.parent_id = m.parent_id and s.role = m.role order by s.seq)
       end as sibling_ids
-    from branch b join messages m on m.id = b.id order by b.depth desc`.execute(db);
+    from branch b ${sql.raw(messageOf('b.id'))} order by b.depth desc`.execute(db);
   const oldest = rows[0];
   return {
     messagesJson: `[${rows.map((row) => messageJson(chatId, row)).join(',')}]`,

@@ -1,10 +1,11 @@
 import { Socket } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { Client, type ClientConfig, Pool, types } from 'pg';
+import { Client, type ClientConfig, type Pool, types } from 'pg';
 import { systemClock } from '../clock.ts';
 import { within } from '../waits.ts';
 import { databaseUnavailable } from './failures.ts';
+import { PatientPool } from './patient-pool.ts';
 import { rememberColumns, type TypeParsers } from './prepared-query.ts';
 import { isRead, SharedReads } from './shared-reads.ts';
 import type { Tables } from './tables.ts';
@@ -90,7 +91,7 @@ export function openDatabase(options: {
       else rememberColumns(this, this.connection, parserOf);
     }
   }
-  const pool = new Pool({
+  const pool = new PatientPool({
     ...limited,
     Client: PooledClient,
     connectionTimeoutMillis: acquireTimeoutMs,

@@ -73,7 +73,8 @@ export async function findToStop(
   const { rows } = await deps.db.pool.query<{ id: string; generation: number | null }>({
     name: 'find-to-stop',
     text: `select made.id, r.generation from unnest($2::text[]) made (id)
-      left join responses r on r.id = made.id left join users u on u.id = r.owner_id
+      left join lateral (select * from responses where responses.id = made.id limit 1) r on true
+      left join users u on u.id = r.owner_id
       where r.id is null or r.state = 'running' and r.replica = $1 and (r.stop_requested or not u.enabled)`,
     values: [replica, ids],
   });

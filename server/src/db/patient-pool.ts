@@ -1,0 +1,106 @@
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type Clock, systemClock, type Timer } from '../clock.ts';
+
+/** While fewer connections are busy, nobody waits for one. */
+const busyAtOnce = 3;
+/** A caller waits so long behind those before another is used: 10 to 20 ms. */
+const patienceMs = 10;
+/** One is opened after the other, with a pause, in which the new one learns the statements. */
+const openingPauseMs = 50;
+/** However that goes, nobody waits longer. */
+const longestMs = 1_000;
+
+type Done = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
+type Waiting = { since: number; connect: () => void };
+
+/**
+ * A pool that would rather wait a moment than use another connection. Each one is a process of the database that reads
+ * the tables' descriptions and plans every statement for itself: where twenty share the work of three, that is half of
+ * what they do, and a moment's load that opens them makes itself longer. Behind statements that take their time nobody
+ * waits long.
+ */
+export class PatientPool extends Pool {
+  readonly #clock: Clock;
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Waiting>();
+  #timer: Timer | undefined;
+  #isOpening = false;
+  #openedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(config: PoolConfig & { Client: new () => object }, clock: Clock = systemClock) {
+    super(config);
+    this.#clock = clock;
+    // The connection is free only after the event.
+    const serve = (): void => process.nextTick(() => this.#serve());
+    this.on('release', serve);
+    this.on('remove', serve);
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(done: Done): void;
+  override connect(done?: Done): Promise<PoolClient> | undefined {
+    if (done !== undefined) {
+      this.#whenFree(done);
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      this.#whenFree((error, client) => {
+        if (client === undefined) reject(error);
+        else resolve(client);
+      });
+    });
+  }
+
+  #whenFree(done: Done): void {
+    const waiting = { since: this.#clock.elapsed(), connect: () => this.#connect(done) };
+    if (this.#waiting.size === 0 && this.#mayConnect(waiting)) {
+      waiting.connect();
+      return;
+    }
+    this.#waiting.add(waiting);
+    this.#serveSoon();
+  }
+
+  #mayConnect({ since }: Waiting): boolean {
+    const busy = this.totalCount - this.idleCount + this.waitingCount;
+    if (busy < busyAtOnce) return true;
+    const now = this.#clock.elapsed();
+    if (now - since < patienceMs) return false;
+    if (this.idleCount > this.waitingCount || now - since >= longestMs) return true;
+    return !this.#isOpening && now - this.#openedAt >= openingPauseMs;
+  }
+
+  #connect(done: Done): void {
+    if (this.idleCount > this.waitingCount) {
+      super.connect(done);
+      return;
+    }
+    this.#isOpening = true;
+    super.connect((error, client, release) => {
+      this.#isOpening = false;
+      this.#openedAt = this.#clock.elapsed();
+      done(error, client, release);
+      this.#serve();
+    });
+  }
+
+  /** As long as somebody waits. */
+  #serveSoon(): void {
+    // Where the process itself was late, what has arrived meanwhile is read first: it may free a connection.
+    this.#timer ??= this.#clock.after(patienceMs, () => {
+      setImmediate(() => {
+        this.#timer = undefined;
+        this.#serve();
+      });
+    });
+  }
+
+  #serve(): void {
+    for (const waiting of this.#waiting) {
+      if (!this.#mayConnect(waiting)) break;
+      this.#waiting.delete(waiting);
+      waiting.connect();
+    }
+    if (this.#waiting.size > 0) this.#serveSoon();
+  }
+}
