@@ -42,6 +42,8 @@ const leanSettings: Record<string, string> = {
   max_wal_senders: '0',
   max_wal_size: '256MB',
   min_wal_size: '32MB',
+  // A commit that does not wait for the disk is there after three of these.
+  wal_writer_delay: '100ms',
   jit: 'off',
   huge_pages: 'off',
   timezone: 'UTC',

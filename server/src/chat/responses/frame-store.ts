@@ -31,9 +31,9 @@ const mine = `with batch as (
       as b (response_id, generation, seq_from, seq_to, frames)
   ), settings as (select set_config('synchronous_commit', 'off', true)),
   mine as (
-    select b.* from batch b, settings
-    join responses r on true
-    where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
+    select b.* from batch b, settings,
+      lateral (select generation, state from responses where responses.id = b.response_id limit 1) r
+    where r.generation = b.generation and r.state = 'running'
   ), stored as (
     insert into response_frames as stored select * from mine ${keepLonger}
   )`;

@@ -35,9 +35,9 @@ export type ChatTimings = {
 export const defaultTimings: ChatTimings = {
   graceMs: 5_000,
   tickMs: 100,
-  // With the 600 ms that PostgreSQL may take for a commit that does not wait for the disk, a crash loses less than a
-  // second.
-  aloneTickMs: 250,
+  // With the 300 ms that the embedded database may take for a commit that does not wait for the disk, a crash loses less
+  // than a second.
+  aloneTickMs: 500,
   leaseMs: 15_000,
   heartbeatMs: 5_000,
   sweepMs: 5_000,
