@@ -48,8 +48,8 @@ const texts = {
 };
 
 /**
- * How many times the CPU time of an ordinary text. The worst of these takes about 5 times; with the library's own lexer,
- * a quarter of them take more than 8, up to minutes, or overflow the stack.
+ * The limit, as a multiple of the CPU time of an ordinary text. The worst text here needs about 5 times as much. With the
+ * library's own lexer a quarter need more than 8 times, some don't end in 12 s, and some overflow the stack.
  */
 const limit = 8;
 const ordinary = 'Some *words* in a **long** paragraph with `code`.\n\n- an item\n- and another\n\n'.repeat(750);
