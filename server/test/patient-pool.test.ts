@@ -127,3 +127,13 @@ test('where the server is gone, everybody hears it, and all goes on when it is b
     assert.equal((await pool.query('select 1 as one')).rows[0]?.one, 1);
   });
 });
+
+test('a pool that ends refuses all who wait, however many they are', async () => {
+  const clock = new ManualClock();
+  const pool = new PatientPool({ connectionString: place.url, max: 20, Client }, clock);
+  const held = await hold(pool, clock, 3);
+  const asked = Array.from({ length: 20_000 }, () => assert.rejects(pool.connect(), /after calling end/));
+  const ended = pool.end();
+  for (const client of held) client.release();
+  await Promise.all([...asked, ended]);
+});

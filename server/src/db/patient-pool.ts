@@ -7,7 +7,7 @@ const busyAtOnce = 3;
 const patienceMs = 10;
 /** One is opened after the other, with a pause, in which the new one learns the statements. */
 const openingPauseMs = 50;
-/** However that goes, nobody waits longer. */
+/** After this the caller stops waiting for others, and the pool's own limits apply. */
 const longestMs = 1_000;
 
 type Done = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
@@ -16,8 +16,7 @@ type Waiting = { since: number; connect: () => void };
 /**
  * A pool that would rather wait a moment than use another connection. Each one is a process of the database that reads
  * the tables' descriptions and plans every statement for itself: where twenty share the work of three, that is half of
- * what they do, and a moment's load that opens them makes itself longer. Behind statements that take their time nobody
- * waits long.
+ * what they do, and a short burst of load that opens them lasts longer for it. Behind slow statements nobody waits long.
  */
 export class PatientPool extends Pool {
   readonly #clock: Clock;
@@ -30,10 +29,8 @@ export class PatientPool extends Pool {
   constructor(config: PoolConfig & { Client: new () => object }, clock: Clock = systemClock) {
     super(config);
     this.#clock = clock;
-    // The connection is free only after the event.
-    const serve = (): void => process.nextTick(() => this.#serve());
-    this.on('release', serve);
-    this.on('remove', serve);
+    this.on('release', () => this.#serveNext());
+    this.on('remove', () => this.#serveNext());
   }
 
   override connect(): Promise<PoolClient>;
@@ -79,9 +76,14 @@ export class PatientPool extends Pool {
     super.connect((error, client, release) => {
       this.#isOpening = false;
       this.#openedAt = this.#clock.elapsed();
+      this.#serveNext();
       done(error, client, release);
-      this.#serve();
     });
+  }
+
+  /** A released connection is free only after its event; and a pool that has ended refuses at once, one within the other. */
+  #serveNext(): void {
+    process.nextTick(() => this.#serve());
   }
 
   /** As long as somebody waits. */
