@@ -91,11 +91,33 @@ test('one is opened after the other, with a pause; a connection that becomes fre
     assert.deepEqual(got(), [true, false, false]);
     first?.release();
     await until('the second', () => asked[1]?.got !== undefined);
+    clock.advance(40);
+    await turns();
     assert.deepEqual([got(), pool.totalCount], [[true, true, false], 4]);
     clock.advance(10);
     await until('the third', () => asked[2]?.got !== undefined);
     assert.equal(pool.totalCount, 5);
     for (const client of [...held, ...asked.map((each) => each.got)]) client?.release();
+  });
+});
+
+test('as long as connections come back, another is opened only once somebody has waited long', async () => {
+  await withPool(20, async (pool, clock) => {
+    const held = await hold(pool, clock, 3);
+    const asked = Array.from({ length: 11 }, () => ask(pool));
+    const returnOne = async (next: { got: PoolClient | undefined } | undefined) => {
+      held.shift()?.release();
+      await until('the next in the queue', () => next?.got !== undefined);
+      if (next?.got !== undefined) held.push(next.got);
+      clock.advance(10);
+      await turns();
+    };
+    for (const next of asked.slice(0, 9)) await returnOne(next);
+    assert.deepEqual([pool.totalCount, asked[10]?.got], [3, undefined]);
+    await returnOne(asked[9]);
+    await until('one more', () => asked[10]?.got !== undefined);
+    assert.equal(pool.totalCount, 4);
+    for (const client of [...held, asked[10]?.got]) client?.release();
   });
 });
 

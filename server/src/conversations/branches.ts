@@ -79,8 +79,10 @@ const branchPage = {
     from branch b ${messageOf('b.id')}
     left join lateral (select * from summaries s where s.up_to_message_id = m.id and (${isStart}) order by s.kind desc limit 1) t
       on true
-    left join summaries u on u.id = case t.kind when 'summary' then t.id else t.base_id end
-    left join messages f on f.id = t.first_message_id
+    left join lateral (
+      select * from summaries where summaries.id = case t.kind when 'summary' then t.id else t.base_id end limit 1
+    ) u on true
+    left join lateral (select * from messages where messages.id = t.first_message_id limit 1) f on true
     order by b.depth`,
 };
 type BranchRow = Pick<MessagesTable, 'id' | 'parent_id' | 'role' | 'prompt' | 'prompt_tokens'> & {

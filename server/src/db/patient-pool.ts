@@ -5,6 +5,10 @@ import { type Clock, systemClock, type Timer } from '../clock.ts';
 const busyAtOnce = 3;
 /** A caller waits so long behind those before another is used: 10 to 20 ms. */
 const patienceMs = 10;
+/** Another is opened where none has come back for this long: those who have one are slow, not many. */
+const stalledMs = 50;
+/** And where somebody has waited this long though they do come back: the demand is more than these can serve. */
+const starvedMs = 100;
 /** One is opened after the other, with a pause, in which the new one learns the statements. */
 const openingPauseMs = 50;
 /** After this the caller stops waiting for others, and the pool's own limits apply. */
@@ -16,7 +20,8 @@ type Waiting = { since: number; connect: () => void };
 /**
  * A pool that would rather wait a moment than use another connection. Each one is a process of the database that reads
  * the tables' descriptions and plans every statement for itself: where twenty share the work of three, that is half of
- * what they do, and a short burst of load that opens them lasts longer for it. Behind slow statements nobody waits long.
+ * what they do, and a short burst of load that opens them lasts longer for it. As long as connections come back, a queue
+ * is served sooner by few; behind slow statements nobody waits long.
  */
 export class PatientPool extends Pool {
   readonly #clock: Clock;
@@ -25,12 +30,13 @@ export class PatientPool extends Pool {
   #timer: Timer | undefined;
   #isOpening = false;
   #openedAt = Number.NEGATIVE_INFINITY;
+  #returnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(config: PoolConfig & { Client: new () => object }, clock: Clock = systemClock) {
     super(config);
     this.#clock = clock;
-    this.on('release', () => this.#serveNext());
-    this.on('remove', () => this.#serveNext());
+    this.on('release', () => this.#returned());
+    this.on('remove', () => this.#returned());
   }
 
   override connect(): Promise<PoolClient>;
@@ -64,7 +70,8 @@ export class PatientPool extends Pool {
     const now = this.#clock.elapsed();
     if (now - since < patienceMs) return false;
     if (this.idleCount > this.waitingCount || now - since >= longestMs) return true;
-    return !this.#isOpening && now - this.#openedAt >= openingPauseMs;
+    if (this.#isOpening || now - this.#openedAt < openingPauseMs) return false;
+    return now - this.#returnedAt >= stalledMs || now - since >= starvedMs;
   }
 
   #connect(done: Done): void {
@@ -79,6 +86,11 @@ export class PatientPool extends Pool {
       this.#serveNext();
       done(error, client, release);
     });
+  }
+
+  #returned(): void {
+    this.#returnedAt = this.#clock.elapsed();
+    this.#serveNext();
   }
 
   /** A released connection is free only after its event; and a pool that has ended refuses at once, one within the other. */
