@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { bound, inTransaction, togetherLastly } from '../db/pool.ts';
-import { type RowDeps, touchAll, touching, touchingAll } from './rows.ts';
+import { inTransaction } from '../db/pool.ts';
+import { type RowDeps, touchAll, touching, touchingSeldom } from './rows.ts';
 import type { LeaseKind } from './workspaces.ts';
 
 /** The only writer of `workspace_leases`. */
@@ -10,6 +10,9 @@ export type Lease = { id: string; userId: string; generation: number; kind: Leas
 /** How long a lease is valid without being renewed. */
 const leaseMs = 60_000;
 const expiry = sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
+// Every turn takes and releases one. Others see it at once; a crash of the database may lose it, and the next renewal
+// brings it back. So nobody waits for the disk.
+const unhurried = sql`settings as (select set_config('synchronous_commit', 'off', true))`;
 
 /**
  * A lease on the workspace if it is running. The same statement touches its row, so that a sweeper that saw the row
@@ -20,9 +23,9 @@ export async function takeLease(
   lease: { id: string; userId: string; kind: LeaseKind },
 ): Promise<{ generation: number; keyId: string } | undefined> {
   const { rows } = await sql<{ generation: number; keyId: string }>`
-    with touched as (${touching(lease.userId)}),
+    with ${unhurried}, touched as (${touching(lease.userId)}),
     leased as (insert into workspace_leases (id, user_id, generation, kind, expires_at)
-      select ${lease.id}, user_id, generation, ${lease.kind}, ${expiry} from touched)
+      select ${lease.id}, user_id, generation, ${lease.kind}, ${expiry} from touched, settings)
     select generation, key_id as "keyId" from touched`.execute(deps.db.kysely);
   return rows[0];
 }
@@ -52,12 +55,9 @@ export async function releaseLeases(deps: RowDeps, leases: readonly Lease[]): Pr
   if (leases.length === 0) return;
   const userIds = [...new Set(leases.map((lease) => lease.userId))];
   const ids = leases.map((lease) => lease.id);
-  await inTransaction(deps.db, (trx) =>
-    togetherLastly(trx, [
-      bound(trx, touchingAll(userIds)),
-      bound(trx, sql`delete from workspace_leases where id = any(${ids})`),
-    ]),
-  );
+  await sql`
+    with ${unhurried}, touched as (${touchingSeldom(userIds)})
+    delete from workspace_leases using settings where id = any(${ids})`.execute(deps.db.kysely);
 }
 
 /** Removes every lease on the workspace. */

@@ -262,17 +262,22 @@ export function touching(userId: string): RawBuilder<unknown> {
     where user_id = ${userId} and phase = 'running' and ${enabledUser} returning user_id, generation, key_id`;
 }
 
-/** The same for the workspaces whose leases are renewed or released. */
-export function touchingAll(userIds: readonly string[]): RawBuilder<unknown> {
-  // Locked in a fixed order, so that two replicas that share users cannot deadlock.
-  return sql`update workspaces set last_activity_at = clock_timestamp()
-    from (select user_id from workspaces where user_id = any(${userIds}) and phase = 'running'
-      order by user_id for no key update) locked
-    where workspaces.user_id = locked.user_id`;
+/** The same for workspaces whose leases are renewed. */
+export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
+  await touchingAll(userIds, sql`true`).execute(db);
 }
 
-export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
-  await touchingAll(userIds).execute(db);
+/** Without a lease a second more or less does not matter, and those touched a moment ago are not written again. */
+export function touchingSeldom(userIds: readonly string[]): RawBuilder<unknown> {
+  return touchingAll(userIds, sql`last_activity_at < clock_timestamp() - interval '1 second'`);
+}
+
+function touchingAll(userIds: readonly string[], which: RawBuilder<unknown>): RawBuilder<unknown> {
+  // Locked in a fixed order, so that two replicas that share users cannot deadlock.
+  return sql`update workspaces set last_activity_at = clock_timestamp()
+    from (select user_id from workspaces where user_id = any(${userIds}) and phase = 'running' and ${which}
+      order by user_id for no key update) locked
+    where workspaces.user_id = locked.user_id`;
 }
 
 /** Running workspaces that the rule allows to stop, longest unused first. */
