@@ -101,6 +101,24 @@ test('one is opened after the other, with a pause; a connection that becomes fre
   });
 });
 
+test('while none comes back, each further one is opened after a pause twice as long', async () => {
+  await withPool(20, async (pool, clock) => {
+    const held = await hold(pool, clock, 3);
+    const asked = [ask(pool), ask(pool), ask(pool)];
+    clock.advance(10);
+    await until('the first', () => asked[0]?.got !== undefined);
+    for (const [index, pause] of [100, 200].entries()) {
+      clock.advance(pause - 10);
+      await turns();
+      assert.equal(pool.totalCount, 4 + index);
+      clock.advance(10);
+      await until('the next', () => asked[index + 1]?.got !== undefined);
+      assert.equal(pool.totalCount, 5 + index);
+    }
+    for (const client of [...held, ...asked.map((each) => each.got)]) client?.release();
+  });
+});
+
 test('as long as connections come back, another is opened only once somebody has waited long', async () => {
   await withPool(20, async (pool, clock) => {
     const held = await hold(pool, clock, 3);

@@ -9,7 +9,10 @@ const patienceMs = 10;
 const stalledMs = 50;
 /** And where somebody has waited this long though they do come back: the demand is more than these can serve. */
 const starvedMs = 100;
-/** One is opened after the other, with a pause, in which the new one learns the statements. */
+/**
+ * One is opened after the other, with a pause, in which the new one learns the statements; the pause doubles with each
+ * that was opened since one came back. It may be the disk that all wait for, and then no number of them is enough.
+ */
 const openingPauseMs = 50;
 /** After this the caller stops waiting for others, and the pool's own limits apply. */
 const longestMs = 1_000;
@@ -31,6 +34,7 @@ export class PatientPool extends Pool {
   #isOpening = false;
   #openedAt = Number.NEGATIVE_INFINITY;
   #returnedAt = Number.NEGATIVE_INFINITY;
+  #openedSince = 0;
 
   constructor(config: PoolConfig & { Client: new () => object }, clock: Clock = systemClock) {
     super(config);
@@ -70,7 +74,7 @@ export class PatientPool extends Pool {
     const now = this.#clock.elapsed();
     if (now - since < patienceMs) return false;
     if (this.idleCount > this.waitingCount || now - since >= longestMs) return true;
-    if (this.#isOpening || now - this.#openedAt < openingPauseMs) return false;
+    if (this.#isOpening || now - this.#openedAt < openingPauseMs * 2 ** this.#openedSince) return false;
     return now - this.#returnedAt >= stalledMs || now - since >= starvedMs;
   }
 
@@ -80,6 +84,7 @@ export class PatientPool extends Pool {
       return;
     }
     this.#isOpening = true;
+    if (this.totalCount >= busyAtOnce) this.#openedSince++;
     super.connect((error, client, release) => {
       this.#isOpening = false;
       this.#openedAt = this.#clock.elapsed();
@@ -90,6 +95,7 @@ export class PatientPool extends Pool {
 
   #returned(): void {
     this.#returnedAt = this.#clock.elapsed();
+    this.#openedSince = 0;
     this.#serveNext();
   }
 
