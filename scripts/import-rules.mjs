@@ -232,7 +232,7 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
   if (wrong !== undefined) report('layers', wrong);
 }
 
-const entryRank = { 'main.ts': 4, 'admin.ts': 4, 'service.ts': 3, 'app.ts': 2, 'routes.ts': 1 };
+const entryRank = { 'main.ts': 5, 'start.ts': 4, 'admin.ts': 4, 'service.ts': 3, 'app.ts': 2, 'routes.ts': 1 };
 
 /** `{kind, folder}` of a file in server/src: entry, handlers, domain, platform, base or unknown. */
 function placeOf(file) {

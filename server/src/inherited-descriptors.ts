@@ -8,7 +8,7 @@ const closeOnExec = 0o2000000;
 
 /**
  * Closes descriptors that our parent left open and that our children would inherit: a script's locks, folders of the
- * machine.
+ * machine. What a thread of Node's own has opened looks the same, so call it before TLS is loaded.
  */
 export function closeInherited(): void {
   for (const descriptor of listInheritable()) closeSync(descriptor);

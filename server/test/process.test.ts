@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { rootCertificates } from 'node:tls';
 import { until } from '../../contracts/test/until.ts';
 import { createTestDatabase } from './database.ts';
 import { dataFolder, postmasterPid, ready, said, startServer, takePort } from './process.ts';
@@ -36,6 +40,22 @@ test('a DATA_DIR that cannot be made is told also where both secrets are given',
   const server = startServer({ DATA_DIR: '/proc/homeport/data', ...secrets });
   assert.equal(await server.exited, 1);
   assert.match(server.output(), /DATA_DIR is "\/proc\/homeport\/data"; it takes a folder of your own/);
+});
+
+test('certificates that are still being read are not closed with what was inherited', async () => {
+  const pipe = join(dataFolder(), 'certificates.pem');
+  execFileSync('mkfifo', [pipe]);
+  const server = startServer({ DATA_DIR: dataFolder(), NODE_EXTRA_CA_CERTS: pipe });
+  const [certificate = ''] = rootCertificates;
+  const written = await open(pipe, 'w');
+  await written.write(certificate.slice(0, 100));
+  await said(server, /database started/);
+  await written.write(`${certificate.slice(100)}\n`);
+  await written.close();
+  await ready(server);
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+  assert.doesNotMatch(server.output(), /Ignoring extra certs/);
 });
 
 test('a mistyped setting is named with the one that was meant', async () => {

@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { assertOwnStore } from './artifacts/own-store.ts';
+import { systemClock } from './clock.ts';
+import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config.ts';
+import { unusableDataDir } from './config-secrets.ts';
+import { startEmbedded } from './db/embedded.ts';
+import { migrate } from './db/migrate.ts';
+import { type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
+import type { Deps } from './deps.ts';
+import { watchDescriptors } from './descriptors.ts';
+import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
+import { endProcess } from './end-process.ts';
+import { answerTo } from './how-called.ts';
+import { installLastResort } from './last-resort.ts';
+import { createLogger } from './logger.ts';
+import { makeFolder } from './make-folder.ts';
+import { createTracing } from './open-tracing.ts';
+import { assertOwnKey } from './own-key.ts';
+import { createService } from './service.ts';
+import { noTracing } from './tracing.ts';
+import { whenAborted } from './waits.ts';
+
+const unlimited =
+  'the role behind the pooler needs statement_timeout, idle_in_transaction_session_timeout and jit = off (docs/operations.md)';
+/** How long running responses may finish after SIGTERM (contract.md section 10). */
+const drainMs = 25_000;
+const shutdownMs = 35_000;
+/** The embedded database accepts 60 connections, including those of the operator's commands. */
+const embeddedPoolMax = 50;
+
+async function main(config: Config): Promise<void> {
+  prepareDataDir(config);
+  const log = createLogger(config.logLevel);
+  for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
+  await watchDescriptors(log);
+  installLastResort(log);
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => stopping.abort(new Error('stopped while starting')));
+  }
+
+  if (config.databaseUrl === undefined) await makeRoomForDatabase(config.dataDir, log);
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal })
+      : undefined;
+  try {
+    await serve(config, log, stopping.signal, embedded?.connection);
+  } finally {
+    await embedded?.stop();
+  }
+  log.info('stopped');
+}
+
+/** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */
+async function serve(
+  config: Config,
+  log: Logger,
+  stopping: AbortSignal,
+  embedded: DatabaseConnection | undefined,
+): Promise<void> {
+  const max = embedded === undefined ? config.databasePoolMax : Math.min(config.databasePoolMax, embeddedPoolMax);
+  const alone = embedded !== undefined;
+  const connection = embedded ?? config.databaseUrl ?? '';
+  const tracing = await createTracing(config, log);
+  const trace = tracing === noTracing ? {} : { trace: tracing.statement };
+  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, ...trace });
+  try {
+    if (config.databaseDirectUrl !== undefined && (await lacksLimits(db))) log.warn(unlimited);
+    const applied = await migrate(db);
+    if (applied.length > 0) log.info({ applied }, 'database migrated');
+    await assertOwnKey(config, db, log);
+    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), tracing });
+    let drain = 0;
+    try {
+      service.deps.egress.installGlobally();
+      if (await prepareStore(service.deps)) await assertOwnStore(service.deps);
+      await listen(service.server, config);
+      const address = publicAddress(service.server, config);
+      log.info({ address, edition: config.edition }, 'Homeport is ready');
+      if (process.argv.includes('--welcome')) welcome(address);
+      await whenAborted(stopping);
+      log.info('stopping: running responses may finish');
+      drain = drainMs;
+    } finally {
+      systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => endProcess(1));
+      await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
+    }
+  } finally {
+    await db.close();
+    await tracing.close();
+  }
+}
+
+/** For the person who typed `npm start` or `homeport`. */
+function welcome(address: string): void {
+  process.stderr.write(`\nHomeport is ready: open ${address} in a browser. Ctrl-C stops it.\n\n`);
+}
+
+function prepareDataDir({ dataDir }: Config): void {
+  try {
+    makeFolder(dataDir, 0o700);
+  } catch (error) {
+    throw new ConfigError([unusableDataDir(dataDir, error)]);
+  }
+}
+
+/**
+ * False if a bucket cannot be reached, since it may become reachable later. A folder that is not writable stops the
+ * start.
+ */
+async function prepareStore({ config, artifactStore, log }: Deps): Promise<boolean> {
+  try {
+    await artifactStore.prepare();
+    return true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    if (!/^s3:/.test(config.artifactStore ?? '')) {
+      throw new ConfigError([`ARTIFACT_STORE is a folder that cannot be written to (${reason})`]);
+    }
+    log.error(
+      { cause: error },
+      'the bucket of ARTIFACT_STORE does not answer; files cannot be stored or read until it does',
+    );
+    return false;
+  }
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error): void =>
+      reject(new ConfigError([`HOST ${config.host}, PORT ${config.port} cannot be listened on (${error.message})`]));
+    server.once('error', failed);
+    server.listen({ host: config.host, port: config.port, backlog: 1024 }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function publicAddress(server: Server, config: Config): string {
+  if (config.baseUrl !== undefined) return config.baseUrl;
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : config.port;
+  return `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`;
+}
+
+/** dist/web: beside the bundle, or below the repository when the sources are run directly. */
+function webFolder(): string {
+  const beside = join(import.meta.dirname, '../web');
+  return existsSync(join(beside, 'index.html')) ? beside : join(import.meta.dirname, '../../dist/web');
+}
+
+/** The exit code. */
+async function start(): Promise<number> {
+  const answer = answerTo(process.argv.slice(2), version);
+  if (answer !== undefined) {
+    (answer.code === 0 ? process.stdout : process.stderr).write(answer.text);
+    return answer.code;
+  }
+  const config = loadConfig();
+  await main(config).catch((error: unknown) => {
+    const reason = explainFullDisk(error, config.dataDir);
+    throw reason === undefined ? error : new Error(reason, { cause: error });
+  });
+  return 0;
+}
+
+try {
+  endProcess(await start());
+} catch (error) {
+  const message = error instanceof Error ? error.message : 'unknown reason';
+  process.stderr.write(`${error instanceof ConfigError ? message : `Homeport cannot start: ${message}`}\n`);
+  endProcess(1);
+}
