@@ -222,7 +222,7 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
     return report('layers', 'a domain file knows nothing of HTTP: leave it to handlers.ts');
   }
   if (!target.startsWith('server/src/')) return;
-  // deps.ts only names the types of what main.ts builds.
+  // deps.ts only names the types of what start.ts builds.
   if ((from.folder === 'deps.ts' || from.folder === 'platform.ts') && typeOnly) return;
   // It imports the types of many features, so a circle would go through every file that takes one member of it.
   if (from.kind === 'domain' && target === 'server/src/deps.ts')

@@ -90,7 +90,7 @@ async function requesting(bench: Bench, product: Product): Promise<Worker> {
     async work(times) {
       await onStreams(async () => {
         for (let time = 0; time < times; time++) {
-          // M closes a connection that is idle for longer than an answer takes.
+          // One for each answer: M closes those that are idle for a few seconds.
           const connection = await Connection.open(port);
           const text = connection.requestText('POST', '/api/chats', product.cookie, '{"title":"A bench title"}');
           for (let each = 0; each < requestsPerAnswer; each++) {

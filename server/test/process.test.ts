@@ -45,9 +45,10 @@ test('a DATA_DIR that cannot be made is told also where both secrets are given',
 test('certificates that are still being read are not closed with what was inherited', async () => {
   const pipe = join(dataFolder(), 'certificates.pem');
   execFileSync('mkfifo', [pipe]);
-  const server = startServer({ DATA_DIR: dataFolder(), NODE_EXTRA_CA_CERTS: pipe });
   const [certificate = ''] = rootCertificates;
-  const written = await open(pipe, 'w');
+  // Also for reading, so that opening it waits for nobody.
+  const written = await open(pipe, 'r+');
+  const server = startServer({ DATA_DIR: dataFolder(), NODE_EXTRA_CA_CERTS: pipe });
   await written.write(certificate.slice(0, 100));
   await said(server, /database started/);
   await written.write(`${certificate.slice(100)}\n`);

@@ -4,6 +4,7 @@ import type { MessageMetadata } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { TurnBudget } from '@homeport/contracts/turn-budget';
 import { type AnsweringAssistant, answeringAssistant } from '../assistants/readers-own.ts';
+import { asyncCommit } from '../db/async-commit.ts';
 import { columnList } from '../db/column-list.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { ToldContext } from '../db/tables.ts';
@@ -92,7 +93,7 @@ export function toldHash(owner: string, chatId: string, { text, ofConversation }
 const storeStatement = {
   name: 'store-told',
   // The commit does not wait for the disk: that of the answer's end, which comes later, brings this one with it.
-  text: `with settings as (select set_config('synchronous_commit', 'off', true)), texts as (
+  text: `with ${asyncCommit}, texts as (
       insert into told_texts (hash, owner_id, chat_id, text)
       select t.hash, $2, case when t.of_conversation then $3 end, t.text
       from unnest($4::text[], $5::bool[], $6::text[]) as t (hash, of_conversation, text)

@@ -5,9 +5,9 @@ import { type Clock, systemClock, type Timer } from '../clock.ts';
 const busyAtOnce = 3;
 /** A caller waits so long behind those before another is used: 10 to 20 ms. */
 const patienceMs = 10;
-/** Another is opened where none has come back for this long: those who have one are slow, not many. */
+/** Another is opened once none has come back for this long: slow statements hold them all. */
 const stalledMs = 50;
-/** And where somebody has waited this long though they do come back: the demand is more than these can serve. */
+/** Or once somebody has waited this long although some do come back: there is more to do than these can serve. */
 const starvedMs = 100;
 /**
  * One is opened after the other, with a pause, in which the new one learns the statements; the pause doubles with each
@@ -24,7 +24,7 @@ type Waiting = { since: number; connect: () => void };
  * A pool that would rather wait a moment than use another connection. Each one is a process of the database that reads
  * the tables' descriptions and plans every statement for itself: where twenty share the work of three, that is half of
  * what they do, and a short burst of load that opens them lasts longer for it. As long as connections come back, a queue
- * is served sooner by few; behind slow statements nobody waits long.
+ * is served sooner by few; behind slow statements a caller waits for a second at most.
  */
 export class PatientPool extends Pool {
   readonly #clock: Clock;
@@ -34,6 +34,7 @@ export class PatientPool extends Pool {
   #isOpening = false;
   #openedAt = Number.NEGATIVE_INFINITY;
   #returnedAt = Number.NEGATIVE_INFINITY;
+  /** Beyond the first three, since one came back. */
   #openedSince = 0;
 
   constructor(config: PoolConfig & { Client: new () => object }, clock: Clock = systemClock) {

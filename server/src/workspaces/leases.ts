@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { asyncCommit } from '../db/async-commit.ts';
 import { inTransaction } from '../db/pool.ts';
-import { type RowDeps, touchAll, touching, touchingSeldom } from './rows.ts';
+import { type RowDeps, touchAll, touching, touchingUnlessRecent } from './rows.ts';
 import type { LeaseKind } from './workspaces.ts';
 
 /** The only writer of `workspace_leases`. */
@@ -10,9 +11,8 @@ export type Lease = { id: string; userId: string; generation: number; kind: Leas
 /** How long a lease is valid without being renewed. */
 const leaseMs = 60_000;
 const expiry = sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
-// Every turn takes and releases one. Others see it at once; a crash of the database may lose it, and the next renewal
-// brings it back. So nobody waits for the disk.
-const unhurried = sql`settings as (select set_config('synchronous_commit', 'off', true))`;
+// Every turn takes and releases one. A crash of the database may lose it, and the next renewal brings it back.
+const withoutDisk = sql.raw(asyncCommit);
 
 /**
  * A lease on the workspace if it is running. The same statement touches its row, so that a sweeper that saw the row
@@ -23,7 +23,7 @@ export async function takeLease(
   lease: { id: string; userId: string; kind: LeaseKind },
 ): Promise<{ generation: number; keyId: string } | undefined> {
   const { rows } = await sql<{ generation: number; keyId: string }>`
-    with ${unhurried}, touched as (${touching(lease.userId)}),
+    with ${withoutDisk}, touched as (${touching(lease.userId)}),
     leased as (insert into workspace_leases (id, user_id, generation, kind, expires_at)
       select ${lease.id}, user_id, generation, ${lease.kind}, ${expiry} from touched, settings)
     select generation, key_id as "keyId" from touched`.execute(deps.db.kysely);
@@ -56,7 +56,7 @@ export async function releaseLeases(deps: RowDeps, leases: readonly Lease[]): Pr
   const userIds = [...new Set(leases.map((lease) => lease.userId))];
   const ids = leases.map((lease) => lease.id);
   await sql`
-    with ${unhurried}, touched as (${touchingSeldom(userIds)})
+    with ${withoutDisk}, touched as (${touchingUnlessRecent(userIds)})
     delete from workspace_leases using settings where id = any(${ids})`.execute(deps.db.kysely);
 }
 

@@ -267,8 +267,8 @@ export async function touchAll(db: Queryable, userIds: readonly string[]): Promi
   await touchingAll(userIds, sql`true`).execute(db);
 }
 
-/** Without a lease a second more or less does not matter, and those touched a moment ago are not written again. */
-export function touchingSeldom(userIds: readonly string[]): RawBuilder<unknown> {
+/** The same without those touched less than a second ago: where no lease depends on it, that is exact enough. */
+export function touchingUnlessRecent(userIds: readonly string[]): RawBuilder<unknown> {
   return touchingAll(userIds, sql`last_activity_at < clock_timestamp() - interval '1 second'`);
 }
 

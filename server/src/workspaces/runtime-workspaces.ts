@@ -7,7 +7,7 @@ import type { Daemon } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
 import { findWorkspaceUser, type TokenKind } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
-import { findWorkspace, readWorkspace, touchingSeldom, type WorkspaceState } from './rows.ts';
+import { findWorkspace, readWorkspace, touchingUnlessRecent, type WorkspaceState } from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
 import { statusOf } from './status.ts';
 import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
@@ -70,7 +70,7 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async start(userId: string, signal?: AbortSignal): Promise<void> {
     await this.#ensure(userId, signal);
-    await touchingSeldom([userId]).execute(this.#deps.db.kysely);
+    await touchingUnlessRecent([userId]).execute(this.#deps.db.kysely);
   }
 
   async stop(userId: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { asyncCommit } from '../../db/async-commit.ts';
 import type { Platform } from '../../platform.ts';
 import type { ResponseRow } from './claims.ts';
 import type { PendingRow } from './response-log.ts';
@@ -29,7 +30,7 @@ export function insertingFrames(
 const mine = `with batch as (
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
       as b (response_id, generation, seq_from, seq_to, frames)
-  ), settings as (select set_config('synchronous_commit', 'off', true)),
+  ), ${asyncCommit},
   mine as (
     select b.* from batch b, settings,
       lateral (select generation, state from responses where responses.id = b.response_id limit 1) r
