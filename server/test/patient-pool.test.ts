@@ -119,23 +119,42 @@ test('while none comes back, each further one is opened after a pause twice as l
   });
 });
 
-test('as long as connections come back, another is opened only once somebody has waited long', async () => {
+test('while connections come back, one is opened once somebody has waited long, and the next a second later', async () => {
   await withPool(20, async (pool, clock) => {
     const held = await hold(pool, clock, 3);
-    const asked = Array.from({ length: 11 }, () => ask(pool));
-    const returnOne = async (next: { got: PoolClient | undefined } | undefined) => {
-      held.shift()?.release();
-      await until('the next in the queue', () => next?.got !== undefined);
-      if (next?.got !== undefined) held.push(next.got);
-      clock.advance(10);
-      await turns();
+    const queue = Array.from({ length: 30 }, () => ask(pool));
+    /** How many are held. */
+    const serve = () => {
+      for (let first = queue[0]; first?.got !== undefined; first = queue[0]) {
+        held.push(first.got);
+        queue.shift();
+      }
+      return held.length;
     };
-    for (const next of asked.slice(0, 9)) await returnOne(next);
-    assert.deepEqual([pool.totalCount, asked[10]?.got], [3, undefined]);
-    await returnOne(asked[9]);
-    await until('one more', () => asked[10]?.got !== undefined);
-    assert.equal(pool.totalCount, 4);
-    for (const client of [...held, asked[10]?.got]) client?.release();
+    /** One comes back every 10 ms, and somebody else asks, who waits for 300 ms. */
+    const pass = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        held.shift()?.release();
+        await until('the next in the queue', () => queue[0]?.got !== undefined);
+        clock.advance(10);
+        await turns();
+        serve();
+        while (queue.length < 30) queue.push(ask(pool));
+      }
+      return pool.totalCount;
+    };
+    assert.equal(await pass(9), 3);
+    await pass(1);
+    await until('the fourth', () => serve() === 4);
+    assert.equal(await pass(90), 4);
+    await pass(11);
+    await until('the fifth', () => serve() === 5);
+    assert.equal(await pass(90), 5);
+    while (queue.length > 0 || held.length > 0) {
+      held.shift()?.release();
+      await turns();
+      serve();
+    }
   });
 });
 

@@ -7,8 +7,10 @@ const busyAtOnce = 3;
 const patienceMs = 10;
 /** Another is opened once none has come back for this long: slow statements hold them all. */
 const stalledMs = 50;
-/** Or once somebody has waited this long although some do come back: there is more to do than these can serve. */
+/** Or once somebody has waited this long although some do come back: there may be more to do than these can serve. */
 const starvedMs = 100;
+/** Where the processor is full, as many more as there are do not help: such a queue opens one, and then waits. */
+const starvedPauseMs = 1_000;
 /**
  * One is opened after the other, with a pause, in which the new one learns the statements; the pause doubles with each
  * that was opened since one came back. It may be the disk that all wait for, and then no number of them is enough.
@@ -75,8 +77,10 @@ export class PatientPool extends Pool {
     const now = this.#clock.elapsed();
     if (now - since < patienceMs) return false;
     if (this.idleCount > this.waitingCount || now - since >= longestMs) return true;
-    if (this.#isOpening || now - this.#openedAt < openingPauseMs * 2 ** this.#openedSince) return false;
-    return now - this.#returnedAt >= stalledMs || now - since >= starvedMs;
+    if (this.#isOpening) return false;
+    const pause = now - this.#openedAt;
+    if (now - this.#returnedAt >= stalledMs) return pause >= openingPauseMs * 2 ** this.#openedSince;
+    return now - since >= starvedMs && pause >= starvedPauseMs;
   }
 
   #connect(done: Done): void {
