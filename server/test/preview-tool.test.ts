@@ -40,7 +40,12 @@ test('the model learns how the app answers, and what is wrong with it', async ()
   const user = await app.signIn();
   const ended = new AbortController();
   const told = { onHeld: () => undefined, onFolder: () => undefined };
-  const turn = new WorkspaceTurn(app.service.deps.workspaces, user.id, ended.signal, told);
+  const turn = new WorkspaceTurn(
+    app.service.deps.workspaces,
+    { userId: user.id, isRunning: false },
+    ended.signal,
+    told,
+  );
   // Twenty seconds of patience are over after a few tries.
   const tool = previewTool(turn, { ...systemClock, elapsed: () => systemClock.elapsed() * 50 });
   const context = { signal: ended.signal, toolCallId: 'call', report: () => undefined };

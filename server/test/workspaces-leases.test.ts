@@ -65,6 +65,35 @@ test('a lease keeps it; the idle time begins when it is given back', async () =>
   assert.equal(hold.signal.aborted, false, 'a hold that was given back is told nothing');
 });
 
+test('a question counts as use and takes no lease; it starts nothing', async () => {
+  const daemons: unknown[] = [];
+  const ask = (id: string) =>
+    workspacesOf(one).ask(id, async (daemon) => {
+      daemons.push((await daemon.health()).generation);
+      const { rows } = await query('select id from workspace_leases where user_id = $1');
+      return rows.length;
+    });
+  await age('31 minutes');
+  assert.equal(await ask(user.id), 0);
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  assert.deepEqual(daemons, [1]);
+  await workspacesOf(one).stop(user.id);
+  assert.deepEqual([await ask(user.id), await ask((await one.signIn()).id)], [undefined, undefined]);
+  assert.equal((await status()).phase, 'stopped');
+  assert.equal(daemons.length, 1);
+});
+
+test('a question finds out that the workspace is gone; where it is not, the question’s error is thrown', async () => {
+  const fail = () => Promise.reject(new Error('no answer'));
+  await assert.rejects(workspacesOf(one).ask(user.id, fail), /no answer/);
+  assert.equal((await status()).phase, 'running');
+  await runtime.die(user.id, 'It ran out of memory');
+  assert.equal(await workspacesOf(one).ask(user.id, fail), undefined);
+  const { rows } = await query('select phase, last_error from workspaces where user_id = $1');
+  assert.deepEqual(rows, [{ phase: 'stopped', last_error: 'It ran out of memory' }]);
+});
+
 test('the lease of a replica that is gone counts for a minute', async () => {
   await workspacesOf(one).hold(user.id, 'turn');
   await age('5 hours');

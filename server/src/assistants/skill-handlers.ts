@@ -28,11 +28,11 @@ const packingMs = 60_000;
 /** GET /api/skills */
 export const getSkills: SkillHandler<'getSkills'> = async (deps, { actor, query, request }) => {
   const isFirst = query.cursor === undefined && deps.workspaces.mode !== 'disabled';
-  const [page, notes] = await Promise.all([
+  const [page, known] = await Promise.all([
     listSkills(deps, actor, query),
     isFirst ? readNotes(deps, actor.id, request.signal) : undefined,
   ]);
-  const workspace = notes === undefined ? [] : readSkills(notes, '~');
+  const workspace = known?.notes === undefined ? [] : readSkills(known.notes, '~');
   return { ...page, workspace: workspace.map(({ name, description, path }) => ({ name, description, path })) };
 };
 

@@ -20,7 +20,7 @@ export function disabledWorkspaces(notice: string | undefined): Workspaces {
     start: refuse,
     stop: refuse,
     hold: refuse,
-    holdRunning: async () => undefined,
+    ask: async () => undefined,
     findUser: async () => undefined,
     accountDisabled: async () => undefined,
     stopUnused: async () => undefined,

@@ -11,7 +11,7 @@ export type Lease = { id: string; userId: string; generation: number; kind: Leas
 /** How long a lease is valid without being renewed. */
 const leaseMs = 60_000;
 const expiry = sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
-// Every turn takes and releases one. A crash of the database may lose it, and the next renewal brings it back.
+// Turns often take and release one. A crash of the database may lose it, and the next renewal brings it back.
 const withoutDisk = sql.raw(asyncCommit);
 
 /**

@@ -6,33 +6,20 @@ import type { Workspaces } from './workspaces.ts';
 
 /** What models are told of a workspace: the daemon's word while it runs, otherwise what it said last. */
 
-/** Never waits for a start. Undefined if nothing is known yet. */
+/** Never waits for a start. No notes if nothing is known yet. */
 export async function readNotes(
-  deps: { db: { kysely: Queryable }; workspaces: Workspaces },
-  userId: string,
-  signal: AbortSignal,
-): Promise<WorkspaceNotes | undefined> {
-  const told = await askDaemon(deps, userId, signal).catch(() => undefined);
-  signal.throwIfAborted();
-  if (told !== undefined) return told;
-  const query = deps.db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
-  return (await query.executeTakeFirst())?.notes;
-}
-
-/** Undefined if the workspace does not run. */
-async function askDaemon(
   { db, workspaces }: { db: { kysely: Queryable }; workspaces: Workspaces },
   userId: string,
   signal: AbortSignal,
-): Promise<WorkspaceNotes | undefined> {
+): Promise<{ isRunning: boolean; notes: WorkspaceNotes | undefined }> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(workspaces.timings.notesMs)]);
-  const hold = await workspaces.holdRunning(userId, 'transfer', within);
-  if (hold === undefined) return undefined;
-  try {
-    return await fetchNotes(db.kysely, userId, hold.daemon, within);
-  } finally {
-    await hold.release();
-  }
+  const told = await workspaces
+    .ask(userId, (daemon) => fetchNotes(db.kysely, userId, daemon, within))
+    .catch(() => undefined);
+  signal.throwIfAborted();
+  if (told !== undefined) return { isRunning: true, notes: told };
+  const query = db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
+  return { isRunning: false, notes: (await query.executeTakeFirst())?.notes };
 }
 
 /** Asks the daemon, and keeps its answer for when it does not run. */

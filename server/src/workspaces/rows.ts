@@ -1,4 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { asyncCommit } from '../db/async-commit.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { WorkspacesTable } from '../db/tables.ts';
 import { backgroundMs } from './timings.ts';
@@ -260,6 +261,18 @@ export async function loseOperations(deps: RowDeps): Promise<void> {
 export function touching(userId: string): RawBuilder<unknown> {
   return sql`update workspaces set last_activity_at = clock_timestamp()
     where user_id = ${userId} and phase = 'running' and ${enabledUser} returning user_id, generation, key_id`;
+}
+
+/** What runs, marked as used by a question that takes no lease. Undefined if nothing does, or the account is disabled. */
+export async function useRunning(
+  deps: RowDeps,
+  userId: string,
+): Promise<{ generation: number; keyId: string } | undefined> {
+  const { rows } = await sql<{ generation: number; keyId: string }>`
+    with ${sql.raw(asyncCommit)}, touched as (${touchingUnlessRecent([userId])})
+    select generation, key_id as "keyId" from workspaces, settings
+    where user_id = ${userId} and phase = 'running' and ${enabledUser}`.execute(deps.db.kysely);
+  return rows[0];
 }
 
 /** The same for workspaces whose leases are renewed. */

@@ -7,7 +7,7 @@ import type { Daemon } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
 import { findWorkspaceUser, type TokenKind } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
-import { findWorkspace, readWorkspace, touchingUnlessRecent, type WorkspaceState } from './rows.ts';
+import { findWorkspace, readWorkspace, touchingUnlessRecent, useRunning, type WorkspaceState } from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
 import { statusOf } from './status.ts';
 import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
@@ -85,23 +85,23 @@ export class RuntimeWorkspaces implements Workspaces {
     const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
     for (;;) {
       signal?.throwIfAborted();
-      const hold = await this.holdRunning(userId, kind);
+      const hold = await this.#holdRunning(userId, kind);
       if (hold !== undefined) return hold;
       if (this.#deps.clock.now() > deadline) throw startFailed('The workspace does not stay up');
       await this.#ensure(userId, signal);
     }
   }
 
-  async holdRunning(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold | undefined> {
-    const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
-    if (hold === undefined) return undefined;
-    const isThere = await this.#isThere(userId, hold, signal).catch(async (error) => {
-      await hold.release();
+  async ask<T>(userId: string, question: (daemon: Daemon) => Promise<T>): Promise<T | undefined> {
+    const running = await useRunning(this.#deps, userId);
+    if (running === undefined) return undefined;
+    const { generation, keyId } = running;
+    try {
+      return await question(this.#operations.daemonOf(userId, generation, keyId));
+    } catch (error) {
+      if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: keyId })) return undefined;
       throw error;
-    });
-    if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
-    await hold.release();
-    return undefined;
+    }
   }
 
   findUser(token: string, kind?: TokenKind) {
@@ -214,6 +214,18 @@ export class RuntimeWorkspaces implements Workspaces {
     await clock.sleep(timings.pollMs);
   }
 
+  async #holdRunning(userId: string, kind: LeaseKind): Promise<WorkspaceHold | undefined> {
+    const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
+    if (hold === undefined) return undefined;
+    const isThere = await this.#isThere(userId, hold).catch(async (error) => {
+      await hold.release();
+      throw error;
+    });
+    if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
+    await hold.release();
+    return undefined;
+  }
+
   #daemonOf(row: WorkspaceState): Daemon {
     return this.#operations.daemonOf(row.user_id, row.generation, row.key_id ?? '');
   }
@@ -222,13 +234,13 @@ export class RuntimeWorkspaces implements Workspaces {
    * False if the leased workspace is gone; its row then says so. Throws `workspace_request_failed` if it exists but
    * does not answer.
    */
-  async #isThere(userId: string, hold: TakenHold, signal: AbortSignal | undefined): Promise<boolean> {
+  async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
     const { generation } = hold;
     const now = this.#deps.clock.elapsed();
     const seen = this.#seen.get(userId);
     if (seen?.generation === generation && seen.at > now - seenMs) return true;
     try {
-      await hold.daemon.health(signal);
+      await hold.daemon.health();
     } catch (error) {
       if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: hold.keyId })) return false;
       throw error;

@@ -31,8 +31,11 @@ export type Workspaces = {
   stop(userId: string): Promise<void>;
   /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
-  /** Never starts it: undefined if it is not running. Throws if it does not answer. */
-  holdRunning(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold | undefined>;
+  /**
+   * What it answers to a short question, which counts as activity but holds no lease: it may be stopped meanwhile.
+   * Never starts it: undefined if it is not running. Throws what `question` throws.
+   */
+  ask<T>(userId: string, question: (daemon: Daemon) => Promise<T>): Promise<T | undefined>;
   /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
   findUser(token: string, kind?: TokenKind): Promise<WorkspaceUser | undefined>;
   /** Ends the workspace of an account that was disabled. */

@@ -33,9 +33,12 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
     if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) {
       return [...(await unlessAborted(skillTools(kysely, userId, skills), signal)), ...(await finding)];
     }
-    const [notes, folder] = await Promise.all([readNotes(deps, userId, signal), readFolder(kysely, chatId)]);
+    const [{ isRunning, notes }, folder] = await Promise.all([
+      readNotes(deps, userId, signal),
+      readFolder(kysely, chatId),
+    ]);
     let workedIn = folder;
-    const turn = new WorkspaceTurn(deps.workspaces, userId, signal, {
+    const turn = new WorkspaceTurn(deps.workspaces, { userId, isRunning }, signal, {
       onHeld({ daemon, signal: held }) {
         // The next turn may find the workspace stopped.
         if (notes === undefined) fetchNotes(kysely, userId, daemon, held).catch(() => undefined);

@@ -18,10 +18,13 @@ export class WorkspaceTurn {
   readonly #onFolder: (folder: string) => void;
   #holding: Promise<WorkspaceHold> | undefined;
 
-  /** `onHeld` is told of each daemon that the turn works with, `onFolder` of the folders that its calls work in. */
+  /**
+   * Where `isRunning`, nothing has to be started. `onHeld` is told of each daemon that the turn works with, `onFolder`
+   * of the folders that its calls work in.
+   */
   constructor(
     workspaces: Workspaces,
-    userId: string,
+    { userId, isRunning }: { userId: string; isRunning: boolean },
     ended: AbortSignal,
     { onHeld, onFolder }: { onHeld: (hold: WorkspaceHold) => void; onFolder: (folder: string) => void },
   ) {
@@ -32,7 +35,7 @@ export class WorkspaceTurn {
     this.#ended = ended;
     ended.addEventListener('abort', () => this.#letGo(), { once: true });
     // Nobody waits for it; whoever needs it and cannot have it hears why.
-    if (!ended.aborted) workspaces.start(userId, ended).catch(() => undefined);
+    if (!ended.aborted && !isRunning) workspaces.start(userId, ended).catch(() => undefined);
   }
 
   /** The folder that a call has just worked in. */
