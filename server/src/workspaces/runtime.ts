@@ -19,7 +19,7 @@ export type WorkspaceRuntime = {
   /** Ends it and everything in it, but keeps its home; resolves when it is gone. Nothing to end is not an error. */
   stop(id: string, graceMs: number): Promise<void>;
   status(id: string): Promise<RuntimeStatus>;
-  /** Where the daemon answers. Throws RuntimeFailure if there is none. */
+  /** Where the daemon answers, if it runs. Throws RuntimeFailure if this cannot be said. */
   dial(id: string): Promise<DaemonAddress>;
   /** Everything of this installation that is running or starting, including what an earlier process began. */
   list(): Promise<{ id: string; generation: number }[]>;

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../clock.ts';
@@ -59,6 +59,8 @@ const modules = [
     'fastapi',
   ],
 ];
+/** Most of what is looked for is nowhere, and an error made for each would cost more than all else. */
+const quietly = { throwIfNoEntry: false } as const;
 const leftOut = new Set(['node_modules', '__pycache__']);
 
 /** What a model should know of the home before it works there: AGENTS.md files, skills, programs (GET /v1/notes). */
@@ -102,7 +104,7 @@ function skillsIn(home: string, place: string): { path: string; head: string }[]
 /** Real folders only: a link may lead anywhere. */
 function foldersIn(home: string, folder: string): string[] {
   try {
-    if (!lstatSync(join(home, folder)).isDirectory()) return [];
+    if (lstatSync(join(home, folder), quietly)?.isDirectory() !== true) return [];
     return readdirSync(join(home, folder), { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !entry.name.includes('\ufffd'))
       .map(({ name }) => name)
@@ -115,7 +117,9 @@ function foldersIn(home: string, folder: string): string[] {
 /** The beginning of a file; undefined for what is no file. */
 function textOf(home: string, path: string, maxBytes: number): string | undefined {
   try {
-    return new TextDecoder().decode(readStart(join(home, path), maxBytes));
+    const file = join(home, path);
+    if (lstatSync(file, quietly) === undefined) return undefined;
+    return new TextDecoder().decode(readStart(file, maxBytes));
   } catch {
     return undefined;
   }
@@ -123,8 +127,10 @@ function textOf(home: string, path: string, maxBytes: number): string | undefine
 
 function isThere(program: string, path: string): boolean {
   return path.split(':').some((folder) => {
+    const file = join(folder, program);
     try {
-      accessSync(join(folder, program), constants.X_OK);
+      if (statSync(file, quietly) === undefined) return false;
+      accessSync(file, constants.X_OK);
       return true;
     } catch {
       return false;

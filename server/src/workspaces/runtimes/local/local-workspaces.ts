@@ -149,9 +149,8 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     );
   }
 
+  /** Looks at no file or process, since every request asks: where nothing runs, nothing answers there. */
   async dial(id: string): Promise<DaemonAddress> {
-    const { phase, detail } = await this.status(id);
-    if (phase === 'stopped') throw new RuntimeFailure(detail ?? 'the workspace does not run');
     foldersOf(this.#options.root, id);
     return { socketPath: this.#sockets.pathOf(join(id, 'host', socketName)) };
   }
