@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Namespace } from '../artifacts/namespaces.ts';
 import { filenameOf } from '../artifacts/path.ts';
 import { searchText } from '../conversations/search-text.ts';
+import { onFoundRow } from '../db/found-row.ts';
 import type { Queryable } from '../db/pool.ts';
 import { extractorVersion } from './document.ts';
 
@@ -25,7 +26,7 @@ export async function hasDocuments(
   const { rows } = await sql`
     select from chats c join artifacts a
       on a.namespace = case when c.project_id is null then 'chat:' || c.id else 'project:' || c.project_id end
-    where c.id = ${chatId} and c.owner_id = ${userId} and (c.project_id is null or exists (
+    where c.id = ${chatId} and ${onFoundRow(sql`c.owner_id = ${userId}`)} and (c.project_id is null or exists (
       select from project_members m where m.project_id = c.project_id and m.user_id = ${userId})) and ${readable}
     limit 1`.execute(db);
   return rows.length > 0;

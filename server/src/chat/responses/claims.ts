@@ -25,7 +25,7 @@ import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
 import { goesOn } from './handing-over.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
-import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat } from './locked-chat.ts';
+import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat, lockingChatOf } from './locked-chat.ts';
 import { answerTogether, takenWith } from './steering.ts';
 
 /**
@@ -65,7 +65,7 @@ export async function claimInput(
   maker: Maker,
 ): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
-    const locking = lockingChat(trx, request.chatId).where('owner_id', '=', request.ownerId);
+    const locking = lockingChatOf(trx, request.chatId, request.ownerId);
     const [[chat], [input]] = await together(trx, [locking, readingQueue(trx, request.chatId, request.messageId)]);
     if (chat === undefined) throw conversationNotFound();
     if (input === undefined) throw new ApiError('not_found', 'Message not found');

@@ -9,6 +9,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../../catalogue/models.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { parseStoredParts } from '../../conversations/stored-parts.ts';
+import { onFoundRow } from '../../db/found-row.ts';
 import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
 import type { Decision, InputsTable } from '../../db/tables.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';
@@ -81,7 +82,7 @@ async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submissi
       c.model_id as "pinnedModelId",
       (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued,
       ${sql.raw(budgetResetsAt('c.owner_id'))} as "budgetResetsAt"
-    from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for share of c`.execute(trx);
+    from chats c where c.id = ${chatId} and ${onFoundRow(sql`c.owner_id = ${ownerId}`)} for share of c`.execute(trx);
   const place = rows[0];
   if (place === undefined) throw conversationNotFound();
   return place;

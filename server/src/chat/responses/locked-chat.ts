@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { TitleSource } from '../../conversations/chat-titles.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
+import { onFoundRow } from '../../db/found-row.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { budgetResetsAt } from '../../usage/budget-rule.ts';
@@ -26,12 +27,15 @@ type WithBudget = LockedChat & { budget_resets_at: Date | null };
 
 /** With its owner's budget. Throws `not_found` for someone else's. */
 export async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<WithBudget> {
-  const chat: WithBudget | undefined = await lockingChat(trx, chatId)
+  const chat: WithBudget | undefined = await lockingChatOf(trx, chatId, ownerId)
     .select(sql.raw<Date | null>(budgetResetsAt('chats.owner_id')).as('budget_resets_at'))
-    .where('owner_id', '=', ownerId)
     .executeTakeFirst();
   if (chat === undefined) throw conversationNotFound();
   return chat;
+}
+
+export function lockingChatOf(trx: Queryable, chatId: string, ownerId: string) {
+  return lockingChat(trx, chatId).where(onFoundRow(sql`owner_id = ${ownerId}`));
 }
 
 export function lockingChat(trx: Queryable, chatId: string) {

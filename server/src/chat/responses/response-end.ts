@@ -3,6 +3,7 @@ import { finishParts } from '@homeport/contracts/message-assembly';
 import { type RawBuilder, sql } from 'kysely';
 import { touchingChat } from '../../conversations/chats.ts';
 import { finishingMessage, readParts } from '../../conversations/messages.ts';
+import { onFoundRow } from '../../db/found-row.ts';
 import { bound, inTransaction, lastly, type Queryable, togetherLastly } from '../../db/pool.ts';
 import type { ResponseState } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
@@ -116,7 +117,8 @@ function ending(
         last_seq = ${sequenced.at(-1)?.to ?? end.seq}::bigint + (select count(*) from next),
         end_frames = ${toLines(sequenced)}::text || coalesce((select E'\n' || json_build_object('type', 'data-next', 'transient', true,
           'data', json_build_object('messageId', next.id, 'assistantId', next.assistant_id)) from next), '')
-      where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
+      where id = ${response.id} and generation = ${response.generation} and ${onFoundRow(sql`state = 'running'`)}
+      returning id
     ), logged as (${insertingFrames(response, end.pending, isEnded)}),
     finished as (${finishingMessage(message, isEnded)}),
     voided as (${voidingApprovals(response.id, keepsApprovals ? sql`live and ${isEnded}` : isEnded)}),
