@@ -20,7 +20,6 @@ import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
 import { createTracing } from './open-tracing.ts';
 import { assertOwnKey } from './own-key.ts';
-import { createService } from './service.ts';
 import { noTracing } from './tracing.ts';
 import { whenAborted } from './waits.ts';
 
@@ -43,10 +42,12 @@ async function main(config: Config): Promise<void> {
     process.on(signal, () => stopping.abort(new Error('stopped while starting')));
   }
 
+  // Whoever needs it hears why it could not be loaded.
+  const meanwhile = () => void loadService().catch(() => undefined);
   if (config.databaseUrl === undefined) await makeRoomForDatabase(config.dataDir, log);
   const embedded =
     config.databaseUrl === undefined
-      ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal })
+      ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal, meanwhile })
       : undefined;
   try {
     await serve(config, log, stopping.signal, embedded?.connection);
@@ -55,6 +56,9 @@ async function main(config: Config): Promise<void> {
   }
   log.info('stopped');
 }
+
+/** Most of the code: its loading takes as long as the embedded database's start, and both can go on at once. */
+const loadService = () => import('./service.ts');
 
 /** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */
 async function serve(
@@ -74,6 +78,7 @@ async function serve(
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');
     await assertOwnKey(config, db, log);
+    const { createService } = await loadService();
     const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), tracing });
     let drain = 0;
     try {

@@ -319,6 +319,18 @@ test('as root where nothing works it says what to do', { skip: !isRoot && 'needs
   );
 });
 
+test('as root it says what to do where user namespaces were switched off since', {
+  skip: !isRoot && 'needs root',
+}, async () => {
+  const dataDir = await dataFolder();
+  const embedded = await startEmbedded({ dataDir, log: silentLog });
+  await embedded.stop();
+  const isOurs = (await stat(join(dataDir, 'postgres'))).uid === 0;
+  const later = startEmbedded({ dataDir, unshare: '/nonexistent/unshare', log: silentLog });
+  if (isOurs) await assert.rejects(later, /ENOENT.*does not run as root/s);
+  else await (await later).stop();
+});
+
 test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', async () => {
   const warnings: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -79,9 +79,10 @@ export async function chooseRunAs(options: {
   const owner = await stat(options.clusterDir).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { prefix: [], uid: owner.uid, gid: owner.gid };
   const prefix = [options.unshare, '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'];
-  if (await succeeds({ prefix }, options.programs.postgres)) return { prefix };
+  // What is ours was made that way, and nobody else can open it. To try takes as long as a tenth of a start.
+  if (owner !== undefined || (await canRun({ prefix }, options.programs.postgres))) return { prefix };
   const asNobody: RunAs = { prefix: [], uid: nobody, gid: nobody };
-  if (await succeeds(asNobody, options.programs.postgres)) return asNobody;
+  if (await canRun(asNobody, options.programs.postgres)) return asNobody;
   throw new Error(rootHelp);
 }
 
@@ -90,7 +91,8 @@ export const rootHelp =
   'PostgreSQL does not run as root, and on this machine it can run neither in a user namespace nor as another user that can reach the files. ' +
   'Run Homeport as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own (14 or later).';
 
-async function succeeds(as: RunAs, postgres: string): Promise<boolean> {
+/** Whether PostgreSQL's program runs this way at all. */
+export async function canRun(as: RunAs, postgres: string): Promise<boolean> {
   const { command, args, options } = commandLine(as, postgres, ['--version']);
   return run(command, args, { ...options, timeout: 10_000 }).then(
     () => true,

@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { sealed } from '../inherited-descriptors.ts';
 import { type Patience, until, waitAtMost } from '../waits.ts';
 import { clusterUser, isAlive } from './embedded-cluster.ts';
-import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
+import { canRun, commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
 import type { DatabaseLog } from './pool.ts';
 
 /** Everything needed to run one cluster. `settings` are added to the lean defaults and override them. */
@@ -19,6 +19,8 @@ export type ServerPlan = {
   runAs: RunAs;
   log: DatabaseLog;
   settings?: Record<string, string>;
+  /** Called while PostgreSQL is starting: it takes a while, and mostly not our processor. */
+  meanwhile?: (() => void) | undefined;
 };
 
 const port = 5432;
@@ -104,6 +106,7 @@ export async function findServer(
 /** Starts a server on the cluster and waits until it answers. If another process is faster, joins its server. */
 export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promise<RunningServer> {
   const { child, tail } = spawnServer(plan);
+  plan.meanwhile?.();
   let exited: string | undefined;
   child.once('error', (error) => {
     exited = error.message;
@@ -138,7 +141,12 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
     const other = await findServer(plan, signal);
     if (other !== undefined) return other;
   }
-  const help = plan.runAs.uid !== undefined && lines.some((line) => line.includes('ermission')) ? `\n${rootHelp}` : '';
+  const { runAs, programs } = plan;
+  const isRefused =
+    runAs.prefix.length > 0
+      ? !(await canRun(runAs, programs.postgres))
+      : runAs.uid !== undefined && lines.some((line) => line.includes('ermission'));
+  const help = isRefused ? `\n${rootHelp}` : '';
   throw new Error(`PostgreSQL did not start (${exited}):\n${lines.join('\n')}${help}`);
 }
 

@@ -24,8 +24,8 @@ const supervisorLock = 4_203_317;
 
 /**
  * Starts the PostgreSQL from the packages in `dataDir` and keeps it running until `stop`; takes over a server that a
- * killed process left behind. Throws if another process supervises the folder. `signal` ends only the start; tests
- * replace `packageRoot`, `unshare` and `settings`.
+ * killed process left behind. Throws if another process supervises the folder. `signal` ends only the start; `meanwhile`
+ * is called while PostgreSQL is starting; tests replace `packageRoot`, `unshare` and `settings`.
  */
 export async function startEmbedded(options: {
   dataDir: string;
@@ -34,6 +34,7 @@ export async function startEmbedded(options: {
   packageRoot?: string;
   unshare?: string;
   settings?: Record<string, string>;
+  meanwhile?: () => void;
 }): Promise<EmbeddedDatabase> {
   const { log } = options;
   const dataDir = resolve(options.dataDir);
@@ -52,6 +53,7 @@ export async function startEmbedded(options: {
     runAs,
     log,
     settings: options.settings,
+    meanwhile: options.meanwhile,
   };
   const supervisor = new Supervisor(plan, stopping);
   try {
