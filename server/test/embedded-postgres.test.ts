@@ -301,6 +301,8 @@ test('as root without user namespaces it runs as nobody', { skip: !isRoot && 'ne
   const parent = await dataFolder();
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');
+  // As somebody may have prepared it.
+  await mkdir(join(dataDir, 'postgres'), { recursive: true });
   const one = await inProcess({ dataDir, unshare });
   folders.push(dataDir);
   if (one.failed?.includes('PostgreSQL does not run as root'))

@@ -79,8 +79,9 @@ export async function chooseRunAs(options: {
   const owner = await stat(options.clusterDir).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { prefix: [], uid: owner.uid, gid: owner.gid };
   const prefix = [options.unshare, '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'];
-  // What is ours was made that way, and nobody else can open it. To try takes as long as a tenth of a start.
-  if (owner !== undefined || (await canRun({ prefix }, options.programs.postgres))) return { prefix };
+  // A cluster of root's was made that way, and no other user can open it. Trying would take a twentieth of a start.
+  const isMade = await stat(join(options.clusterDir, 'PG_VERSION')).catch(() => undefined);
+  if (isMade !== undefined || (await canRun({ prefix }, options.programs.postgres))) return { prefix };
   const asNobody: RunAs = { prefix: [], uid: nobody, gid: nobody };
   if (await canRun(asNobody, options.programs.postgres)) return asNobody;
   throw new Error(rootHelp);
