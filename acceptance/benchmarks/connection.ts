@@ -57,14 +57,20 @@ export class Connection {
         },
         onClose: () => reject(new Error('The connection was closed before the answer was whole')),
       };
-      this.socket.write(requestText);
+      this.#send(requestText);
     });
   }
 
   /** Sends a request; `reader` gets the response as it arrives, including the head. */
   stream(requestText: string, reader: Reader): void {
     this.#reader = reader;
-    this.socket.write(requestText);
+    this.#send(requestText);
+  }
+
+  /** A socket that was closed between two requests says so no second time. */
+  #send(requestText: string): void {
+    if (this.socket.destroyed) this.#reader?.onClose();
+    else this.socket.write(requestText);
   }
 
   close(): void {
