@@ -67,7 +67,7 @@ export class Connection {
     this.#send(requestText);
   }
 
-  /** A socket that was closed between two requests says so no second time. */
+  /** A socket that closed between two requests emits nothing more, so the reader is told here. */
   #send(requestText: string): void {
     if (this.socket.destroyed) this.#reader?.onClose();
     else this.socket.write(requestText);

@@ -57,7 +57,7 @@ async function main(config: Config): Promise<void> {
   log.info('stopped');
 }
 
-/** Most of the code: its loading takes as long as the embedded database's start, and both can go on at once. */
+/** Most of the code. Loading it takes about as long as the embedded database takes to start, and both happen at once. */
 const loadService = () => import('./service.ts');
 
 /** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { readNotes } from '../src/workspaces/notes.ts';
 import type { Json, SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
 import { addModels, answer, createChat, nextId, partsOf, submit } from './chat-harness.ts';
@@ -153,6 +154,22 @@ test('an added skill’s files are put into the workspace as they were trusted, 
 test('notes that PostgreSQL cannot store as they are do no harm', async () => {
   const setting = await start({ 'AGENTS.md': 'Separate fields with \\u0000, a \0 that is.' });
   assert.match((await turn(setting)).system, /Separate fields with \\u0000, a/);
+});
+
+test('whoever asks waits only so long, even where it can’t be found out whether the workspace is gone', async () => {
+  const setting = await start({ 'AGENTS.md': 'A rule.' });
+  await turn(setting);
+  const asked: string[] = [];
+  const workspaces = {
+    timings: { notesMs: 1 },
+    ask: (userId: string) => {
+      asked.push(userId);
+      return new Promise<never>(() => undefined);
+    },
+  };
+  const { id } = setting.user;
+  const known = await readNotes({ db: app.service.deps.db, workspaces }, id, new AbortController().signal);
+  assert.deepEqual([asked, known.isRunning, known.notes?.agents[0]?.text], [[id], false, 'A rule.']);
 });
 
 /** A row that was only locked has another version too: xmax. */

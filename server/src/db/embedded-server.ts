@@ -19,7 +19,7 @@ export type ServerPlan = {
   runAs: RunAs;
   log: DatabaseLog;
   settings?: Record<string, string>;
-  /** Called while PostgreSQL is starting: it takes a while, and mostly not our processor. */
+  /** Called once PostgreSQL has been started, before it answers: for what can be done at the same time. */
   meanwhile?: (() => void) | undefined;
 };
 

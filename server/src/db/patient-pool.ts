@@ -9,7 +9,7 @@ const patienceMs = 10;
 const stalledMs = 50;
 /** Or once somebody has waited this long although some do come back: there may be more to do than these can serve. */
 const starvedMs = 100;
-/** Where the processor is full, as many more as there are do not help: such a queue opens one, and then waits. */
+/** And the next one this much later: where the processor is full, more connections do not help. */
 const starvedPauseMs = 1_000;
 /**
  * One is opened after the other, with a pause, in which the new one learns the statements; the pause doubles with each

@@ -23,15 +23,22 @@ const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
   busy: 'rate_limited',
 };
 
-/** `address` is called for every request, since it may change. */
-type DaemonOptions = { address: () => Promise<DaemonAddress>; token: string; healthMs: number };
+/** `address` is called for every request, since it may change; `answered` with the head of every response. */
+type DaemonOptions = {
+  address: () => Promise<DaemonAddress>;
+  token: string;
+  healthMs: number;
+  answered?: () => void;
+};
 
 /** A daemon at its runtime's address, opened by `token`, which has `healthMs` to say that it is there. */
 export function createDaemon(options: DaemonOptions): Daemon {
   const request: Daemon['request'] = async (path, init = {}) => {
     const headers = { ...init.headers, authorization: `Bearer ${options.token}` };
     try {
-      return await daemonRequest(await options.address(), path, { ...init, headers });
+      const answer = await daemonRequest(await options.address(), path, { ...init, headers });
+      options.answered?.();
+      return answer;
     } catch (error) {
       if (init.signal?.aborted === true) throw init.signal.reason;
       throw failed('The workspace does not answer', error);

@@ -1,21 +1,21 @@
 import { type WorkspaceNotes, workspaceNotes } from '@homeport/contracts/daemon';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
+import { unlessAborted } from '../waits.ts';
 import type { Daemon } from './daemon.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /** What models are told of a workspace: the daemon's word while it runs, otherwise what it said last. */
 
-/** Never waits for a start. No notes if nothing is known yet. */
+/** Never waits for a start. `isRunning` if the daemon has just answered; no notes if nothing is known yet. */
 export async function readNotes(
-  { db, workspaces }: { db: { kysely: Queryable }; workspaces: Workspaces },
+  { db, workspaces }: { db: { kysely: Queryable }; workspaces: Pick<Workspaces, 'ask' | 'timings'> },
   userId: string,
   signal: AbortSignal,
 ): Promise<{ isRunning: boolean; notes: WorkspaceNotes | undefined }> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(workspaces.timings.notesMs)]);
-  const told = await workspaces
-    .ask(userId, (daemon) => fetchNotes(db.kysely, userId, daemon, within))
-    .catch(() => undefined);
+  const asking = workspaces.ask(userId, (daemon) => fetchNotes(db.kysely, userId, daemon, within));
+  const told = await unlessAborted(asking, within).catch(() => undefined);
   signal.throwIfAborted();
   if (told !== undefined) return { isRunning: true, notes: told };
   const query = db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);

@@ -85,6 +85,7 @@ export class Operations {
     return createDaemon({
       healthMs: timings.healthMs,
       address: async () => runtime.dial(userId),
+      answered: () => runtime.answered?.(userId),
       // Without its key, the daemon cannot be opened; it refuses any other token.
       token: daemonToken(secrets, keyId, userId, generation) ?? 'unknown',
     });

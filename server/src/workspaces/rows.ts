@@ -263,6 +263,16 @@ export function touching(userId: string): RawBuilder<unknown> {
     where user_id = ${userId} and phase = 'running' and ${enabledUser} returning user_id, generation, key_id`;
 }
 
+/** The same for workspaces whose leases are renewed. */
+export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
+  await touchingAll(userIds, sql`true`).execute(db);
+}
+
+/** The same without those touched less than a second ago: where no lease depends on it, that is exact enough. */
+export function touchingUnlessRecent(userIds: readonly string[]): RawBuilder<unknown> {
+  return touchingAll(userIds, sql`last_activity_at < clock_timestamp() - interval '1 second'`);
+}
+
 /** What runs, marked as used by a question that takes no lease. Undefined if nothing does, or the account is disabled. */
 export async function useRunning(
   deps: RowDeps,
@@ -273,16 +283,6 @@ export async function useRunning(
     select generation, key_id as "keyId" from workspaces, settings
     where user_id = ${userId} and phase = 'running' and ${enabledUser}`.execute(deps.db.kysely);
   return rows[0];
-}
-
-/** The same for workspaces whose leases are renewed. */
-export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
-  await touchingAll(userIds, sql`true`).execute(db);
-}
-
-/** The same without those touched less than a second ago: where no lease depends on it, that is exact enough. */
-export function touchingUnlessRecent(userIds: readonly string[]): RawBuilder<unknown> {
-  return touchingAll(userIds, sql`last_activity_at < clock_timestamp() - interval '1 second'`);
 }
 
 function touchingAll(userIds: readonly string[], which: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -21,6 +21,8 @@ export type WorkspaceRuntime = {
   status(id: string): Promise<RuntimeStatus>;
   /** Where the daemon answers, if it runs. Throws RuntimeFailure if this cannot be said. */
   dial(id: string): Promise<DaemonAddress>;
+  /** Told whenever the daemon has answered: what happened inside before that did not end it. */
+  answered?(id: string): void;
   /** Everything of this installation that is running or starting, including what an earlier process began. */
   list(): Promise<{ id: string; generation: number }[]>;
   /** Releases what this process holds; workspaces keep running. */

@@ -5,8 +5,9 @@ import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { DiskLevel } from '../../src/disk.ts';
-import { daemonRequest, daemonUpgrade } from '../../src/egress/daemon-request.ts';
+import { daemonUpgrade } from '../../src/egress/daemon-request.ts';
 import type { Egress } from '../../src/egress/egress.ts';
+import { createDaemon } from '../../src/workspaces/daemon-client.ts';
 import { RuntimeFailure, type WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 import { openLocalRuntime } from '../../src/workspaces/runtimes/local/local-runtime.ts';
 import { LocalWorkspaces } from '../../src/workspaces/runtimes/local/local-workspaces.ts';
@@ -92,12 +93,10 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
 }
 
 async function call(runtime: WorkspaceRuntime, id: string, token: string, path: string, body: string | undefined) {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  };
-  const init = body === undefined ? { headers } : { method: 'POST', headers, body };
-  const response = await daemonRequest(await runtime.dial(id), path, init);
+  const answered = () => runtime.answered?.(id);
+  const daemon = createDaemon({ address: () => runtime.dial(id), token, healthMs: 5_000, answered });
+  const headers = { 'content-type': 'application/json' };
+  const response = await daemon.request(path, body === undefined ? {} : { method: 'POST', headers, body });
   return { status: response.status, text: await text(response.body) };
 }
 

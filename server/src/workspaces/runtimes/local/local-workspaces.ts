@@ -61,7 +61,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #ends = new Map<string, string>();
   /** Workspaces that we end for a known reason. */
   readonly #endingFor = new Set<string>();
-  /** How often the kernel had ended one of its processes for lack of memory when it was last seen running. */
+  /** How often the kernel had ended one of its processes for lack of memory when it was last known to run. */
   readonly #outOfMemory = new Map<string, number>();
   readonly #doors = new Map<string, Server[]>();
 
@@ -117,7 +117,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       const { generation } = state;
       const running = await runningOf(state);
       if (running.length === 2) {
-        this.#outOfMemory.set(id, await this.#options.groups.outOfMemoryCount(id));
+        await this.#noteMemory(id);
         const detail = state.mayWrite ? undefined : tidyingUp;
         return { phase: state.isReady ? 'running' : 'starting', generation, detail };
       }
@@ -153,6 +153,14 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   async dial(id: string): Promise<DaemonAddress> {
     foldersOf(this.#options.root, id);
     return { socketPath: this.#sockets.pathOf(join(id, 'host', socketName)) };
+  }
+
+  answered(id: string): void {
+    void this.#noteMemory(id);
+  }
+
+  async #noteMemory(id: string): Promise<void> {
+    this.#outOfMemory.set(id, await this.#options.groups.outOfMemoryCount(id));
   }
 
   async list(): Promise<{ id: string; generation: number }[]> {
