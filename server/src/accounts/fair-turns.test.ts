@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManualClock } from '../../test/fakes/manual-clock.ts';
 import { FairTurns, type TurnLimits } from './fair-turns.ts';
 
 const usual: TurnLimits = { atOnce: 1, waiting: 100, waitMs: 60_000 };
@@ -30,7 +31,92 @@ test('lanes take turns, however many wait in one', async () => {
   const others = [come('a'), come('b'), come('a')];
   open();
   await Promise.all([...crowded, ...others]);
-  assert.deepEqual(order, ['crowded', 'a', 'b', 'crowded', 'a', 'crowded', 'crowded', 'crowded']);
+  assert.deepEqual(order, ['b', 'crowded', 'a', 'crowded', 'a', 'crowded', 'crowded', 'crowded']);
+});
+
+/**
+ * Attempts that take `turnMs` each, two at once, on a clock that only moves when one ends. `guessing` networks send
+ * their next guess as soon as the last one was answered; resolves with the visitor's wait.
+ */
+async function visitorWaits(options: { networks: number; burst: number; warmUpMs: number; account: string }) {
+  const turnMs = 300;
+  const clock = new ManualClock();
+  const turns = new FairTurns({ atOnce: 2, waiting: 1_000, waitMs: 50_000 }, clock);
+  const work = () => clock.sleep(turnMs);
+  const begun = clock.elapsed();
+  let isOver = false;
+  const guess = async (network: number): Promise<void> => {
+    while (!isOver) {
+      const who = { lane: `network ${network}`, isKnown: false, signal: patient, target: 'guessed' };
+      await turns.take(who, work).catch(() => clock.sleep(5_000));
+    }
+  };
+  for (let index = 0; index < options.burst; index += 1) void guess(index % options.networks);
+  const pass = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds && !isOver; passed += turnMs / 2) {
+      clock.advance(turnMs / 2);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await pass(options.warmUpMs);
+  const came = clock.elapsed() - begun;
+  const visitor = turns
+    .take({ lane: 'visitor', isKnown: false, signal: patient, target: options.account }, work)
+    .finally(() => {
+      isOver = true;
+    });
+  void pass(120_000);
+  await visitor;
+  return clock.elapsed() - begun - came;
+}
+
+const attacks = [
+  { networks: 200, burst: 260, warmUpMs: 0, account: 'guessed' },
+  { networks: 200, burst: 260, warmUpMs: 3_000, account: 'guessed' },
+  { networks: 200, burst: 260, warmUpMs: 3_000, account: 'other' },
+  { networks: 200, burst: 1_000, warmUpMs: 120_000, account: 'guessed' },
+  { networks: 900, burst: 900, warmUpMs: 120_000, account: 'guessed' },
+  { networks: 1_500, burst: 1_500, warmUpMs: 60_000, account: 'other' },
+];
+for (const attack of attacks) {
+  const { networks, burst, warmUpMs, account } = attack;
+  const name = `${burst} guesses from ${networks} networks, after ${warmUpMs / 1000} s, at the ${account} account`;
+  test(`an unknown visitor waits at most 10 s: ${name}`, async () => {
+    const waited = await visitorWaits(attack);
+    assert.ok(waited <= 10_000, `${waited} ms`);
+  });
+}
+
+test('unknown lanes with equally many turns go newest and oldest alternately', async () => {
+  const { order, come, open } = crowd();
+  const waiting = ['a', 'b', 'c', 'd'].map((lane) => come(lane));
+  open();
+  await Promise.all(waiting);
+  assert.deepEqual(order, ['d', 'a', 'c', 'b']);
+});
+
+test('a turn is forgotten after twenty minutes', async () => {
+  const clock = new ManualClock();
+  const turns = new FairTurns(usual, clock);
+  const order: string[] = [];
+  const come = (lane: string) =>
+    turns.take({ lane, isKnown: false, signal: patient }, async () => void order.push(lane));
+  const hold = async (lanes: string[]) => {
+    order.length = 0;
+    let open = () => {};
+    const held = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const holder = turns.take({ lane: 'holder', isKnown: true, signal: patient }, () => held);
+    const waiting = lanes.map(come);
+    open();
+    await Promise.all([holder, ...waiting]);
+    return order;
+  };
+  await come('busy');
+  assert.deepEqual(await hold(['x', 'busy']), ['x', 'busy']);
+  clock.advance(20 * 60_000 + 1);
+  assert.deepEqual(await hold(['y', 'busy']), ['busy', 'y']);
 });
 
 test('the known go first, and every fourth turn is a stranger’s', async () => {
@@ -39,7 +125,7 @@ test('the known go first, and every fourth turn is a stranger’s', async () => 
   const known = Array.from({ length: 5 }, () => come('known', true));
   open();
   await Promise.all([...strangers, ...known]);
-  assert.deepEqual(order.slice(0, 7), ['known', 'known', 'known', 's0', 'known', 'known', 's1']);
+  assert.deepEqual(order.slice(0, 7), ['known', 'known', 'known', 's9', 'known', 'known', 's0']);
 });
 
 test('when too many wait, the longest lane loses its newest, and the only one in its lane is taken in', async () => {
@@ -50,7 +136,7 @@ test('when too many wait, the longest lane loses its newest, and the only one in
   assert.equal(await come('c'), 'rate_limited');
   open();
   await Promise.all([...crowded, single]);
-  assert.deepEqual(order, ['c', 'single', 'c', 'c']);
+  assert.deepEqual(order, ['single', 'c', 'c', 'c']);
 });
 
 test('nobody waits longer than the limit, and who leaves is not waited for', async () => {

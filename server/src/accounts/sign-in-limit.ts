@@ -44,7 +44,12 @@ export async function withinSignInLimit<T extends { right: boolean }>(
 ): Promise<T> {
   const key = { address: addressBucket(who.address), account: accountKey(who.email) };
   const known = await findKnown(deps, key);
-  const taker = { lane: addressRegion(who.address), isKnown: known !== 'nobody', signal: who.signal };
+  const taker = {
+    lane: addressRegion(who.address),
+    isKnown: known !== 'nobody',
+    signal: who.signal,
+    target: key.account,
+  };
   for (let tries = 0; tries < busyMax; tries += 1) {
     const result = await turns.take(taker, () => tryOnce(deps, key, known, check));
     if (result !== 'busy') return result;
