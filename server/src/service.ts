@@ -56,6 +56,8 @@ export type ServiceOptions = {
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
+  /** No other replica serves the database: this one goes on with what earlier ones handed over. */
+  isFirst?: boolean;
   /** Where traces go; nowhere by default. */
   tracing?: Tracing;
   /** Tests pass one with another resolver. */
@@ -200,7 +202,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const usageRetention = startUsageRetention(deps);
   const searchWalks = startSearchWalks(deps);
   const scheduled = startScheduledBackups(deps);
-  await responses.start();
+  await responses.start({ isFirst: options.isFirst === true });
   imports.start();
   return {
     deps,

@@ -8,8 +8,7 @@ import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
-import { migrate } from './db/migrate.ts';
-import { type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
+import { type Database, type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
@@ -20,7 +19,8 @@ import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
 import { createTracing } from './open-tracing.ts';
 import { assertOwnKey } from './own-key.ts';
-import { noTracing } from './tracing.ts';
+import { DisplacedError, joinReplicas, type Replica } from './replicas.ts';
+import { noTracing, type Tracing } from './tracing.ts';
 import { whenAborted } from './waits.ts';
 
 const unlimited =
@@ -75,30 +75,49 @@ async function serve(
   const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, ...trace });
   try {
     if (config.databaseDirectUrl !== undefined && (await lacksLimits(db))) log.warn(unlimited);
-    const applied = await migrate(db);
-    if (applied.length > 0) log.info({ applied }, 'database migrated');
-    await assertOwnKey(config, db, log);
-    const { createService } = await loadService();
-    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), tracing });
-    let drain = 0;
+    const replica = await joinReplicas({ db, log, signal: stopping });
+    if (replica.applied.length > 0) log.info({ applied: replica.applied }, 'database migrated');
     try {
-      service.deps.egress.installGlobally();
-      if (await prepareStore(service.deps)) await assertOwnStore(service.deps);
-      await listen(service.server, config);
-      const address = publicAddress(service.server, config);
-      log.info({ address, edition: config.edition }, 'Homeport is ready');
-      if (process.argv.includes('--welcome')) welcome(address);
-      await whenAborted(stopping);
-      log.info('stopping: running responses may finish');
-      drain = drainMs;
+      await serveAs(replica, { config, db, log, tracing, stopping });
     } finally {
-      systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => endProcess(1));
-      await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
+      await replica.leave();
     }
   } finally {
     await db.close();
     await tracing.close();
   }
+}
+
+type Serving = { config: Config; db: Database; log: Logger; tracing: Tracing; stopping: AbortSignal };
+
+/** Serves until the signal, or until another release has taken the database over. */
+async function serveAs(
+  { isFirst, displaced }: Replica,
+  { config, db, log, tracing, stopping }: Serving,
+): Promise<void> {
+  await assertOwnKey(config, db, log);
+  const { createService } = await loadService();
+  const clock = systemClock;
+  const service = await createService({ config, db, log, clock, webFolder: webFolder(), tracing, isFirst });
+  let drain = 0;
+  try {
+    service.deps.egress.installGlobally();
+    if (await prepareStore(service.deps)) await assertOwnStore(service.deps);
+    await listen(service.server, config);
+    const address = publicAddress(service.server, config);
+    log.info({ address, edition: config.edition }, 'Homeport is ready');
+    if (process.argv.includes('--welcome')) welcome(address);
+    await whenAborted(AbortSignal.any([stopping, displaced]));
+    // Another release goes on with everything at once: the database is no longer this one's to write.
+    if (!displaced.aborted) {
+      log.info('stopping: running responses may finish');
+      drain = drainMs;
+    }
+  } finally {
+    clock.after(shutdownMs + config.drainSeconds * 1_000, () => endProcess(1));
+    await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
+  }
+  displaced.throwIfAborted();
 }
 
 /** For the person who typed `npm start` or `homeport`. */
@@ -179,6 +198,7 @@ try {
   endProcess(await start());
 } catch (error) {
   const message = error instanceof Error ? error.message : 'unknown reason';
-  process.stderr.write(`${error instanceof ConfigError ? message : `Homeport cannot start: ${message}`}\n`);
+  const isWhole = error instanceof ConfigError || error instanceof DisplacedError;
+  process.stderr.write(`${isWhole ? message : `Homeport cannot start: ${message}`}\n`);
   endProcess(1);
 }

@@ -117,6 +117,8 @@ export type TestAppOptions = {
   readSpace?: ServiceOptions['readSpace'];
   /** No other replica, and a database on the disk of its data folder. */
   alone?: boolean;
+  /** The first replica after all were stopped. */
+  isFirst?: boolean;
   /** Requests that get no connection to the database in time are refused, as in earnest; for tests of its absence. */
   givesUp?: boolean;
   /** Sees every statement of the pool; takes the place of tracing. */
@@ -175,6 +177,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock: options.clock ?? systemClock,
     // A message begins when a test asks for its answer, and an answer is this replica's, however long that takes.
     timings: { ...defaultTimings, graceMs: 3_600_000, leaseMs: 3_600_000, ...options.timings },
+    isFirst: options.isFirst ?? false,
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),

@@ -143,3 +143,26 @@ test('nobody takes over for a minute: it stays interrupted, and what the person 
   const { body } = await user.call('GET /api/chats', undefined, { query: { id: chatId } });
   assert.equal(body.response, null);
 });
+
+test('nobody was there to take over, as in an upgrade: the first replica after it goes on with the answer', async () => {
+  // The other replica of this file would go on with it.
+  const leaving = await startTestApp();
+  const { database } = leaving;
+  const user = await leaving.signIn();
+  await addModels(user, provider, ['words-300@60']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  await postChat(user, { chatId, messageId, detach: true });
+  await until('it runs', async () => leaving.service.deps.responses.size === 1);
+  await leaving.service.stop(0);
+  const { rowCount } = await database.database.pool.query(
+    `update responses set ended_at = now() - interval '50 minutes' where chat_id = $1 and handed_over`,
+    [chatId],
+  );
+  assert.equal(rowCount, 1);
+  const next = await startTestApp({ database, isFirst: true });
+  const there = { ...createCaller(next.url, user.cookie), id: user.id, email: user.email };
+  await until('it is answered', async () => (await lastAnswer(there, chatId)).status === 'complete');
+  await next.stop();
+  await leaving.stop();
+});

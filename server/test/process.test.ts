@@ -132,7 +132,7 @@ test('DATABASE_POOL_MAX is how many connections it opens, and one more for signa
   );
   const countOpen = async (): Promise<number | null> => {
     const { rowCount } = await holder.query(`select 1 from pg_stat_activity
-      where datname = current_database() and application_name = 'homeport' and pid <> pg_backend_pid()`);
+      where datname = current_database() and application_name like 'homeport %' and pid <> pg_backend_pid()`);
     return rowCount;
   };
   await until('it has as many as it may', async () => (await countOpen()) === 4);

@@ -71,14 +71,16 @@ export async function assertOwnSchema(db: Database): Promise<void> {
   }
 }
 
-async function executedMigrations(db: Database): Promise<string[]> {
+/** Names of the migrations that the database has, in order; none if it was never used. */
+export async function executedMigrations(db: Database): Promise<string[]> {
   const table = await db.pool.query<{ found: boolean }>(`select to_regclass('kysely_migration') is not null as found`);
   if (table.rows[0]?.found !== true) return [];
   const { rows } = await db.pool.query<{ name: string }>('select name from kysely_migration order by name');
   return rows.map((row) => row.name);
 }
 
-function refuseNewer(known: string[], executed: string[]): void {
+/** Throws if the database has migrations that this release does not know. */
+export function refuseNewer(known: readonly string[], executed: readonly string[]): void {
   const unknown = executed.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   throw new Error(

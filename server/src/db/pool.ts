@@ -3,6 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { Client, type ClientConfig, type Pool, types } from 'pg';
 import { systemClock } from '../clock.ts';
+import { version } from '../config.ts';
 import { within } from '../waits.ts';
 import { databaseUnavailable } from './failures.ts';
 import { PatientPool } from './patient-pool.ts';
@@ -39,6 +40,8 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/** Releases without the table `replicas` call themselves `homeport`, which tells their connections apart. */
+const applicationName = `homeport ${version}`;
 const connectTimeoutMs = 4_000;
 const acquireTimeoutMs = 5_000;
 const statementTimeoutMs = 10_000;
@@ -71,7 +74,7 @@ export function openDatabase(options: {
   const isPooled = direct !== undefined;
   const base: ClientConfig = {
     ...addressOf(options.connection),
-    application_name: 'homeport',
+    application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: typeParsers,

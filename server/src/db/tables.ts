@@ -331,6 +331,8 @@ type BudgetsTable = {
   amount: number | null;
 };
 
+type ReplicasTable = { id: string; release: string; schema: string; host: string; seen_at: Generated<Date> };
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -384,6 +386,7 @@ export type Tables = {
   told_contexts: ToldContextsTable;
   backups: BackupsTable;
   maintenance: MaintenanceTable;
+  replicas: ReplicasTable;
   budgets: BudgetsTable;
   imports: ImportsTable;
   import_entries: ImportEntriesTable;

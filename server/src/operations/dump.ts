@@ -20,7 +20,7 @@ export type IdentityState = { table: string; column: string; last: string; isCal
 const compress = promisify(zstdCompress);
 const memberBytes = 4 * 1024 * 1024;
 /** They describe this place, not what people have in it. */
-const ofThisPlace = ['backups', 'maintenance', 'kysely_migration', 'kysely_migration_lock'];
+const ofThisPlace = ['backups', 'maintenance', 'replicas', 'kysely_migration', 'kysely_migration_lock'];
 
 /** The same text everywhere, whatever the server's defaults are, and no time limit. */
 export const sessionSettings = `

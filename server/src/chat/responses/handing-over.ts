@@ -4,7 +4,8 @@ import type { ResponseRow } from './claims.ts';
 
 /**
  * What a stopping replica could not finish is handed over: it ends as `interrupted`, and another replica goes on with
- * it at once. Followers wait for that. If nobody does within a minute, it stays interrupted.
+ * it at once. Followers wait for that. If nobody does within a minute, it stays interrupted. An upgrade stops every
+ * replica: the first one after it begins that minute again.
  */
 
 /** SQL on a row of `responses`: whether another replica is about to go on with it. */
@@ -23,6 +24,13 @@ export async function findFollowable(db: Queryable, chatId: string): Promise<Res
       .orderBy('state', 'desc')
       .executeTakeFirst()
   );
+}
+
+/** Begins the minute again for what was handed over within the last hour, when no replica was there to go on with it. */
+export async function keepHandedOver(db: Queryable): Promise<void> {
+  await sql`
+    update responses set ended_at = now()
+    where handed_over and state = 'interrupted' and ended_at > now() - interval '1 hour'`.execute(db);
 }
 
 /** Conversations whose last response was handed over. */

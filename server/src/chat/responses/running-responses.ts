@@ -7,6 +7,7 @@ import { Activity } from './activity.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { dropOldFrames, type LogBatch, storeFrames } from './frame-store.ts';
+import { keepHandedOver } from './handing-over.ts';
 import { interruptExpired } from './interruption.ts';
 import { pruneEnded } from './pruning.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
@@ -108,10 +109,11 @@ export class RunningResponses {
 
   /**
    * Begins the periodic work. If no other replica can use this database, running responses are left over from a crash
-   * and are ended first.
+   * and are ended first. The first replica after a stop of all (`isFirst`) goes on with what they handed over.
    */
-  async start(): Promise<void> {
+  async start({ isFirst = false }: { isFirst?: boolean } = {}): Promise<void> {
     const { alone } = this.#deps.db;
+    if (isFirst && !alone) await keepHandedOver(this.#deps.db.kysely).catch((error) => this.#failed('dispatch', error));
     // One that cannot be ended must not block the start; the sweep tries again.
     if (alone) await interruptExpired(this.#deps, { orphans: true }).catch((error) => this.#failed('sweep', error));
     this.signals.start();
