@@ -16,6 +16,8 @@ export type Setting<T> = {
   fallback: T;
   /** Undefined if the text is invalid. Called with trimmed, non-empty text. */
   parse(text: string): T | undefined;
+  /** How to correct an invalid text; never shows a secret. */
+  advise?(text: string): string | undefined;
 };
 
 type Facts = Pick<Setting<unknown>, 'about' | 'takes'>;

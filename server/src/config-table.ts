@@ -1,12 +1,12 @@
 import { limits } from '@homeport/contracts/limits';
 import { parseSchedule } from './backup-schedule.ts';
+import { adviseOnPostgresUrl, parsePostgresUrl } from './config-database-url.ts';
 import { choice, flag, integer, list, optional, text } from './config-kinds.ts';
 import { tracingSettings } from './config-tracing.ts';
 import {
   isCidr,
   isDnsLabel,
   isLongEnough,
-  isPostgresUrl,
   isProxy,
   leastKeyBytes,
   parseDockerHost,
@@ -32,20 +32,27 @@ export const settingTable = {
     about: 'The folder with all your data: database, secrets, files. Only one process can use it at a time.',
     takes: 'a folder',
   }),
-  databaseUrl: optional('DATABASE_URL', {
-    about: 'A PostgreSQL of your own, 14 or later. Required for more than one replica.',
-    takes: 'a postgres:// URL',
-    defaultText: 'unset: the embedded PostgreSQL in `DATA_DIR`',
-    secret: true,
-    valid: isPostgresUrl,
-  }),
-  databaseDirectUrl: optional('DATABASE_DIRECT_URL', {
-    about:
-      'The same database without the pooler, if `DATABASE_URL` is a pooler in transaction mode, such as PgBouncer. Signals between replicas, migrations and backups use it, and statements are not prepared.',
-    takes: 'a postgres:// URL',
-    secret: true,
-    valid: isPostgresUrl,
-  }),
+  databaseUrl: {
+    ...optional('DATABASE_URL', {
+      about:
+        'A PostgreSQL of your own, 14 or later. Required for more than one replica. In the password, `#`, `/`, `?` and `%` are written as `%23`, `%2F`, `%3F` and `%25`; `?host=/folder` names a unix socket, `?sslrootcert=/file` a private CA.',
+      takes: 'a postgres:// URL',
+      defaultText: 'unset: the embedded PostgreSQL in `DATA_DIR`',
+      secret: true,
+    }),
+    parse: parsePostgresUrl,
+    advise: adviseOnPostgresUrl,
+  },
+  databaseDirectUrl: {
+    ...optional('DATABASE_DIRECT_URL', {
+      about:
+        'The same database without the pooler, if `DATABASE_URL` is a pooler in transaction mode, such as PgBouncer. Signals between replicas, migrations and backups use it, and statements are not prepared.',
+      takes: 'a postgres:// URL',
+      secret: true,
+    }),
+    parse: parsePostgresUrl,
+    advise: adviseOnPostgresUrl,
+  },
   databasePoolMax: integer('DATABASE_POOL_MAX', 20, 2, 1_000, {
     about:
       'The most database connections one process opens, plus one for signals. Keep the total of all replicas below `max_connections` of the server; the embedded database accepts 50.',

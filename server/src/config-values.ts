@@ -43,10 +43,6 @@ export function isProxy(given: string): boolean {
   return parseProxy(given) !== undefined;
 }
 
-export function isPostgresUrl(given: string): boolean {
-  return URL.canParse(given) && /^postgres(ql)?:$/.test(new URL(given).protocol);
-}
-
 /** An origin; a single trailing slash is accepted. */
 export function parseOrigin(given: string): string | undefined {
   if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;

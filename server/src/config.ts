@@ -87,7 +87,8 @@ function readSetting(environment: Environment, setting: Setting<unknown>, proble
   const value = setting.parse(text);
   if (value === undefined) {
     const got = setting.secret ? `not shown (${Buffer.byteLength(text)} bytes)` : JSON.stringify(text.slice(0, 100));
-    problems.push(`${setting.name} is ${got}; it takes ${setting.takes}`);
+    const advice = setting.advise?.(text);
+    problems.push(`${setting.name} is ${got}; it takes ${setting.takes}${advice === undefined ? '' : `: ${advice}`}`);
   }
   return value ?? setting.fallback;
 }
