@@ -10,6 +10,7 @@ import { BodyRoom } from './http/body-room.ts';
 import type { Handler, HandlerInput } from './http/handler.ts';
 import { metricsResponse } from './http/metrics.ts';
 import { originRule } from './http/origin.ts';
+import { watchProxies } from './http/proxy-watch.ts';
 import { targetOf } from './http/request-facts.ts';
 import { createRouter, type MountedEndpoint } from './http/router.ts';
 import type { WebClient } from './http/web-client.ts';
@@ -20,6 +21,8 @@ import { createWorkspaceCaller } from './workspaces/identity.ts';
 /** The whole HTTP application as a listener for Node's server. */
 export function createApp(deps: Deps, web: WebClient | undefined): RequestListener {
   const { log, metrics, tracing, config } = deps;
+  const trusted = trustedProxies(config.trustedProxies);
+  const watchProxy = watchProxies(trusted, log);
   const router = createRouter(mounted(deps), {
     identify: deps.findActor,
     identifyWorkspace: createWorkspaceCaller(deps),
@@ -32,12 +35,13 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     assertRoom: (use) => deps.disk.assertRoom(use),
     maxUploadBytes: config.artifactMaxUploadBytes,
     bodies: new BodyRoom(),
-    trusted: trustedProxies(config.trustedProxies),
+    trusted,
     log,
     metrics,
     tracing,
   });
   const listener = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    watchProxy(incoming);
     const target = targetOf(incoming);
     if (target === undefined) return send(outgoing, unroutable('invalid_request'));
     if (await router(incoming, outgoing, target)) return;

@@ -104,6 +104,7 @@ import {
 } from './chat/handlers.ts';
 import { getInternalModels, postInternalCompletion } from './chat/program-handlers.ts';
 import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
+import { trustedProxies } from './client-address.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
@@ -112,6 +113,7 @@ import { getArtifactText } from './documents/handlers.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { findIgnoredProxy, ignoredProxyHeader } from './http/proxy-watch.ts';
 import { streamPieces } from './http/stream-pieces.ts';
 import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {
@@ -174,7 +176,11 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
     );
     return !door.isDraining && (await isReachable) ? { ok: true } : new Reply({ ok: false }, { status: 503 });
   },
-  getLive: ({ config }) => ({ ok: true, version: config.version }),
+  getLive: ({ config }, { request }) => {
+    const ignored = findIgnoredProxy(request.outgoing.req, trustedProxies(config.trustedProxies));
+    const headers: [string, string][] = ignored === undefined ? [] : [[ignoredProxyHeader, ignored.header]];
+    return new Reply({ ok: true, version: config.version }, { headers });
+  },
   getLiveStream: (_deps, { request }) => streamPieces(request),
   getPublicConfig,
   getOpenapi: ({ config }) => {
