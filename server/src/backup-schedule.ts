@@ -3,6 +3,7 @@ export type BackupSchedule = { every: 'hour' | 'day' | 'week'; weekday: number; 
 
 const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const hourMs = 3_600_000;
+const intervalHours = { hour: 1, day: 24, week: 168 };
 
 /** Undefined if the text is not a schedule. */
 export function parseSchedule(text: string): BackupSchedule | undefined {
@@ -14,6 +15,11 @@ export function parseSchedule(text: string): BackupSchedule | undefined {
     return day === undefined && time === undefined ? { every: 'hour', weekday, minute: 0 } : undefined;
   if (every === 'daily' && day !== undefined) return undefined;
   return { every: every === 'daily' ? 'day' : 'week', weekday, minute: hours * 60 + minutes };
+}
+
+/** The time between two backups, in milliseconds. */
+export function intervalMs({ every }: BackupSchedule): number {
+  return intervalHours[every] * hourMs;
 }
 
 /** The last time that the schedule named, at or before `now`. */

@@ -9,6 +9,7 @@ import { type Config, ConfigError, loadConfig, mistypedSettings, version } from 
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { type Database, type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
+import { databaseProblem } from './db/problems.ts';
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
@@ -23,6 +24,8 @@ import { DisplacedError, joinReplicas, type Replica } from './replicas.ts';
 import { noTracing, type Tracing } from './tracing.ts';
 import { whenAborted } from './waits.ts';
 
+const unnamed =
+  'the time limits of connections have no effect: if DATABASE_URL is a pooler such as PgBouncer, set DATABASE_DIRECT_URL (docs/operations.md)';
 const unlimited =
   'the role behind the pooler needs statement_timeout, idle_in_transaction_session_timeout and jit = off (docs/operations.md)';
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
@@ -74,7 +77,7 @@ async function serve(
   const trace = tracing === noTracing ? {} : { trace: tracing.statement };
   const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, ...trace });
   try {
-    if (config.databaseDirectUrl !== undefined && (await lacksLimits(db))) log.warn(unlimited);
+    if (!alone && (await lacksLimits(db))) log.warn(config.databaseDirectUrl === undefined ? unnamed : unlimited);
     const replica = await joinReplicas({ db, log, signal: stopping });
     if (replica.applied.length > 0) log.info({ applied: replica.applied }, 'database migrated');
     try {
@@ -179,6 +182,11 @@ function webFolder(): string {
   return existsSync(join(beside, 'index.html')) ? beside : join(import.meta.dirname, '../../dist/web');
 }
 
+function explainDatabase(error: unknown): string | undefined {
+  const problem = databaseProblem(error);
+  return problem === undefined ? undefined : `${problem.message} ${problem.advice}`;
+}
+
 /** The exit code. */
 async function start(): Promise<number> {
   const answer = answerTo(process.argv.slice(2), version);
@@ -188,7 +196,7 @@ async function start(): Promise<number> {
   }
   const config = loadConfig();
   await main(config).catch((error: unknown) => {
-    const reason = explainFullDisk(error, config.dataDir);
+    const reason = explainFullDisk(error, config.dataDir) ?? explainDatabase(error);
     throw reason === undefined ? error : new Error(reason, { cause: error });
   });
   return 0;

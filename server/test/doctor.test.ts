@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
 import { until } from '../../contracts/test/until.ts';
-import { examine, type Finding } from '../src/operations/doctor.ts';
+import { examine } from '../src/operations/doctor.ts';
+import type { Finding } from '../src/operations/finding.ts';
 import { startTestApp, type TestApp } from './app.ts';
 
 /** The doctor on a running service: what is right, and what is wrong with advice. */

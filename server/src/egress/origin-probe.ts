@@ -1,5 +1,6 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { systemClock } from '../clock.ts';
 
@@ -8,7 +9,7 @@ import { systemClock } from '../clock.ts';
 const timeoutMs = 5_000;
 const bodyMax = 64 * 1024;
 
-export type ProbeAnswer = { status: number; text: string; date: string | undefined };
+export type ProbeAnswer = { status: number; text: string; headers: IncomingHttpHeaders };
 
 export function probe(url: URL, headers: Record<string, string> = {}): Promise<ProbeAnswer> {
   return new Promise((resolve, reject) => {
@@ -19,7 +20,7 @@ export function probe(url: URL, headers: Record<string, string> = {}): Promise<P
     outgoing.on('error', reject);
     outgoing.on('upgrade', (incoming, socket) => {
       socket.destroy();
-      resolve({ status: incoming.statusCode ?? 0, text: '', date: incoming.headers.date });
+      resolve({ status: incoming.statusCode ?? 0, text: '', headers: incoming.headers });
     });
     outgoing.on('response', (incoming) => {
       let text = '';
@@ -29,7 +30,7 @@ export function probe(url: URL, headers: Record<string, string> = {}): Promise<P
         if (text.length > bodyMax) outgoing.destroy(new Error('a longer answer than expected'));
       });
       incoming.on('error', reject);
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text, date: incoming.headers.date }));
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text, headers: incoming.headers }));
     });
     outgoing.end();
   });
@@ -68,12 +69,39 @@ export function probeStream(url: URL): Promise<StreamAnswer> {
   });
 }
 
+/** A proxy that waits for the body has accepted its size. */
+const verdictMs = 2_000;
+
+/**
+ * The status that answers the head of an upload of this size, whose body is never sent; undefined if the body is
+ * waited for.
+ */
+export function probeUpload(url: URL, bytes: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const headers = { 'content-type': 'application/octet-stream', 'content-length': bytes, origin: url.origin };
+    const outgoing = send(url, { method: 'POST', agent: false, headers });
+    const timer = systemClock.after(verdictMs, () => {
+      resolve(undefined);
+      outgoing.destroy();
+    });
+    outgoing.on('close', () => timer.stop());
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      resolve(incoming.statusCode);
+      outgoing.destroy();
+    });
+    outgoing.flushHeaders();
+  });
+}
+
 /** Whether HTTP/2 is offered at an https address; throws if nothing answers there. */
 export function offersHttp2(url: URL): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const port = url.port === '' ? 443 : Number(url.port);
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const socket = connectTls({ host, port, servername: host, ALPNProtocols: ['h2', 'http/1.1'] });
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    const socket = connectTls({ host, port, ...name, ALPNProtocols: ['h2', 'http/1.1'] });
     const timer = systemClock.after(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     socket.once('close', () => timer.stop());
     socket.once('error', reject);

@@ -3,6 +3,7 @@ import { type Config, directUrl, loadConfig } from '../config.ts';
 import { joinEmbedded } from '../db/embedded.ts';
 import { assertOwnSchema } from '../db/migrate.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
+import { databaseProblem } from '../db/problems.ts';
 import { adminCommand } from '../how-called.ts';
 
 /** The operator's commands: how they are described, called, and what they say. Each is one `Command`. */
@@ -50,23 +51,37 @@ export const commandLog: DatabaseLog = {
   error: (details, message) => complain(`${message} ${JSON.stringify(details)}`),
 };
 
-/** Runs `work` on this installation's database, whether the service runs or not. */
-export async function withInstallation<T>(
-  signal: AbortSignal,
-  work: (installation: { config: Config; db: Database }) => Promise<T>,
-): Promise<T> {
-  const config = loadConfig(undefined, 'must-exist');
+/** The database of this installation, whether the service runs or not. */
+export async function openInstallation(config: Config, signal: AbortSignal) {
   const embedded =
     config.databaseUrl === undefined
       ? await joinEmbedded({ dataDir: config.dataDir, log: commandLog, signal })
       : undefined;
   const db = openDatabase({ connection: embedded?.connection ?? directUrl(config) ?? '', max: 2, log: commandLog });
-  try {
-    await assertOwnSchema(db);
-    return await work({ config, db });
-  } finally {
+  const close = async (): Promise<void> => {
     await db.close();
     await embedded?.stop();
+  };
+  try {
+    await assertOwnSchema(db);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, close };
+}
+
+/** Runs `work` on this installation's database. */
+export async function withInstallation<T>(
+  signal: AbortSignal,
+  work: (installation: { config: Config; db: Database }) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig(undefined, 'must-exist');
+  const { db, close } = await openInstallation(config, signal);
+  try {
+    return await work({ config, db });
+  } finally {
+    await close();
   }
 }
 
@@ -181,6 +196,8 @@ function helpOf({ name, synopsis, summary, help }: Command): string {
 
 /** The message for people; usually a wrong DATABASE_URL points to a database that was never Homeport's. */
 function describe(error: unknown): string {
+  const problem = databaseProblem(error);
+  if (problem !== undefined) return `${problem.message} ${problem.advice}`;
   if (!(error instanceof Error)) return 'unknown reason';
   const undefinedTable = 'code' in error && error.code === '42P01';
   return undefinedTable ? 'This database was never used by Homeport. Start the service on it once.' : error.message;

@@ -1,39 +1,50 @@
 import { limits } from '@homeport/contracts/limits';
 import type { Config } from '../config.ts';
 import { offersHttp2, type ProbeAnswer, probe, probeStream } from '../egress/origin-probe.ts';
-import type { Finding } from './doctor.ts';
+import { checkTrust, checkUploads, explainSilence, explainStranger, help } from './doctor-proxy.ts';
+import { type Finding, finding } from './finding.ts';
 
 /** Goes the way that browsers go, through whatever proxy there is. */
 
-const help = 'See docs/operations.md, "Behind a reverse proxy".';
+type Addresses = Pick<Config, 'baseUrl' | 'host' | 'port' | 'version' | 'trustedProxies' | 'artifactMaxUploadBytes'>;
 
-export async function checkAddress(config: Pick<Config, 'baseUrl' | 'host' | 'port' | 'version'>): Promise<Finding[]> {
+export async function checkAddress(config: Addresses): Promise<Finding[]> {
   const isPublic = config.baseUrl !== undefined;
-  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : config.host;
-  if (!isPublic && config.port === 0) return [finding('ok', 'PORT is 0, so the address is not known here.')];
-  const origin = config.baseUrl ?? `http://${host}:${config.port}`;
+  const own = ownAddress(config);
+  if (!isPublic && config.port === 0) return [found('ok', 'PORT is 0, so the address is not known here.')];
+  const origin = config.baseUrl ?? own;
   let answer: ProbeAnswer;
   try {
     answer = await probe(new URL('/api/live', origin));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown reason';
-    const advice = `If Homeport is running, check ${isPublic ? 'BASE_URL and the proxy' : 'HOST and PORT'}.`;
-    return [finding(isPublic ? 'failed' : 'warning', `${origin} does not answer: ${reason}.`, advice)];
+    const [message, advice] = await explainSilence(origin, error, isPublic);
+    return [found(isPublic ? 'failed' : 'warning', message, advice)];
   }
   const version = versionOf(answer.text);
   if (answer.status !== 200 || version === undefined) {
-    return [finding('failed', `Something other than Homeport answers at ${origin} (status ${answer.status}).`, help)];
+    return [found('failed', ...(await explainStranger(origin, answer, config.port === 0 ? undefined : own)))];
   }
   const findings = [
     version === config.version
-      ? finding('ok', `Homeport ${version} answers at ${origin}.`)
-      : finding('warning', `Homeport ${version} answers at ${origin}; this is ${config.version}.`, 'Restart it.'),
+      ? found('ok', `Homeport ${version} answers at ${origin}.`)
+      : found('warning', `Homeport ${version} answers at ${origin}; this is ${config.version}.`, 'Restart it.'),
   ];
   if (isPublic) {
-    const ways = await Promise.all([checkWebSocket(origin), checkStream(origin), checkHttp2(origin)]);
+    const ways = await Promise.all([
+      checkWebSocket(origin),
+      checkStream(origin),
+      checkHttp2(origin),
+      checkUploads(origin, config),
+      checkTrust(origin, answer, config),
+    ]);
     findings.push(...ways.flat());
   }
   return findings;
+}
+
+function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
 }
 
 /** Without a session, a WebSocket is refused with 401; a proxy that drops the upgrade gets another answer. */
@@ -49,9 +60,9 @@ async function checkWebSocket(origin: string): Promise<Finding> {
     (answer) => answer.status,
     () => 0,
   );
-  if (status === 401 || status === 101) return finding('ok', 'WebSockets pass through.', undefined, 'websocket');
+  if (status === 401 || status === 101) return finding('websocket', 'ok', 'WebSockets pass through.');
   const message = `WebSockets do not pass through (status ${status}), so terminals do not work.`;
-  return finding('failed', message, help, 'websocket');
+  return finding('websocket', 'failed', message, help);
 }
 
 const streamTries = 3;
@@ -61,14 +72,14 @@ const streamTries = 3;
  * that happens every time.
  */
 async function checkStream(origin: string): Promise<Finding> {
-  const failed = (message: string) => finding('failed', message, help, 'streams');
+  const failed = (message: string) => finding('streams', 'failed', message, help);
   for (let tries = 0; tries < streamTries; tries += 1) {
     try {
       const { status, longestWaitMs } = await probeStream(new URL('/api/live/stream', origin));
       if (status !== 200)
         return failed(`Streams do not pass through (status ${status}), so answers can't be followed.`);
       if (longestWaitMs > limits.liveStreamPieceMs / 2) {
-        return finding('ok', 'Streams arrive piece by piece.', undefined, 'streams');
+        return finding('streams', 'ok', 'Streams arrive piece by piece.');
       }
     } catch (error) {
       return failed(`Streams break off on the way: ${error instanceof Error ? error.message : 'unknown reason'}.`);
@@ -80,9 +91,9 @@ async function checkStream(origin: string): Promise<Finding> {
 async function checkHttp2(origin: string): Promise<Finding[]> {
   if (!origin.startsWith('https:')) return [];
   const offered = await offersHttp2(new URL(origin)).catch(() => false);
-  if (offered) return [finding('ok', 'HTTP/2 is offered.', undefined, 'http2')];
+  if (offered) return [finding('http2', 'ok', 'HTTP/2 is offered.')];
   const message = 'HTTP/2 is not offered, so the seventh tab with a running answer waits.';
-  return [finding('warning', message, help, 'http2')];
+  return [finding('http2', 'warning', message, help)];
 }
 
 function versionOf(text: string): string | undefined {
@@ -95,6 +106,6 @@ function versionOf(text: string): string | undefined {
   }
 }
 
-function finding(state: Finding['state'], message: string, advice?: string, check = 'address'): Finding {
-  return { check, state, message, ...(advice === undefined || state === 'ok' ? {} : { advice }) };
+function found(state: Finding['state'], message: string, advice?: string): Finding {
+  return finding('address', state, message, advice);
 }

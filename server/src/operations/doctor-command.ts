@@ -1,6 +1,7 @@
 import { openBlobStore } from '../artifacts/open-store.ts';
+import { loadConfig } from '../config.ts';
 import type { Call, Command, Outcome } from './command.ts';
-import { withInstallation } from './command.ts';
+import { openInstallation } from './command.ts';
 import { examine } from './doctor.ts';
 
 const marks = { ok: 'ok     ', warning: 'WARNING', failed: 'FAILED ' };
@@ -18,17 +19,20 @@ export const doctorCommand: Command = {
 };
 
 async function doctor({ signal }: Call): Promise<Outcome> {
-  return withInstallation(signal, async ({ config, db }) => {
-    const artifactStore = openBlobStore(config, { assertRoom: async () => undefined });
-    try {
-      const checks = await examine({ config, db, artifactStore });
-      const lines = checks.flatMap(({ check, state, message, advice }) => [
-        `${marks[state]} ${check}: ${message}`,
-        ...(advice === undefined ? [] : [`        ${advice}`]),
-      ]);
-      return { ok: checks.every(({ state }) => state !== 'failed'), lines, result: { checks } };
-    } finally {
-      artifactStore.close();
-    }
-  });
+  const config = loadConfig(undefined, 'must-exist');
+  const artifactStore = openBlobStore(config, { assertRoom: async () => undefined });
+  const opened = await openInstallation(config, signal).catch((error: unknown) =>
+    error instanceof Error ? error : new Error('unknown reason'),
+  );
+  try {
+    const checks = await examine({ config, db: opened instanceof Error ? opened : opened.db, artifactStore });
+    const lines = checks.flatMap(({ check, state, message, advice }) => [
+      `${marks[state]} ${check}: ${message}`,
+      ...(advice === undefined ? [] : [`        ${advice}`]),
+    ]);
+    return { ok: checks.every(({ state }) => state !== 'failed'), lines, result: { checks } };
+  } finally {
+    artifactStore.close();
+    if (!(opened instanceof Error)) await opened.close();
+  }
 }

@@ -4,24 +4,19 @@ import { Readable } from 'node:stream';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import type { Config } from '../config.ts';
 import { mistypedSettings } from '../config.ts';
-import { listMigrations } from '../db/migrate.ts';
 import type { Database } from '../db/pool.ts';
-import { adminCommand } from '../how-called.ts';
 import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { tryRuntime } from '../workspaces/try-runtime.ts';
 import { checkAddress } from './doctor-address.ts';
+import { checkBackups } from './doctor-backups.ts';
+import { checkDatabase, findUnreachable } from './doctor-database.ts';
+import type { Finding } from './finding.ts';
 
 /** Whether an installation is right: what was looked at, what is wrong, and what to do about it. */
 
-export type Finding = {
-  check: string;
-  state: 'ok' | 'warning' | 'failed';
-  message: string;
-  /** What to do; absent where nothing is wrong. */
-  advice?: string;
-};
-type Needs = { config: Config; db: Database; artifactStore: BlobStore };
+/** `db` is the reason if the database could not be opened. */
+type Needs = { config: Config; db: Database | Error; artifactStore: BlobStore };
 
 const mebibyte = 1024 ** 2;
 const networkDisks = new Map([
@@ -35,15 +30,25 @@ const networkDisks = new Map([
 export async function examine({ config, db, artifactStore }: Needs): Promise<Finding[]> {
   const findings = await Promise.all([
     checkSettings(),
-    guarded('database', () => checkDatabase(config, db)),
-    guarded('key', () => checkKey(config, db)),
+    examineStored(config, db, artifactStore),
     guarded('disk', () => checkDisk(config)),
     guarded('permissions', () => checkPermissions(config)),
-    guarded('files', () => checkStore(db, artifactStore)),
-    guarded('backups', () => checkBackups(db)),
-    guarded('clock', () => checkClock(db)),
     guarded('workspaces', () => checkWorkspaces(config)),
     checkAddress(config),
+  ]);
+  return findings.flat();
+}
+
+/** One finding instead of five if the database cannot be used. */
+async function examineStored(config: Config, db: Database | Error, artifactStore: BlobStore): Promise<Finding[]> {
+  const unreachable = await findUnreachable(config, db);
+  if (unreachable !== undefined || db instanceof Error) return unreachable === undefined ? [] : [unreachable];
+  const findings = await Promise.all([
+    guarded('database', () => checkDatabase(config, db)),
+    guarded('key', () => checkKey(config, db)),
+    guarded('files', () => checkStore(db, artifactStore)),
+    guarded('backups', () => checkBackups(config, db)),
+    guarded('clock', () => checkClock(db)),
   ]);
   return findings.flat();
 }
@@ -67,30 +72,6 @@ async function checkSettings(): Promise<Finding> {
   const names = mistyped.map(({ setting, meant }) => `${setting} (${meant}?)`).join(', ');
   const advice = 'Correct the names, or remove the variables.';
   return { check: 'settings', state: 'warning', message: `Unknown settings that resemble ours: ${names}.`, advice };
-}
-
-async function checkDatabase(config: Config, db: Database): Promise<Finding[]> {
-  const { rows } = await db.pool.query(
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-       current_setting('max_connections')::int as most, getdatabaseencoding() as encoding,
-       (select array_agg(name) from kysely_migration) as migrations`,
-  );
-  const [{ version, number, most, encoding, migrations }] = rows;
-  const known = await listMigrations();
-  const missing = known.filter((name) => !migrations.includes(name));
-  const findings: Finding[] = [];
-  const failed = (message: string, advice: string) =>
-    void findings.push({ check: 'database', state: 'failed', message, advice });
-  if (number < 140_000) failed(`PostgreSQL ${version} is too old.`, 'Use PostgreSQL 14 or later.');
-  if (encoding !== 'UTF8') failed(`The database has the encoding ${encoding}.`, 'Create it with encoding UTF8.');
-  if (missing.length > 0) failed('The database belongs to an earlier release.', 'Start this release on it once.');
-  if (config.databaseUrl !== undefined && config.databasePoolMax + 5 > most) {
-    const message = `DATABASE_POOL_MAX is ${config.databasePoolMax}, and the server accepts ${most} connections.`;
-    findings.push({ check: 'database', state: 'warning', message, advice: 'Lower it, or raise max_connections.' });
-  }
-  if (findings.length > 0) return findings;
-  const kind = config.databaseUrl === undefined ? 'embedded' : 'external';
-  return [{ check: 'database', state: 'ok', message: `PostgreSQL ${version} (${kind}) has this release's schema.` }];
 }
 
 async function checkKey(config: Config, db: Database): Promise<Finding> {
@@ -162,20 +143,6 @@ async function checkWorkspaces(config: Config): Promise<Finding> {
     message: `Workspaces do not work here: ${trial.why}`,
     advice: 'See docs/workspaces.md for what they need, or set WORKSPACE_MODE=disabled.',
   };
-}
-
-async function checkBackups(db: Database): Promise<Finding> {
-  const { rows } = await db.pool.query(
-    `select max(finished_at) filter (where state = 'done') as made,
-       max(finished_at) filter (where state = 'done') > now() - interval '8 days' as recent from backups`,
-  );
-  const made: unknown = rows[0]?.made;
-  if (made instanceof Date && rows[0]?.recent === true) {
-    return { check: 'backups', state: 'ok', message: `The last backup was made at ${made.toISOString()}.` };
-  }
-  const message = made instanceof Date ? `The last backup is from ${made.toISOString()}.` : 'There is no backup yet.';
-  const advice = `Run "${adminCommand} backup", unless you make backups in another way.`;
-  return { check: 'backups', state: 'warning', message, advice };
 }
 
 async function checkClock(db: Database): Promise<Finding> {

@@ -182,6 +182,13 @@ export async function removeBackup(config: S3Config, place: string): Promise<voi
   await objects.remove(key).finally(() => objects.close());
 }
 
+/** The object at `s3://bucket/some/key`; throws if the bucket cannot be listed. */
+export async function findObject(config: S3Config, place: string): Promise<{ size: number } | undefined> {
+  const { objects, key } = openObject(config, place);
+  const found = await objects.list(key).finally(() => objects.close());
+  return found.find(({ name }) => name === key);
+}
+
 /** The bucket of `s3://bucket/some/key`, and the key in it. */
 function openObject(config: S3Config, address: string): { objects: S3Objects; key: string } {
   const location = parseS3Location(address);
