@@ -3,6 +3,9 @@ import ipaddr from 'ipaddr.js';
 /** Which addresses may set x-forwarded-for (setting TRUSTED_PROXIES). */
 export type TrustedProxies = (address: string) => boolean;
 
+/** The answer of GET /api/live has this header if the request had a forwarding header that was ignored. */
+export const ignoredProxyHeader = 'x-homeport-ignored-proxy';
+
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Parses `address/bits` or a bare address; null when it is neither. */

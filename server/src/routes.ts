@@ -104,7 +104,7 @@ import {
 } from './chat/handlers.ts';
 import { getInternalModels, postInternalCompletion } from './chat/program-handlers.ts';
 import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
-import { trustedProxies } from './client-address.ts';
+import { ignoredProxyHeader, trustedProxies } from './client-address.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
@@ -113,7 +113,7 @@ import { getArtifactText } from './documents/handlers.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
-import { findIgnoredProxy, ignoredProxyHeader } from './http/proxy-watch.ts';
+import { findIgnoredProxy } from './http/proxy-watch.ts';
 import { streamPieces } from './http/stream-pieces.ts';
 import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {

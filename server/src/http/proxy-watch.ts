@@ -8,9 +8,6 @@ const forwardingHeaders = ['x-forwarded-for', 'forwarded'] as const;
 /** Anybody can send these headers, so the log names a few peers only. */
 const namedMax = 8;
 
-/** The answer of GET /api/live has this header if the request had a forwarding header that was ignored. */
-export const ignoredProxyHeader = 'x-homeport-ignored-proxy';
-
 /** The peer and the first of its forwarding headers; undefined if there is none, or the peer is trusted. */
 export function findIgnoredProxy(
   { headers, socket }: IncomingMessage,

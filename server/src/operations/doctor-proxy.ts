@@ -1,6 +1,6 @@
+import { ignoredProxyHeader } from '../client-address.ts';
 import type { Config } from '../config.ts';
 import { offersHttp2, type ProbeAnswer, probe, probeUpload } from '../egress/origin-probe.ts';
-import { ignoredProxyHeader } from '../http/proxy-watch.ts';
 import { type Finding, finding } from './finding.ts';
 
 /** Mistakes in the settings of a reverse proxy, each with what to do. */
