@@ -17,6 +17,8 @@ export type Deps = Platform & {
   imports: Pick<Imports, 'look'>;
   findActor: FindActor;
   sessions: SessionWatch;
+  /** Watches the token hashes of programs in workspaces instead of session ids. */
+  programs: SessionWatch;
   responses: RunningResponses;
   mcp: McpConnections;
   door: Pick<FrontDoor, 'isDraining'>;

@@ -39,7 +39,7 @@ import { readPublicConfig } from './settings/public-config.ts';
 import { noTracing, type Tracing } from './tracing.ts';
 import { startUsageRetention } from './usage/retention.ts';
 import { waitAtMost } from './waits.ts';
-import { findWorkspaceUser } from './workspaces/identity.ts';
+import { findLivePrograms, findWorkspaceUser } from './workspaces/identity.ts';
 import { openWorkspaces } from './workspaces/open-workspaces.ts';
 import { Previews } from './workspaces/previews/previews.ts';
 import { openProgram } from './workspaces/programs.ts';
@@ -158,6 +158,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     door,
     findActor: createActorFinder(base),
     sessions: new SessionWatch(base),
+    programs: new SessionWatch(base, findLivePrograms),
     responses,
     mcp,
     workspaces,

@@ -8,9 +8,12 @@ import { after, before, describe, test } from 'node:test';
 import { execEvent } from '@homeport/contracts/daemon';
 import { limits } from '@homeport/contracts/limits';
 import { until } from '../../contracts/test/until.ts';
+import { sessionCheckMs } from '../src/accounts/session-watch.ts';
+import { systemClock } from '../src/clock.ts';
 import { modelTokenOf } from '../src/workspaces/tokens.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels } from './chat-harness.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { whyNotAs } from './local/host-process.ts';
@@ -33,6 +36,22 @@ after(async () => {
   await runtime.destroy();
   await provider.close();
 });
+
+/** A clock on which only the checks of open calls are moved by hand. */
+function manualTimers(): ManualClock {
+  const manual = new ManualClock();
+  const { now, elapsed, sleep, after, every } = systemClock;
+  return Object.assign(manual, {
+    now,
+    elapsed,
+    sleep,
+    after,
+    every: (milliseconds: number, work: () => void | Promise<void>) =>
+      milliseconds === sessionCheckMs
+        ? ManualClock.prototype.every.call(manual, milliseconds, work)
+        : every(milliseconds, work),
+  });
+}
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -199,6 +218,60 @@ test('failures of providers have their status before the first piece, and say so
   assert.equal(broken.status, 200);
   assert.equal(events(broken.text).at(-1).error.code, 'provider_error');
   assert.doesNotMatch(broken.text, /\[DONE\]|bad key/);
+});
+
+describe('a model call of a program ends within seconds, at every replica', () => {
+  let replica: TestApp;
+  let clock: ManualClock;
+  before(async () => {
+    clock = manualTimers();
+    replica = await startTestApp({ database: app.database, workspaceRuntime: runtime, clock });
+  });
+  after(() => replica.stop());
+
+  const ends: Record<string, (user: SignedIn) => Promise<unknown>> = {
+    'when its account is disabled': (user) =>
+      app.database.database.pool.query('update users set enabled = false where id = $1', [user.id]),
+    'when its account is deleted': (user) =>
+      app.database.database.pool.query('delete from workspaces where user_id = $1', [user.id]),
+    'when its workspace gets another token': (user) =>
+      app.database.database.pool.query(`update workspaces set model_token_hash = 'x' where user_id = $1`, [user.id]),
+    'when its workspace is stopped': (user) => user.call('DELETE /api/workspace/status'),
+    'when the person switches models for programs off': async (user) => {
+      const { preset, rules } = (await user.call('GET /api/workspace/rules')).body;
+      await user.call('PUT /api/workspace/rules', { preset, rules, programModels: false });
+    },
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    test(name, async () => {
+      const { user, modelToken } = await person(['hang-3']);
+      const call = async (stream: boolean) => {
+        const answer = await fetch(`${replica.url}/api/internal/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${modelToken}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...hello, model: 'hang-3', stream }),
+        });
+        return { status: answer.status, text: await answer.text() };
+      };
+      const asked = () => provider.requests.filter(({ body }) => body.model === 'hang-3').length;
+      const before = asked();
+      const calls = [call(true), call(false)];
+      await until('both calls at the provider', () => asked() === before + 2);
+      clock.advance(sessionCheckMs);
+      await end(user);
+      await until('the end of both calls', async () => {
+        clock.advance(sessionCheckMs);
+        return (
+          (await Promise.race([Promise.all(calls), new Promise((resolve) => setImmediate(resolve))])) !== undefined
+        );
+      });
+      const [streamed, whole] = await Promise.all(calls);
+      assert.match(streamed?.text ?? '', /"code":"unauthorized"/);
+      assert.deepEqual([whole?.status, JSON.parse(whole?.text ?? '').error.code], [401, 'unauthorized']);
+      const cut = (await callsOf(app, user.id)).filter(({ estimated }) => estimated);
+      assert.equal(cut.length, 2, 'both are in the ledger');
+    });
+  }
 });
 
 describe('in a real sandbox', { skip: whyNotAs('root') ?? false }, () => {

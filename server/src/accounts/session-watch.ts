@@ -5,32 +5,37 @@ import type { Database } from '../db/pool.ts';
 import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
-/** How often sessions are checked: with the query's time, whoever lost access is disconnected within five seconds. */
+/** How often sessions are checked: with the query's time, lost access disconnects within five seconds. */
 export const sessionCheckMs = 2_500;
 const checkWithinMs = 2_000;
 
-type Watched = { sessionId: string; end: (reason: ApiError) => void; endsUnchecked: boolean };
+type Watched = { id: string; end: (reason: ApiError) => void; endsUnchecked: boolean };
+type WatchDeps = { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> };
+/** Which of these ids still give access. */
+type FindLive = (db: Pick<Database, 'pool'>, ids: readonly string[], now: number) => Promise<Set<string>>;
 
 /**
- * Closes what stays open for a session, such as a terminal or a stream, once that session is over. Each replica checks
- * all of its own with one statement.
+ * Closes a terminal, a stream or a model call once the session (or the workspace token) that opened it has ended. Each
+ * replica checks all of its own with one statement.
  */
 export class SessionWatch {
-  readonly #deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> };
+  readonly #deps: WatchDeps;
+  readonly #findLive: FindLive;
   readonly #watched = new Set<Watched>();
   #timer: Timer | undefined;
 
-  constructor(deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> }) {
+  constructor(deps: WatchDeps, findLive: FindLive = findLiveSessions) {
     this.#deps = deps;
+    this.#findLive = findLive;
   }
 
   /**
    * Calls `end` when the session is over and, with `endsUnchecked`, also when that cannot be checked. Returns a
-   * function that stops watching. A workspace acts without a session, so nothing is watched then.
+   * function that stops watching. An empty id, of a workspace, which has no session, is not watched.
    */
-  watch(sessionId: string, end: (reason: ApiError) => void, { endsUnchecked }: { endsUnchecked: boolean }): () => void {
-    if (sessionId === '') return () => undefined;
-    const watched = { sessionId, end, endsUnchecked };
+  watch(id: string, end: (reason: ApiError) => void, { endsUnchecked }: { endsUnchecked: boolean }): () => void {
+    if (id === '') return () => undefined;
+    const watched = { id, end, endsUnchecked };
     this.#watched.add(watched);
     this.#timer ??= this.#deps.clock.every(sessionCheckMs, () => this.#check());
     return () => {
@@ -42,16 +47,16 @@ export class SessionWatch {
   }
 
   async #check(): Promise<void> {
-    const ids = new Set([...this.#watched].map(({ sessionId }) => sessionId));
+    const ids = new Set([...this.#watched].map(({ id }) => id));
     try {
       const { db, clock } = this.#deps;
       const limit = { clock, milliseconds: checkWithinMs, tooLate: () => new Error('no answer in time') };
-      const live = await within(limit, () => findLiveSessions(db, [...ids], clock.now()));
-      for (const { sessionId, end } of [...this.#watched]) {
-        if (ids.has(sessionId) && !live.has(sessionId)) end(new ApiError('unauthorized', 'Sign in first'));
+      const live = await within(limit, () => this.#findLive(db, [...ids], clock.now()));
+      for (const { id, end } of [...this.#watched]) {
+        if (ids.has(id) && !live.has(id)) end(new ApiError('unauthorized', 'Sign in first'));
       }
     } catch (error) {
-      this.#deps.log.warn({ cause: error }, 'open sessions could not be checked');
+      this.#deps.log.warn({ cause: error }, 'could not check whether open sessions are still valid');
       const reason = new ApiError('workspace_request_failed', 'The session could not be checked');
       for (const { end, endsUnchecked } of [...this.#watched]) if (endsUnchecked) end(reason);
     }

@@ -35,6 +35,9 @@ export const postInternalCompletion: Handler<Deps, Endpoints['postInternalComple
   const userId = actor.id;
   await assertMayAsk(deps, userId, 'call');
   const release = takeCall(userId);
+  const revoked = new AbortController();
+  const end = () => revoked.abort(new ApiError('unauthorized', 'The token of the workspace is no longer valid'));
+  const unwatch = deps.programs.watch(actor.tokenHash ?? '', end, { endsUnchecked: false });
   try {
     const resolved = await modelOf(deps, userId, body.model);
     const call = { userId, resolved, request: programRequest(body) };
@@ -43,14 +46,17 @@ export const postInternalCompletion: Handler<Deps, Endpoints['postInternalComple
       created: Math.floor(deps.clock.now() / 1000),
       model: resolved.model.providerModelId,
     };
+    const signal = AbortSignal.any([request.signal, revoked.signal]);
     if (body.stream === true) {
-      await streamAnswer(deps, head, call, { request, hasUsage: body.stream_options?.include_usage === true });
+      const hasUsage = body.stream_options?.include_usage === true;
+      await streamAnswer(deps, head, call, { request, signal, hasUsage });
       return streamed;
     }
     const { sink, said } = gathering();
-    const ended = await askForProgram(deps, call, sink, request.signal);
+    const ended = await askForProgram(deps, call, sink, signal);
     return completion(head, said, ended);
   } finally {
+    unwatch();
     release();
   }
 };
@@ -60,7 +66,7 @@ async function streamAnswer(
   deps: Deps,
   head: AnswerHead,
   call: Call,
-  { request, hasUsage }: { request: RequestFacts; hasUsage: boolean },
+  { request, signal, hasUsage }: { request: RequestFacts; signal: AbortSignal; hasUsage: boolean },
 ): Promise<void> {
   let stream: EventStream | undefined;
   const { sink, end } = chunks(head, (event) => {
@@ -68,7 +74,7 @@ async function streamAnswer(
     stream.write(event);
   });
   try {
-    end(await askForProgram(deps, call, sink, request.signal), hasUsage);
+    end(await askForProgram(deps, call, sink, signal), hasUsage);
     stream?.end('');
   } catch (error) {
     if (stream === undefined) throw error;

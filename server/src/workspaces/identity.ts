@@ -22,8 +22,8 @@ function statement(name: string, column: string) {
 
 export type TokenKind = 'workspace' | 'models';
 
-/** `maintenance`: its message while there is some. */
-export type WorkspaceUser = User & { maintenance?: string | null };
+/** `maintenance`: its message while there is some. `tokenHash`: of the token by which the user was found. */
+export type WorkspaceUser = User & { maintenance?: string | null; tokenHash?: string };
 
 /** Undefined for an invalid or expired token. `kind`: `models` is the narrower one that programs have. */
 export async function findWorkspaceUser(
@@ -39,7 +39,24 @@ export async function findWorkspaceUser(
     values: [hash],
   });
   const row = rows[0];
-  return row === undefined ? undefined : { ...toUser(row), maintenance: row.maintenance };
+  return row === undefined ? undefined : { ...toUser(row), maintenance: row.maintenance, tokenHash: hash };
+}
+
+/**
+ * Which of these token hashes may still ask models: their workspace has not ended, its user's account is enabled, and
+ * the user lets programs use models. A withdrawn token is found nowhere.
+ */
+export async function findLivePrograms(db: Pick<Database, 'pool'>, hashes: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.pool.query<{ hash: string }>({
+    name: 'live-programs',
+    text: `select h.hash from unnest($1::text[]) h(hash)
+      join workspaces w on (w.model_token_hash = h.hash or w.token_hash = h.hash) and w.phase in ('starting', 'running')
+      join users u on u.id = w.user_id and u.enabled and not u.must_change_password
+      left join tool_rules r on r.user_id = u.id
+      where coalesce((r.rules ->> 'programModels')::boolean, true)`,
+    values: [hashes],
+  });
+  return new Set(rows.map(({ hash }) => hash));
 }
 
 /** Requests of one workspace: enough for a loop over files, but not for a flood. */
