@@ -23,6 +23,7 @@ import {
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { findFollowable } from './responses/handing-over.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
+import type { ResponseRun } from './responses/response-run.ts';
 import { requestStop } from './responses/running-state.ts';
 import { steerInput } from './responses/steering.ts';
 import { editSummary, undoSummary } from './responses/summaries.ts';
@@ -30,6 +31,12 @@ import { editSummary, undoSummary } from './responses/summaries.ts';
 type Endpoints = typeof endpoints;
 
 const messageStream = { 'x-vercel-ai-ui-message-stream': 'v1' };
+/**
+ * The head of a response stream is sent after this time even when the model is silent: within the 15 s of contract.md
+ * section 6, with half a second for the network.
+ */
+const silentHeadMs = 14_500;
+const silenceComment = ': waiting for the model\n\n';
 
 export const postChatStart: Handler<Deps, Endpoints['postChatStart']> = async (deps, { actor, body }) => {
   const { input } = await admitInput(deps, body, { ownerId: actor.id, graceMs: deps.responses.timings.graceMs });
@@ -64,6 +71,7 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
   deps,
   { actor, body, request },
 ) => {
+  const headDue = deps.clock.elapsed() + silentHeadMs;
   // Before the claim: the message stays in the queue, and is answered without a stream.
   if (body.detach !== true) assertRoomForStream(deps, actor);
   const { outcome, run } = await deps.responses.answers.during(actor.id, async (isFull) => {
@@ -74,12 +82,11 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
   if (body.detach === true || outcome.kind === 'waiting') {
     return new Reply({ admitted: true, assistantId }, { status: 202 });
   }
-  if (outcome.kind === 'claimed' && run !== undefined) {
-    const failure = await run.begun;
-    if (failure !== undefined) throw failure;
-  }
+  const beginning = outcome.kind === 'claimed' && run !== undefined ? await beginningOf(deps, run, headDue) : undefined;
+  if (beginning?.failure !== undefined) throw beginning.failure;
   const replay = outcome.kind === 'ended' ? await readReplay(deps, assistantId) : undefined;
   const { stream, left } = openStream(deps, actor, request, messageStream);
+  if (beginning?.isSilent === true) stream.write(silenceComment);
   if (replay === undefined) follow(deps, assistantId, 0, stream, left);
   else stream.end(replay);
   return streamed;
@@ -216,6 +223,24 @@ async function claim(deps: Deps, ownerId: string, body: ChatBody, isFull: boolea
   return messageId === undefined
     ? claimResumption(deps, request, maker)
     : claimRegeneration(deps, { ...request, messageId }, maker);
+}
+
+/** Waits for the first frame of a response, for the failure that came before it, or until its head is due. */
+async function beginningOf(
+  { clock }: Pick<Deps, 'clock'>,
+  run: Pick<ResponseRun, 'begun'>,
+  headDue: number,
+): Promise<{ failure?: ApiError | undefined; isSilent: boolean }> {
+  const waited = new AbortController();
+  const silence = clock.sleep(Math.max(0, headDue - clock.elapsed()), waited.signal).then(
+    () => ({ isSilent: true }),
+    () => ({ isSilent: false }),
+  );
+  try {
+    return await Promise.race([run.begun.then((failure) => ({ failure, isSilent: false })), silence]);
+  } finally {
+    waited.abort();
+  }
 }
 
 function assertRoomForStream(deps: Deps, actor: Actor): void {
