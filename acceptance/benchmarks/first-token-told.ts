@@ -19,7 +19,7 @@ export async function measureInstructions(bench: Bench): Promise<void> {
   await interleave(bench.rounds, ['without', 'with'] as const, async (kind) => {
     const text = kind === 'with' ? instructions : null;
     await product.call('POST', '/api/admin/config', { instructions: text });
-    await product.call('PATCH', '/api/me', { instructions: text });
+    await product.call('PATCH', '/api/me/personalization', { instructions: text });
     const streams = new Streams(subject);
     const script = { tokens: 5, perSecond: 50 };
     const opened = await streams.add(turns, script, (turns / turnsPerSecond) * 1000);

@@ -51,7 +51,7 @@ test('personalization: instructions with a mistaken variable mended, and what mo
   });
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Saved.')).toBeVisible();
-  expect((await person.caller.must('GET', '/api/me')).user).toMatchObject({
+  expect((await person.caller.must('GET', '/api/me/personalization')).personalization).toEqual({
     instructions: 'Be brief.',
     aboutMe: { name: true, language: 'de-AT', timeZone: 'Europe/Vienna' },
   });

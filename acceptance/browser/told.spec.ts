@@ -64,11 +64,11 @@ test('the panel shows the words that the provider got, also after they were chan
   provider,
 }) => {
   await addModels(person.caller, provider, ['echo']);
-  await person.caller.must('PATCH', '/api/me', { instructions: 'Answer in rhymes.' });
+  await person.caller.must('PATCH', '/api/me/personalization', { instructions: 'Answer in rhymes.' });
   await page.goto(installation.url);
   await ask(page, 'shown as it was', 1);
   await ask(page, 'and once more', 2);
-  await person.caller.must('PATCH', '/api/me', { instructions: null });
+  await person.caller.must('PATCH', '/api/me/personalization', { instructions: null });
   const button = answers(page).first().getByRole('button', { name: 'What the model saw' });
   await button.press('Enter');
   const panel = page.getByRole('complementary', { name: 'What the model saw' });

@@ -56,7 +56,7 @@ test(`${kills} times kill -9 with workspaces: adopted or ended within 90 seconds
     // One that keeps running, and others that are starting or stopping when the end comes.
     const steady = callers[0] ?? administrator;
     await ready(steady);
-    const known = await steady.must('GET', '/api/workspace/status');
+    const known = await steady.must('GET', '/api/workspace/usage');
     const work = callers.slice(1).map((caller) => restless(caller, random));
     await pause(100 + random() * 1_200);
     look();
@@ -102,7 +102,7 @@ async function restless(caller: Caller, random: () => number): Promise<void> {
 /** The status once nothing is in progress: ready, or stopped and able to start. */
 async function settled(caller: Caller, killedAt: number): Promise<Json> {
   for (;;) {
-    const status = await caller.must('GET', '/api/workspace/status');
+    const status = await caller.must('GET', '/api/workspace/usage');
     if (status.ready) return status;
     if (status.phase === 'stopped') {
       await ready(caller);

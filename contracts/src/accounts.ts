@@ -79,9 +79,9 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The signed-in user, with what only they can see. */
-const ownUser = fields.user.extend({ instructions: fields.instructions, aboutMe });
-export type OwnUser = z.infer<typeof ownUser>;
+/** A person's own layer of the prompt context: instructions, and the facts about them that models get. */
+const personalization = z.object({ instructions: fields.instructions, aboutMe });
+export type Personalization = z.infer<typeof personalization>;
 
 const authUser = z.looseObject({ id: fields.id, email: z.string(), name: z.string() });
 
@@ -172,25 +172,36 @@ export const accountEndpoints = {
     method: 'GET',
     path: '/api/me',
     access: 'session-any-password',
-    summary: 'The signed-in user, with what they tell models',
-    response: z.object({ user: ownUser }),
+    summary: 'The signed-in user',
+    response: z.object({ user: fields.user }),
   }),
   patchMe: endpoint({
     method: 'PATCH',
     path: '/api/me',
     access: 'session-any-password',
-    summary: 'Renames the signed-in user, or changes what they tell models',
+    summary: 'Renames the signed-in user',
+    body: z.object({ name: fields.personName }),
+    response: z.object({ user: fields.user }),
+  }),
+  getPersonalization: endpoint({
+    method: 'GET',
+    path: '/api/me/personalization',
+    access: 'session',
+    summary: "The signed-in user's instructions for models, and the facts about themselves that models get",
+    response: z.object({ personalization }),
+  }),
+  patchPersonalization: endpoint({
+    method: 'PATCH',
+    path: '/api/me/personalization',
+    access: 'session',
+    summary: "Changes the signed-in user's instructions, or the facts that models get; omitted members stay",
     body: z
-      .object({
-        name: fields.personName.optional(),
-        instructions: fields.instructions.optional(),
-        aboutMe: aboutMe.partial().optional(),
-      })
+      .object({ instructions: fields.instructions.optional(), aboutMe: aboutMe.partial().optional() })
       .refine((body) => Object.values(body).some((value) => value !== undefined), {
-        message: 'Give name, instructions or aboutMe',
-        path: ['name'],
+        message: 'Give instructions or aboutMe',
+        path: ['instructions'],
       }),
-    response: z.object({ user: ownUser }),
+    response: z.object({ personalization }),
   }),
   getMySessions: endpoint({
     method: 'GET',

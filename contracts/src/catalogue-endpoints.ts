@@ -29,9 +29,8 @@ const defaultModelId = fields.id.nullable();
 const catalogue = z.object({
   providers: z.array(provider),
   canEdit: z.boolean(),
+  /** The catalogue's own tiers, then those that only shared models have. */
   modelTiers: z.array(modelTier),
-  /** Without those that only come with shared models: what the owner's models can have. */
-  ownTiers: z.array(modelTier),
 });
 const ofUser = z.object({ userId: fields.id });
 const byIdOfUser = z.object({ userId: fields.id, id: fields.id });
@@ -141,7 +140,8 @@ export const catalogueEndpoints = {
     method: 'GET',
     path: '/api/model-tiers',
     access: 'session',
-    summary: 'The ordered tiers',
+    summary:
+      "The ordered tiers of the own catalogue, which its models can have, without those of others' shared models",
     response: modelTiers,
   }),
   putModelTiers: endpoint({

@@ -19,11 +19,15 @@ const publicConfig = z.object({
   sso: z.object({ providerKey: z.string(), label: z.string() }).nullable(),
   edition: z.enum(['community', 'managed']),
   limits: z.object({ artifactMaxUploadBytes: z.number().int() }),
-  /** Set while only administrators can write. */
-  maintenance: z.object({ since: z.iso.datetime(), message: z.string().nullable() }).nullable(),
-  version: z.string(),
 });
-export type PublicConfig = z.infer<typeof publicConfig>;
+type PublicConfig = z.infer<typeof publicConfig>;
+
+/** Set while only administrators can write. */
+const maintenance = z.object({ since: z.iso.datetime(), message: z.string().nullable() }).nullable();
+export type Maintenance = z.infer<typeof maintenance>;
+
+/** The facts inside the page that the browser client starts from, so that it asks for none of them. */
+export type PageConfig = PublicConfig & { maintenance: Maintenance; version: string };
 
 export const systemEndpoints = {
   getHealth: endpoint({
@@ -56,6 +60,13 @@ export const systemEndpoints = {
     access: 'public',
     summary: 'Branding, setup state and single sign-on, needed before sign-in',
     response: publicConfig,
+  }),
+  getMaintenance: endpoint({
+    method: 'GET',
+    path: '/api/maintenance',
+    access: 'public',
+    summary: 'Since when only administrators can write, and their message; null outside maintenance',
+    response: z.object({ maintenance }),
   }),
   getOpenapi: endpoint({
     method: 'GET',

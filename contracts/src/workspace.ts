@@ -25,6 +25,11 @@ const workspaceStatus = z.object({
   mode: workspaceMode,
   /** For people: why it takes long, why the last start failed, or why workspaces are off. */
   message: z.string().optional(),
+});
+export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
+
+/** The status with the facts that a running workspace adds. */
+const workspaceUsage = workspaceStatus.extend({
   startedAt: fields.timestamp.optional(),
   /** When it will be stopped if nobody uses it. */
   idleStopAt: fields.timestamp.optional(),
@@ -41,7 +46,7 @@ const workspaceStatus = z.object({
     })
     .optional(),
 });
-export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
+export type WorkspaceUsage = z.infer<typeof workspaceUsage>;
 
 /** A command that a model left running in the background, or that ended in the last five minutes. */
 const workspaceProcess = processState.omit({ pid: true, background: true });
@@ -87,6 +92,14 @@ export const workspaceEndpoints = {
     access: 'session',
     summary: 'Phase, readiness and mode of the own workspace',
     response: workspaceStatus,
+  }),
+  getWorkspaceUsage: endpoint({
+    method: 'GET',
+    path: '/api/workspace/usage',
+    access: 'session',
+    summary:
+      'The status of the own workspace with its start, its idle stop, and the memory, processes and space in use',
+    response: workspaceUsage,
   }),
   postWorkspaceStatus: endpoint({
     method: 'POST',

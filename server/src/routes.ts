@@ -14,8 +14,10 @@ import {
   getAuthSession,
   getMe,
   getMySessions,
+  getPersonalization,
   getSetup,
   patchMe,
+  patchPersonalization,
   postChangePassword,
   postSetup,
   postSignIn,
@@ -143,7 +145,7 @@ import { getBackups, getDoctor, postBackup } from './operations/handlers.ts';
 import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
-import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
+import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
 import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
 import {
   deleteWorkspaceFile,
@@ -153,7 +155,12 @@ import {
   postWorkspaceFile,
   postWorkspaceFolder,
 } from './workspaces/file-handlers.ts';
-import { deleteWorkspaceStatus, getWorkspaceStatus, postWorkspaceStatus } from './workspaces/handlers.ts';
+import {
+  deleteWorkspaceStatus,
+  getWorkspaceStatus,
+  getWorkspaceUsage,
+  postWorkspaceStatus,
+} from './workspaces/handlers.ts';
 import { getWorkspacePorts, postWorkspacePreview } from './workspaces/previews/preview-handlers.ts';
 import {
   deleteWorkspaceProcess,
@@ -183,6 +190,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   },
   getLiveStream: (_deps, { request }) => streamPieces(request),
   getPublicConfig,
+  getMaintenance,
   getOpenapi: ({ config }) => {
     description ??= openapiDocument(endpoints, {
       version: config.version,
@@ -203,6 +211,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postChangePassword,
   getMe,
   patchMe,
+  getPersonalization,
+  patchPersonalization,
   getMySessions,
   deleteMySessions,
 
@@ -346,6 +356,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postChatAnswers,
 
   getWorkspaceStatus,
+  getWorkspaceUsage,
   postWorkspaceStatus,
   deleteWorkspaceStatus,
   getWorkspaceRules,

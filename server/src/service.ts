@@ -35,7 +35,7 @@ import { PageBackups } from './operations/page-backups.ts';
 import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
-import { readPublicConfig } from './settings/public-config.ts';
+import { readPageConfig } from './settings/public-config.ts';
 import { noTracing, type Tracing } from './tracing.ts';
 import { startUsageRetention } from './usage/retention.ts';
 import { waitAtMost } from './waits.ts';
@@ -174,7 +174,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ? undefined
       : await createWebClient(
           options.webFolder,
-          () => readPublicConfig(deps),
+          () => readPageConfig(deps),
           (host) => previews.frames(host),
         );
   const listener: RequestListener = createApp(deps, web);

@@ -80,7 +80,7 @@ test('an export brings everything back in another account: the same again', asyn
   for (const archive of [await chatGptArchive(), await claudeArchive(), openWebUiExport]) await bring(first, archive);
   const { body: own } = await first.call('POST /api/chats', { title: 'Own' });
   await put(first, { chatId: own.chat.id }, 'notes/a.txt', 'by hand');
-  await first.call('PATCH /api/me', { instructions: 'Be brief' });
+  await first.call('PATCH /api/me/personalization', { instructions: 'Be brief' });
   const response = await first.fetch('/api/me/export');
   assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'application/zip']);
   assert.match(response.headers.get('content-disposition') ?? '', /homeport-export-\d{4}-\d\d-\d\d\.zip/);

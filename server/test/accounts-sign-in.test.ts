@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { endpoints } from '@homeport/contracts/endpoints';
 import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
-import { nothingTold, setUserEnabled } from '../src/accounts/users.ts';
+import { setUserEnabled } from '../src/accounts/users.ts';
 import { type AccountsApp, type Answer, startAccountsApp, testPassword } from './accounts-app.ts';
 import { testConfig } from './app.ts';
 import { passwords } from './cheap-passwords.ts';
@@ -38,7 +38,7 @@ test('the right password signs in, whatever the case of the address', async () =
     /^homeport\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
   const me = await app.request('GET', '/api/me', { cookie: answer.session });
-  assert.deepEqual(me.body, { user: { ...user, ...nothingTold } });
+  assert.deepEqual(me.body, { user });
   assert.equal(me.headers.get('cache-control'), 'no-store');
   const row = await app.db.kysely
     .selectFrom('sessions')

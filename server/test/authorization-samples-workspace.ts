@@ -22,6 +22,7 @@ const process: Sample = {
 
 export const workspaceSamples = {
   getWorkspaceStatus: nothing,
+  getWorkspaceUsage: nothing,
   postWorkspaceStatus: refused,
   deleteWorkspaceStatus: nothing,
   getWorkspaceRules: nothing,

@@ -49,6 +49,7 @@ export const samples: Record<EndpointName, Sample> = {
   getLive: nothing,
   getLiveStream: nothing,
   getPublicConfig: nothing,
+  getMaintenance: nothing,
   getOpenapi: nothing,
   getDocs: nothing,
   getDocsAsset: { ...nothing, request: () => ({ params: { file: 'initializer.js' } }) },
@@ -72,6 +73,8 @@ export const samples: Record<EndpointName, Sample> = {
   },
   getMe: nothing,
   patchMe: { ...nothing, request: () => ({ body: { name: 'New Name' } }) },
+  getPersonalization: nothing,
+  patchPersonalization: { ...nothing, request: () => ({ body: { instructions: 'Be brief.' } }) },
   getMySessions: nothing,
   deleteMySessions: {
     request: ({ records }) => ({ query: { id: records.session } }),

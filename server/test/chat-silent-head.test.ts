@@ -21,7 +21,10 @@ let app: TestApp;
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
-  provider.script('silent', (call) => ({ head: false, steps: [{ pause: true }, ...say('At last'), ...finish(call, 2)] }));
+  provider.script('silent', (call) => ({
+    head: false,
+    steps: [{ pause: true }, ...say('At last'), ...finish(call, 2)],
+  }));
   provider.script('silent-then-refused', () => ({ ...failure(401), steps: [{ pause: true }, ...failure(401).steps] }));
   app = await startTestApp({ clock });
 });

@@ -89,7 +89,7 @@ test('during maintenance people read and administrators write, with a code and a
   assert.equal((await person.call('GET /api/chats')).status, 200);
   assert.equal((await administrator.call('POST /api/chats', {})).status, 201);
   assert.equal((await person.call('POST /api/auth/sign-out')).status, 200);
-  const open = await app.anonymous.call('GET /api/public-config');
+  const open = await app.anonymous.call('GET /api/maintenance');
   assert.deepEqual(open.body.maintenance, on.said.maintenance);
   assert.equal((await run('maintenance', 'off')).said.maintenance, null);
   assert.equal((await (await app.signIn()).call('POST /api/chats', {})).status, 201);

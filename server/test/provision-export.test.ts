@@ -94,7 +94,7 @@ async function furnish(): Promise<void> {
   await database.pool.query('update messages set parts = $1 where id = $2', [JSON.stringify(parts), last]);
   await admin.call('POST /api/admin/config', { instructions: 'House rules:\n- {{unknown}} stays' });
   const about = { name: true, language: 'de-AT', timeZone: 'Europe/Vienna' };
-  await owner.call('PATCH /api/me', { instructions: 'Otto: "short", no: 1e3', aboutMe: about });
+  await owner.call('PATCH /api/me/personalization', { instructions: 'Otto: "short", no: 1e3', aboutMe: about });
   const told = { id: chatId, instructions: '# only here', parameters: { stop: ['- '], seed: 3, temperature: 0.5 } };
   assert.equal((await owner.call('PATCH /api/chats', told)).status, 200);
   const { providers } = (await owner.call('GET /api/providers')).body;

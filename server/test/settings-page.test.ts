@@ -47,7 +47,12 @@ test('name, icon and colour are in the first answer, and hostile ones stay text'
   assert.ok(html.includes(`<link rel="apple-touch-icon" href="${escaped}">`), html);
   assert.equal(html.match(/<script/g)?.length, 1);
   const config = JSON.parse(/id="public-config">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
-  assert.deepEqual(config, (await app.anonymous.call('GET /api/public-config')).body);
+  const [publicConfig, { maintenance }, { version }] = await Promise.all(
+    ['GET /api/public-config', 'GET /api/maintenance', 'GET /api/live'].map(
+      async (route) => (await app.anonymous.call(route)).body,
+    ),
+  );
+  assert.deepEqual(config, { ...publicConfig, maintenance, version });
   assert.equal(config.branding.tagline, tagline);
 
   const answer = await app.anonymous.fetch('/manifest.webmanifest');

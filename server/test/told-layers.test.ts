@@ -74,10 +74,10 @@ async function checkSystem({ edition, hasWorkspace, hasMcp }: Scene, expected: s
     await change(admin, 'POST /api/admin/config', { instructions: 'House rules of {{mood}}.' });
     await change(user, 'PATCH /api/projects', { id: projectId, instructions: 'Metric, {{current_date}}.' });
     const aboutMe = { name: true, language: 'de', timeZone: 'Europe/Berlin' };
-    await change(user, 'PATCH /api/me', { instructions: 'Call me {{user_name}}.', aboutMe });
+    await change(user, 'PATCH /api/me/personalization', { instructions: 'Call me {{user_name}}.', aboutMe });
     await change(user, 'PATCH /api/chats', { id: chatId, instructions: 'Rhyme in {{language}}.' });
     assert.equal(await systemOf(user, chatId), expected);
-    await change(user, 'PATCH /api/me', { instructions: null });
+    await change(user, 'PATCH /api/me/personalization', { instructions: null });
     const now = expected.slice(expected.indexOf('\n\n# Now'));
     assert.equal(await systemOf(user, bareId), `House rules of {{mood}}.${now}`);
   } finally {

@@ -49,7 +49,7 @@ test('200 answers: the system text, the parameters and the messages are the prov
   const changes: (() => Promise<unknown>)[] = [
     () => call(admin, 'POST /api/admin/config', { instructions: pick(texts) }),
     () => call(user, 'PATCH /api/projects', { id: projectId, instructions: pick(texts) }),
-    () => call(user, 'PATCH /api/me', { instructions: pick(texts), aboutMe: { name: random() < 0.5 } }),
+    () => call(user, 'PATCH /api/me/personalization', { instructions: pick(texts), aboutMe: { name: random() < 0.5 } }),
     () => call(user, 'PATCH /api/chats', { id: ids[Math.floor(random() * chats)], instructions: pick(texts) }),
     () => call(user, 'PATCH /api/assistants', { id: assistantId, instructions: pick(texts) }),
     () => call(user, 'PATCH /api/chats', { id: ids[1], assistantId: random() < 0.7 ? assistantId : null }),

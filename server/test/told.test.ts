@@ -49,7 +49,7 @@ test('every layer reaches the model as a system message, and a change counts fro
 
   await change(admin, 'POST /api/admin/config', { instructions: 'House rules.' });
   await change(user, 'PATCH /api/projects', { id: project, instructions: 'Metric units.' });
-  await change(user, 'PATCH /api/me', {
+  await change(user, 'PATCH /api/me/personalization', {
     instructions: 'I am {{user_name}}.',
     aboutMe: { name: true, timeZone: 'Asia/Tokyo' },
   });
@@ -69,12 +69,12 @@ test('what the model saw is shown as it was sent, also after all of it has chang
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
-  await change(user, 'PATCH /api/me', { instructions: 'First words.' });
+  await change(user, 'PATCH /api/me/personalization', { instructions: 'First words.' });
   await change(user, 'PATCH /api/chats', { id: chatId, instructions: 'Only here.', parameters: { temperature: 0.3 } });
   const answers: { id: string; sent: Json }[] = [];
   for (const instructions of ['Second words.', 'Third words.', null]) {
     answers.push(await ask(user, chatId));
-    await change(user, 'PATCH /api/me', { instructions });
+    await change(user, 'PATCH /api/me/personalization', { instructions });
   }
   await change(user, 'PATCH /api/chats', { id: chatId, instructions: null, parameters: null });
   const { messages } = await chatDetail(user, chatId);
@@ -137,7 +137,7 @@ test('the parameters of a turn are part of what makes a retry the same', async (
 
 test('instructions are read by their owner: a project’s by its members, nobody else’s by an administrator', async () => {
   const [user, member] = await Promise.all([app.signIn(), app.signIn()]);
-  await change(user, 'PATCH /api/me', { instructions: 'canary-person' });
+  await change(user, 'PATCH /api/me/personalization', { instructions: 'canary-person' });
   const project = (await user.call('POST /api/projects', { name: 'Shared' })).body.project.id;
   await user.call('POST /api/projects/members', { projectId: project, email: member.email, role: 'member' });
   await change(user, 'PATCH /api/projects', { id: project, instructions: 'canary-project' });
@@ -164,7 +164,7 @@ test('too long, and of the wrong kind: what is wrong is named, and the longest t
   const chatId = await createChat(user);
   const long = 'x'.repeat(16_001);
   const routes: [SignedIn, string, object][] = [
-    [user, 'PATCH /api/me', {}],
+    [user, 'PATCH /api/me/personalization', {}],
     [user, 'PATCH /api/chats', { id: chatId }],
     [admin, 'POST /api/admin/config', {}],
   ];
@@ -174,9 +174,9 @@ test('too long, and of the wrong kind: what is wrong is named, and the longest t
     await change(who, route, { ...body, instructions: long.slice(1) });
     await change(who, route, { ...body, instructions: null });
   }
-  const zone = await user.call('PATCH /api/me', { aboutMe: { timeZone: 'Middle/Earth' } });
+  const zone = await user.call('PATCH /api/me/personalization', { aboutMe: { timeZone: 'Middle/Earth' } });
   assert.equal(zone.body.error.details[0].path, 'aboutMe.timeZone');
-  assert.equal((await user.call('PATCH /api/me', {})).status, 400);
+  assert.equal((await user.call('PATCH /api/me/personalization', {})).status, 400);
 });
 
 test('a temporary conversation is answered, but not listed, not found, and has no title of a model', async () => {

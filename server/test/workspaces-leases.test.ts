@@ -36,7 +36,7 @@ after(async () => {
 const query = (text: string) => one.database.database.pool.query(text, [user.id]);
 const age = (interval: string) =>
   query(`update workspaces set last_activity_at = now() - interval '${interval}' where user_id = $1`);
-const status = async () => (await user.call('GET /api/workspace/status')).body;
+const status = async () => (await user.call('GET /api/workspace/usage')).body;
 const sweep = () => workspacesOf(other).sweep();
 
 test('what nobody has used for half an hour is stopped, and says so', async () => {

@@ -25,8 +25,10 @@ test('a workspace is started, told of, and stopped at once; its token lives as l
   assert.equal(started.status, 200, started.text);
   assert.equal(started.body.phase, 'running');
   assert.equal(started.body.ready, true);
-  assert.ok(Date.parse(started.body.idleStopAt) > Date.parse(started.body.startedAt) + 29 * 60_000);
-  assert.ok(started.body.usage.memoryBytes > 0);
+  const { startedAt, idleStopAt, usage, ...status } = (await user.call('GET /api/workspace/usage')).body;
+  assert.deepEqual(status, started.body);
+  assert.ok(Date.parse(idleStopAt) > Date.parse(startedAt) + 29 * 60_000);
+  assert.ok(usage.memoryBytes > 0);
   const pid = runtime.pidOf(user.id);
   assert.equal((await user.call('POST /api/workspace/status')).status, 200);
   assert.equal(runtime.pidOf(user.id), pid, 'a start of what runs starts nothing');

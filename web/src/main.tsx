@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { activateStoredLocale } from './locale.ts';
 import { readInlineConfig, readNonce } from './public-config.ts';
-import { createQueryClient, publicConfigQuery } from './queries.ts';
+import { createQueryClient, maintenanceQuery, publicConfigQuery, releaseQuery } from './queries.ts';
 import { reloadAfterUpdate } from './stale-page.ts';
 import { installTrustedTypes } from './trusted-types.ts';
 
@@ -17,7 +17,12 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queries = createQueryClient();
 const inline = readInlineConfig();
-if (inline) queries.setQueryData(publicConfigQuery.queryKey, inline);
+if (inline) {
+  const { maintenance, version, ...publicConfig } = inline;
+  queries.setQueryData(publicConfigQuery.queryKey, publicConfig);
+  queries.setQueryData(maintenanceQuery.queryKey, { maintenance });
+  queries.setQueryData(releaseQuery.queryKey, { ok: true, version });
+}
 const config = inline ?? (await queries.fetchQuery(publicConfigQuery));
 const { branding } = config;
 

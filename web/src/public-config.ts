@@ -1,7 +1,7 @@
-import type { PublicConfig } from '@homeport/contracts/system';
+import type { PageConfig } from '@homeport/contracts/system';
 
 /** The configuration inside index.html; undefined with the development server, which does not fill it in. */
-export function readInlineConfig(): PublicConfig | undefined {
+export function readInlineConfig(): PageConfig | undefined {
   return parseConfig(document.getElementById('public-config')?.textContent ?? '');
 }
 
@@ -11,10 +11,10 @@ export function readNonce(): string {
   return nonce.startsWith('__') ? '' : nonce;
 }
 
-function parseConfig(text: string): PublicConfig | undefined {
+function parseConfig(text: string): PageConfig | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as PublicConfig) : undefined;
+    return typeof value === 'object' && value !== null ? (value as PageConfig) : undefined;
   } catch {
     return undefined;
   }

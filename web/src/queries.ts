@@ -1,5 +1,3 @@
-import type { OwnUser } from '@homeport/contracts/accounts';
-import type { User } from '@homeport/contracts/fields';
 import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query';
 import { call, listConversations } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -21,9 +19,29 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 });
 
+export const personalizationQuery = queryOptions({
+  queryKey: ['personalization'],
+  queryFn: ({ signal }) => call('GET /api/me/personalization', { signal }),
+  staleTime: 60_000,
+});
+
 export const publicConfigQuery = queryOptions({
   queryKey: ['public-config'],
   queryFn: ({ signal }) => call('GET /api/public-config', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Whether only administrators can write. */
+export const maintenanceQuery = queryOptions({
+  queryKey: ['maintenance'],
+  queryFn: ({ signal }) => call('GET /api/maintenance', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** The release that serves this page. */
+export const releaseQuery = queryOptions({
+  queryKey: ['release'],
+  queryFn: ({ signal }) => call('GET /api/live', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -39,10 +57,17 @@ export const catalogueQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The tiers that models of the own catalogue can have; those of shared models are only in the catalogue. */
+export const tiersQuery = queryOptions({
+  queryKey: [...catalogueQuery.queryKey, 'tiers'],
+  queryFn: ({ signal }) => call('GET /api/model-tiers', { signal }),
+  staleTime: 60_000,
+});
+
 /** Refetched only while somebody looks at it. */
 export const workspaceQuery = queryOptions({
   queryKey: ['workspace'],
-  queryFn: ({ signal }) => call('GET /api/workspace/status', { signal }),
+  queryFn: ({ signal }) => call('GET /api/workspace/usage', { signal }),
   staleTime: 10_000,
 });
 
@@ -75,9 +100,4 @@ export function chatsQuery(filter: { q: string; isArchived: boolean }) {
 
 function isTransient(error: Error): boolean {
   return !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500;
-}
-
-/** A new account as `GET /api/me` returns it: nothing is shared with models yet. */
-export function newAccount(user: User): OwnUser {
-  return { ...user, instructions: null, aboutMe: { name: false, language: null, timeZone: null } };
 }

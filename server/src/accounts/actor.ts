@@ -8,7 +8,7 @@ import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
-type SignedInUser = User & { sessionId: string; tellsModels: boolean; maintenance: string | null };
+type SignedInUser = User & { sessionId: string; maintenance: string | null };
 /** `setCookie` is the renewed cookie, once a day. */
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
 /** `asksMaintenance`: without it the actor's `maintenance` is null. */
@@ -17,7 +17,7 @@ export type FindActor = (
   asksMaintenance: boolean,
 ) => Promise<FoundActor | undefined>;
 
-type ActorRow = UserRow & { sessionId: string; expires_at: Date; tellsModels: boolean; maintenance: string | null };
+type ActorRow = UserRow & { sessionId: string; expires_at: Date; maintenance: string | null };
 
 const columns = {
   sessionId: 's.id',
@@ -30,7 +30,6 @@ const columns = {
   must_change_password: 'u.must_change_password',
   provider_settings_enabled: 'u.provider_settings_enabled',
   mcp_settings_enabled: 'u.mcp_settings_enabled',
-  tellsModels: 'u.instructions is not null or u.about_me is not null',
 };
 
 // Every request runs one of these statements: named, so that each connection parses and plans it once.
@@ -68,8 +67,8 @@ export function createActorFinder(deps: {
     const row = rows[0];
     const now = deps.clock.now();
     if (row === undefined || row.expires_at.getTime() <= now) return undefined;
-    const { sessionId, tellsModels, maintenance } = row;
-    const actor = { ...toUser(row), sessionId, tellsModels, maintenance };
+    const { sessionId, maintenance } = row;
+    const actor = { ...toUser(row), sessionId, maintenance };
     const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
     const renewed =
       due && row.enabled && cookie.remembered && (await renewSession(deps.db, sessionId, row.expires_at, now));

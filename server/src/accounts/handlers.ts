@@ -8,8 +8,8 @@ import { clearedCookie, cookieRule, readSessionCookie, sessionCookie, sessionCoo
 import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
-import { changeOwnUser } from './user-administration.ts';
-import { nothingTold, readOwnUser } from './users.ts';
+import { changePersonalization } from './user-administration.ts';
+import { readPersonalization, renameUser } from './users.ts';
 
 /** The dependencies of the account endpoints. */
 type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
@@ -60,14 +60,25 @@ export const postChangePassword: AccountHandler<'postChangePassword'> = async (d
 };
 
 /** GET /api/me */
-export const getMe: AccountHandler<'getMe'> = async (deps, { actor }) => {
-  const { sessionId: _, maintenance: __, tellsModels, ...user } = actor;
-  return { user: tellsModels === true ? await readOwnUser(deps.db.kysely, actor.id) : { ...user, ...nothingTold } };
+export const getMe: AccountHandler<'getMe'> = (_deps, { actor }) => {
+  // By name: an actor has more than its user may see.
+  const { id, name, email, role, enabled, mustChangePassword, providerSettingsEnabled, mcpSettingsEnabled } = actor;
+  return { user: { id, name, email, role, enabled, mustChangePassword, providerSettingsEnabled, mcpSettingsEnabled } };
 };
 
 /** PATCH /api/me */
-export const patchMe: AccountHandler<'patchMe'> = async (deps, input) => ({
-  user: await changeOwnUser(deps, input.actor.id, input.body, sourceOf(input)),
+export const patchMe: AccountHandler<'patchMe'> = async (deps, { actor, body }) => ({
+  user: await renameUser(deps.db.kysely, actor.id, body.name),
+});
+
+/** GET /api/me/personalization */
+export const getPersonalization: AccountHandler<'getPersonalization'> = async (deps, { actor }) => ({
+  personalization: await readPersonalization(deps.db.kysely, actor.id),
+});
+
+/** PATCH /api/me/personalization */
+export const patchPersonalization: AccountHandler<'patchPersonalization'> = async (deps, input) => ({
+  personalization: await changePersonalization(deps, input.actor.id, input.body, sourceOf(input)),
 });
 
 /** GET /api/me/sessions */

@@ -1,4 +1,4 @@
-import type { OwnUser } from '@homeport/contracts/accounts';
+import type { Personalization } from '@homeport/contracts/accounts';
 import type { ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
@@ -17,10 +17,10 @@ import {
   emailTaken,
   insertUser,
   isEmailTaken,
-  type OwnChange,
+  type PersonalizationChange,
   setSwitches,
   toUser,
-  updateOwnUser,
+  updatePersonalization,
 } from './users.ts';
 
 /** What administrators do with accounts (control-plane-api.md "PATCH /api/admin/users", contract.md section 3). */
@@ -108,20 +108,20 @@ export async function administerUser(
   });
 }
 
-/** Changes what people may change about themselves; the log records only that instructions changed. */
-export async function changeOwnUser(
+/** Changes a person's own layer of the prompt context; the audit log records only that instructions changed. */
+export async function changePersonalization(
   deps: Pick<Deps, 'db'>,
   userId: string,
-  change: OwnChange,
+  change: PersonalizationChange,
   by: AuditSource,
-): Promise<OwnUser> {
+): Promise<Personalization> {
   return inTransaction(deps.db, async (transaction) => {
-    const user = await updateOwnUser(transaction, userId, change);
+    const personalization = await updatePersonalization(transaction, userId, change);
     if (change.instructions !== undefined) {
       const details = { changed: ['instructions'] };
       await recordEvent(transaction, by, { action: 'user.updated', targetType: 'user', targetId: userId, details });
     }
-    return user;
+    return personalization;
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { AboutMe, OwnUser } from '@homeport/contracts/accounts';
+import type { AboutMe, Personalization } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
 import { type Selectable, sql } from 'kysely';
@@ -20,18 +20,14 @@ export type NewUser = {
   emailVerified?: boolean;
 };
 
-/** What users change about themselves; of `aboutMe` only the given members. */
-export type OwnChange = {
-  name?: string | undefined;
+/** A change of a person's own layer of the prompt context; of `aboutMe` only the given members. */
+export type PersonalizationChange = {
   instructions?: string | null | undefined;
   aboutMe?: { [Name in keyof AboutMe]?: AboutMe[Name] | undefined } | undefined;
 };
 
-/** For people who tell models nothing. */
-export const nothingTold: Pick<OwnUser, 'instructions' | 'aboutMe'> = {
-  instructions: null,
-  aboutMe: { name: false, language: null, timeZone: null },
-};
+/** Facts that models get about a person who has chosen none. */
+const noFacts: AboutMe = { name: false, language: null, timeZone: null };
 
 type Deps = { db: Pick<Database, 'kysely'> };
 
@@ -83,31 +79,44 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
   return toUser(row);
 }
 
-/** Reads what only users themselves see of their account. */
-export async function readOwnUser(db: Queryable, userId: string): Promise<OwnUser> {
-  const row = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
-  if (row === undefined) throw userNotFound();
-  return toOwnUser(row);
+/** Renames a user. Throws `not_found`. */
+export async function renameUser(db: Queryable, userId: string, name: string): Promise<User> {
+  return updateUser(db, userId, { name });
 }
 
-/** Throws `not_found`. */
-export async function updateOwnUser(db: Queryable, userId: string, change: OwnChange): Promise<OwnUser> {
-  const { name, instructions, aboutMe } = change;
+/** Reads a person's own layer of the prompt context, which only they can see. Throws `not_found`. */
+export async function readPersonalization(db: Queryable, userId: string): Promise<Personalization> {
+  const row = await db
+    .selectFrom('users')
+    .select(['instructions', 'about_me'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (row === undefined) throw userNotFound();
+  return toPersonalization(row);
+}
+
+/** Changes a person's own layer of the prompt context. Throws `not_found`. */
+export async function updatePersonalization(
+  db: Queryable,
+  userId: string,
+  change: PersonalizationChange,
+): Promise<Personalization> {
+  const { instructions, aboutMe } = change;
   const row = await db
     .updateTable('users')
-    .set({ name, instructions: instructions === undefined ? undefined : instructions || null, updated_at: sql`now()` })
+    .set({ instructions: instructions === undefined ? undefined : instructions || null, updated_at: sql`now()` })
     .$if(aboutMe !== undefined, (query) =>
       query.set({ about_me: sql`coalesce(about_me, '{}') || ${JSON.stringify(aboutMe)}::jsonb` }),
     )
     .where('id', '=', userId)
-    .returningAll()
+    .returning(['instructions', 'about_me'])
     .executeTakeFirst();
   if (row === undefined) throw userNotFound();
-  return toOwnUser(row);
+  return toPersonalization(row);
 }
 
-function toOwnUser(row: Selectable<UsersTable>): OwnUser {
-  return { ...toUser(row), instructions: row.instructions, aboutMe: { ...nothingTold.aboutMe, ...row.about_me } };
+function toPersonalization(row: Pick<Selectable<UsersTable>, 'instructions' | 'about_me'>): Personalization {
+  return { instructions: row.instructions, aboutMe: { ...noFacts, ...row.about_me } };
 }
 
 /** Notes that an identity provider vouches for the user's address. */

@@ -50,14 +50,14 @@ export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> 
   const [own, ownTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
   const show = (provider: Provider) => shownTo(deps, input.actor, provider);
   // An administrator who looks after somebody's catalogue gets what that person may change.
-  if (input.query?.userId !== undefined) return { providers: own.map(show), canEdit, modelTiers: ownTiers, ownTiers };
+  if (input.query?.userId !== undefined) return { providers: own.map(show), canEdit, modelTiers: ownTiers };
   const hasDefault = own.some(({ models }) => models.some(({ isDefault }) => isDefault));
   const [shared, tiers] = await Promise.all([
     listSharedProviders(deps, owner, hasDefault),
     sharedTiers(deps.db.kysely, owner),
   ]);
   const modelTiers = withSharedTiers(ownTiers, tiers);
-  return { providers: [...own, ...shared].map(show), canEdit, modelTiers, ownTiers };
+  return { providers: [...own, ...shared].map(show), canEdit, modelTiers };
 };
 
 /** With whom a provider is shared is for administrators to know. */

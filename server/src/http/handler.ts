@@ -14,14 +14,9 @@ import type { Form } from './form-body.ts';
 
 /**
  * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user and has
- * `tokenHash`, the hash of the token that it showed. `tellsModels`: the user has stored instructions or facts about themselves.
+ * `tokenHash`, the hash of the token that it showed.
  */
-export type Actor = User & {
-  sessionId: string;
-  tokenHash?: string;
-  tellsModels?: boolean;
-  maintenance?: string | null;
-};
+export type Actor = User & { sessionId: string; tokenHash?: string; maintenance?: string | null };
 
 /** What a handler gets, all parsed and permitted. `actor` is set wherever a session is required. */
 export type HandlerInput<E extends EndpointSpec> = {

@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isClientPage } from '@homeport/contracts/client-pages';
-import type { PublicConfig } from '@homeport/contracts/system';
+import type { PageConfig } from '@homeport/contracts/system';
 import { brandedManifest, brandedPage } from './branded-page.ts';
 import { isDocsAddress, serveDocs } from './docs-site.ts';
 
@@ -42,7 +42,7 @@ export type WebClient = {
  */
 export async function createWebClient(
   folder: string,
-  publicConfig: () => Promise<PublicConfig>,
+  publicConfig: () => Promise<PageConfig>,
   previewFrames: (host: string) => string | undefined = () => undefined,
 ): Promise<WebClient> {
   const files = new Set(await listFiles(folder, '/').catch(() => []));

@@ -3,7 +3,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { ZipFile } from 'yazl';
-import { readOwnUser } from '../accounts/users.ts';
+import { readPersonalization } from '../accounts/users.ts';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import { findBlobKey } from '../artifacts/blobs.ts';
 import { readContent } from '../artifacts/contents.ts';
@@ -62,7 +62,9 @@ export async function exportAccount(
 
 async function writeAll(deps: Needs, ownerId: string, archive: Archive): Promise<void> {
   const { kysely } = deps.db;
-  const { name, email, instructions, aboutMe } = await readOwnUser(kysely, ownerId);
+  const of = kysely.selectFrom('users').select(['name', 'email']).where('id', '=', ownerId);
+  const { name, email } = await of.executeTakeFirstOrThrow();
+  const { instructions, aboutMe } = await readPersonalization(kysely, ownerId);
   const exportedAt = new Date(deps.clock.now()).toISOString();
   const about = { format: 'homeport-export', version: 1, exportedAt, user: { name, email, instructions, aboutMe } };
   await archive.json('homeport.json', about);

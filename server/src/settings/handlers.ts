@@ -5,15 +5,22 @@ import { ownOrigin } from '../http/origin.ts';
 import type { Platform } from '../platform.ts';
 import { redirectUri } from './oidc-provider.ts';
 import { testOidc } from './oidc-test.ts';
-import { type PublicConfigDeps, readPublicConfig } from './public-config.ts';
+import { type PublicConfigDeps, readMaintenance, readPageConfig } from './public-config.ts';
 import { getAdminConfig as readAdminConfig, updateAdminConfig } from './settings.ts';
 
 type SettingsDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
 type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<SettingsDeps, (typeof adminEndpoints)[Name]>;
 
 /** GET /api/public-config */
-export const getPublicConfig: Handler<PublicConfigDeps, typeof systemEndpoints.getPublicConfig> = (deps) =>
-  readPublicConfig(deps);
+export const getPublicConfig: Handler<PublicConfigDeps, typeof systemEndpoints.getPublicConfig> = async (deps) => {
+  const { maintenance: _, version: __, ...config } = await readPageConfig(deps);
+  return config;
+};
+
+/** GET /api/maintenance */
+export const getMaintenance: Handler<PublicConfigDeps, typeof systemEndpoints.getMaintenance> = async (deps) => ({
+  maintenance: await readMaintenance(deps),
+});
 
 /** GET /api/admin/config */
 export const getAdminConfig: AdminHandler<'getAdminConfig'> = (deps) => readAdminConfig(deps);

@@ -1,4 +1,4 @@
-import type { PublicConfig } from '@homeport/contracts/system';
+import type { Maintenance, PageConfig } from '@homeport/contracts/system';
 import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
@@ -10,10 +10,10 @@ export type PublicConfigDeps = {
 };
 
 /**
- * What a browser needs before sign-in: no credentials, no user data (control-plane-api.md "Public"). One statement,
- * nothing cached.
+ * The configuration that a browser needs before sign-in: no credentials, no user data (control-plane-api.md "Public").
+ * One statement, nothing cached.
  */
-export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicConfig> {
+export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig> {
   const { config, db } = deps;
   const row = await db.kysely
     .selectFrom('installation')
@@ -38,7 +38,18 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
     sso: oidc.enabled ? { providerKey: oidc.providerKey, label: oidc.label } : null,
     edition: config.edition,
     limits: { artifactMaxUploadBytes: config.artifactMaxUploadBytes },
-    maintenance: row.since === null ? null : { since: row.since.toISOString(), message: row.message },
+    maintenance: toMaintenance(row),
     version: config.version,
   };
+}
+
+/** Reads since when only administrators can write; null outside maintenance. */
+export async function readMaintenance({ db }: Pick<PublicConfigDeps, 'db'>): Promise<Maintenance> {
+  return toMaintenance(
+    await db.kysely.selectFrom('maintenance').select(['since', 'message']).executeTakeFirstOrThrow(),
+  );
+}
+
+function toMaintenance({ since, message }: { since: Date | null; message: string | null }): Maintenance {
+  return since === null ? null : { since: since.toISOString(), message };
 }

@@ -1,10 +1,14 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
+import { plainStatus } from './status.ts';
 
 type Endpoints = typeof endpoints;
 
-export const getWorkspaceStatus: Handler<Deps, Endpoints['getWorkspaceStatus']> = ({ workspaces }, { actor }) =>
+export const getWorkspaceStatus: Handler<Deps, Endpoints['getWorkspaceStatus']> = async ({ workspaces }, { actor }) =>
+  plainStatus(await workspaces.status(actor.id));
+
+export const getWorkspaceUsage: Handler<Deps, Endpoints['getWorkspaceUsage']> = ({ workspaces }, { actor }) =>
   workspaces.status(actor.id);
 
 export const postWorkspaceStatus: Handler<Deps, Endpoints['postWorkspaceStatus']> = async (
@@ -12,7 +16,7 @@ export const postWorkspaceStatus: Handler<Deps, Endpoints['postWorkspaceStatus']
   { actor, request },
 ) => {
   await workspaces.start(actor.id, request.signal);
-  return workspaces.status(actor.id);
+  return plainStatus(await workspaces.status(actor.id));
 };
 
 export const deleteWorkspaceStatus: Handler<Deps, Endpoints['deleteWorkspaceStatus']> = async (
@@ -20,5 +24,5 @@ export const deleteWorkspaceStatus: Handler<Deps, Endpoints['deleteWorkspaceStat
   { actor },
 ) => {
   await workspaces.stop(actor.id);
-  return workspaces.status(actor.id);
+  return plainStatus(await workspaces.status(actor.id));
 };

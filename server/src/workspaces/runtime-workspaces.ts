@@ -1,5 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceUsage } from '@homeport/contracts/workspace';
 import type { Timer } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { unlessAborted, waitAtMost } from '../waits.ts';
@@ -9,7 +9,7 @@ import { findWorkspaceUser, type TokenKind } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
 import { findWorkspace, readWorkspace, touchingUnlessRecent, useRunning, type WorkspaceState } from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
-import { statusOf } from './status.ts';
+import { usageStatus } from './status.ts';
 import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
 import type { WorkspaceTimings } from './timings.ts';
 import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
@@ -53,14 +53,14 @@ export class RuntimeWorkspaces implements Workspaces {
     return this.#deps.runtime.kind;
   }
 
-  async status(userId: string): Promise<WorkspaceStatus> {
+  async status(userId: string): Promise<WorkspaceUsage> {
     const state = await findWorkspace(this.#deps, userId);
-    if (state?.phase !== 'running') return statusOf(this.mode, this.#deps.idleMs, state, undefined);
+    if (state?.phase !== 'running') return usageStatus(this.mode, this.#deps.idleMs, state, undefined);
     const health = await this.#daemonOf(state)
       .health(AbortSignal.timeout(this.timings.statusHealthMs))
       .catch(() => undefined);
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
-    const status = statusOf(this.mode, this.#deps.idleMs, state, health);
+    const status = usageStatus(this.mode, this.#deps.idleMs, state, health);
     // Only there does asking cost nothing.
     const { detail } = this.#deps.runtime.kind === 'local' ? await this.#deps.runtime.status(userId) : {};
     if (detail !== undefined) status.message ??= detail;

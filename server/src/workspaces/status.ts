@@ -1,15 +1,20 @@
 import type { DaemonHealth } from '@homeport/contracts/daemon';
-import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceMode, WorkspaceStatus, WorkspaceUsage } from '@homeport/contracts/workspace';
 import type { StopReason, WorkspaceState } from './rows.ts';
 import { backgroundMs } from './timings.ts';
 
-/** A workspace's status for its owner. `health` is undefined if it is running but does not answer. */
-export function statusOf(
+/** The members of the status that the endpoint of the specification has (contract.md section 8). */
+export function plainStatus({ phase, ready, mode, message }: WorkspaceUsage): WorkspaceStatus {
+  return { phase, ready, mode, ...messageOf(message) };
+}
+
+/** A workspace's status and use for its owner. `health` is undefined if it is running but does not answer. */
+export function usageStatus(
   mode: WorkspaceMode,
   idleMs: number,
   state: WorkspaceState | undefined,
   health: DaemonHealth | undefined,
-): WorkspaceStatus {
+): WorkspaceUsage {
   if (state === undefined || state.phase === 'stopped' || state.phase === 'stopping') {
     return { phase: 'stopped', ready: false, mode, ...messageOf(whyStopped(state, idleMs)) };
   }
@@ -25,7 +30,7 @@ export function statusOf(
   };
 }
 
-function usageOf({ usage }: DaemonHealth): NonNullable<WorkspaceStatus['usage']> {
+function usageOf({ usage }: DaemonHealth): NonNullable<WorkspaceUsage['usage']> {
   const { full: _told, ...numbers } = usage;
   return numbers;
 }

@@ -1,4 +1,4 @@
-import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceMode, WorkspaceUsage } from '@homeport/contracts/workspace';
 import type { Daemon } from './daemon.ts';
 import type { TokenKind, WorkspaceUser } from './identity.ts';
 import type { WorkspaceTimings } from './timings.ts';
@@ -24,7 +24,7 @@ export type Workspaces = {
   /** Why workspaces are off, or what an administrator should know; undefined if all is well. */
   readonly notice: string | undefined;
   readonly timings: Pick<WorkspaceTimings, 'notesMs'>;
-  status(userId: string): Promise<WorkspaceStatus>;
+  status(userId: string): Promise<WorkspaceUsage>;
   /** Throws `workspace_disabled`, `workspace_start_timeout`. An aborted wait does not end the start. */
   start(userId: string, signal?: AbortSignal): Promise<void>;
   /** At once, whatever holds it. */

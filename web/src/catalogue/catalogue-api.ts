@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { type CallOptions, call } from '../api.ts';
-import { catalogueQuery } from '../queries.ts';
+import { catalogueQuery, tiersQuery } from '../queries.ts';
 
 /** The person whose catalogue an administrator edits (community edition). */
 export type CatalogueOwner = { userId: string; name: string };
@@ -26,12 +26,17 @@ export function useCatalogueApi(): CatalogueApi {
 type Body<R extends Parameters<typeof call>[0]> = CallOptions<R> extends { body?: infer B } ? B : never;
 
 function catalogueApi(userId: string | undefined) {
-  if (userId === undefined) return { query: catalogueQuery, ...ownCalls };
+  if (userId === undefined) return { query: catalogueQuery, tiersQuery, ...ownCalls };
   const query = { userId };
   return {
     query: queryOptions({
       queryKey: [...catalogueQuery.queryKey, userId],
       queryFn: ({ signal }) => call('GET /api/admin/providers', { query, signal }),
+      staleTime: 15_000,
+    }),
+    tiersQuery: queryOptions({
+      queryKey: [...catalogueQuery.queryKey, userId, 'tiers'],
+      queryFn: ({ signal }) => call('GET /api/admin/model-tiers', { query, signal }),
       staleTime: 15_000,
     }),
     createProvider: (body: Body<'POST /api/providers'>) => call('POST /api/admin/providers', { query, body }),

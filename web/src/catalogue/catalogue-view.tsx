@@ -10,13 +10,25 @@ import classes from './catalogue-view.module.css';
 export type Catalogue = NonNullable<ReturnType<typeof useCatalogue>>;
 
 export function useCatalogue() {
-  return useQuery(useCatalogueApi().query).data;
+  return useCatalogueWithTiers().data;
+}
+
+/** The catalogue with `ownTiers`: those that its own models can have, without the tiers of shared models. */
+function useCatalogueWithTiers() {
+  const api = useCatalogueApi();
+  const catalogue = useQuery(api.query);
+  const tiers = useQuery(api.tiersQuery);
+  return {
+    data: catalogue.data && tiers.data ? { ...catalogue.data, ownTiers: tiers.data.modelTiers } : undefined,
+    error: catalogue.error ?? tiers.error,
+    refetch: () => Promise.all([catalogue.refetch(), tiers.refetch()]),
+  };
 }
 
 /** The catalogue once it is loaded, below a notice if it cannot be changed. */
 export function CatalogueView({ children }: { children: (catalogue: Catalogue) => ReactNode }) {
   const t = useText();
-  const { data, error, refetch } = useQuery(useCatalogueApi().query);
+  const { data, error, refetch } = useCatalogueWithTiers();
   const { data: config } = useQuery(publicConfigQuery);
   if (data) {
     return (

@@ -14,7 +14,7 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useBranding } from '../frame/branding.ts';
 import { i18n, useText } from '../i18n.ts';
-import { meQuery, newAccount } from '../queries.ts';
+import { meQuery } from '../queries.ts';
 import { EntryPage } from './entry-page.tsx';
 
 type Invited = { email: string; name: string | null; expiresAt: string };
@@ -89,7 +89,7 @@ function RedeemForm({
         const { user } = await call('PUT /api/invitations', { body: { token, name: name.trim(), password } });
         // Somebody else's data in this browser does not belong to the new account.
         queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== 'public-config' && key !== 'invitation' });
-        queries.setQueryData(meQuery.queryKey, { user: newAccount(user) });
+        queries.setQueryData(meQuery.queryKey, { user });
         router.history.replace('/');
       } catch (error) {
         if (error instanceof ApiFailure && isFinal(error)) return onRefused(error);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Wrench } from 'lucide-react';
 import { useText } from '../i18n.ts';
-import { publicConfigQuery } from '../queries.ts';
+import { maintenanceQuery } from '../queries.ts';
 import classes from './signed-in-frame.module.css';
 
 const lookMs = 30_000;
@@ -10,7 +10,7 @@ const lookMs = 30_000;
 export function MaintenanceBanner() {
   const t = useText();
   const { data } = useQuery({
-    ...publicConfigQuery,
+    ...maintenanceQuery,
     refetchOnWindowFocus: 'always',
     refetchInterval: (query) => (query.state.data?.maintenance ? lookMs : false),
   });

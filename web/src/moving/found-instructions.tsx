@@ -6,6 +6,7 @@ import { failureText } from '../failure-text.ts';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { personalizationQuery } from '../queries.ts';
 import classes from './moving.module.css';
 
 /** Offers the instructions of an archive, once: where they are the person's own already, nothing is shown. */
@@ -13,15 +14,12 @@ export function FoundInstructions({ text }: { text: string }) {
   const t = useText();
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);
-  const { data } = useQuery({
-    queryKey: ['own-instructions'],
-    queryFn: ({ signal }) => call('GET /api/me', { signal }),
-  });
-  if (!data || data.user.instructions === text) return null;
+  const { data } = useQuery({ ...personalizationQuery, staleTime: 0 });
+  if (!data || data.personalization.instructions === text) return null;
   const save = async () => {
     setAsking(false);
     try {
-      await call('PATCH /api/me', { body: { instructions: text } });
+      await call('PATCH /api/me/personalization', { body: { instructions: text } });
       showToast(t('moving.instructionsDone'));
       await queries.invalidateQueries();
     } catch (failure) {
@@ -37,7 +35,7 @@ export function FoundInstructions({ text }: { text: string }) {
         size="compact-sm"
         variant="default"
         onClick={() => {
-          if (data.user.instructions === null) void save();
+          if (data.personalization.instructions === null) void save();
           else setAsking(true);
         }}
       >

@@ -1,7 +1,7 @@
 import '../forms/forms.css';
 import '../forms/switch.css';
 import '../instructions/instructions-texts.ts';
-import type { OwnUser } from '@homeport/contracts/accounts';
+import type { Personalization } from '@homeport/contracts/accounts';
 import { NativeSelect, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -16,33 +16,40 @@ import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { i18n, useText } from '../i18n.ts';
 import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
-import { meQuery } from '../queries.ts';
+import { personalizationQuery } from '../queries.ts';
 import { browserLocale, languageChoices, timeZoneChoices } from './locale-choices.ts';
 
 /** '' is not shared. */
 type Values = { instructions: string; name: boolean; language: string; timeZone: string };
 
-/** What the signed-in user tells models: instructions, and facts about themselves. */
-export function PersonalizationForm({ user }: { user: OwnUser }) {
+/** The signed-in user's instructions for models, and the facts about themselves that models get. */
+export function PersonalizationForm({
+  userName,
+  personalization,
+}: {
+  userName: string;
+  personalization: Personalization;
+}) {
   const t = useText();
   const queries = useQueryClient();
-  const [initialValues] = useState(() => valuesOf(user));
+  const [initialValues] = useState(() => valuesOf(personalization));
   const { form, formProps, isBusy, failure } = useApiForm<Values>({
     initialValues,
     validate: ({ instructions }) => ({ instructions: instructionsFault(instructions, t) }),
     fieldOf: (path) => path.replace(/^aboutMe\./, ''),
     submit: async ({ instructions, name, language, timeZone }) => {
       const aboutMe = { name, language: language || null, timeZone: timeZone || null };
-      const answer = await call('PATCH /api/me', { body: { instructions: instructionsBody(instructions), aboutMe } });
-      queries.setQueryData(meQuery.queryKey, answer);
-      form.setValues(valuesOf(answer.user));
+      const body = { instructions: instructionsBody(instructions), aboutMe };
+      const answer = await call('PATCH /api/me/personalization', { body });
+      queries.setQueryData(personalizationQuery.queryKey, answer);
+      form.setValues(valuesOf(answer.personalization));
       showToast(t('form.saved'));
     },
   });
   const { values } = form;
   return (
     <form {...formProps} className={formClasses.form}>
-      <UnsavedGuard isDirty={JSON.stringify(values) !== JSON.stringify(valuesOf(user))} />
+      <UnsavedGuard isDirty={JSON.stringify(values) !== JSON.stringify(valuesOf(personalization))} />
       <Card title={t('personal.instructions')} text={t('personal.instructionsText')}>
         <InstructionsField
           label={t('personal.label')}
@@ -56,7 +63,7 @@ export function PersonalizationForm({ user }: { user: OwnUser }) {
         <div className={formClasses.form}>
           <Switch
             label={t('personal.shareName')}
-            description={t('personal.shareNameHint', { name: user.name })}
+            description={t('personal.shareNameHint', { name: userName })}
             checked={values.name}
             onChange={(event) => form.setFieldValue('name', event.currentTarget.checked)}
           />
@@ -132,7 +139,7 @@ function TimeZoneFields({ value, onChange, error }: FieldsProps) {
   );
 }
 
-function valuesOf({ instructions, aboutMe }: OwnUser): Values {
+function valuesOf({ instructions, aboutMe }: Personalization): Values {
   return {
     instructions: instructions ?? '',
     name: aboutMe.name,

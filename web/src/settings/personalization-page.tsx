@@ -3,18 +3,24 @@ import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { meQuery } from '../queries.ts';
+import { meQuery, personalizationQuery } from '../queries.ts';
 import { PersonalizationForm } from './personalization-form.tsx';
 
 /** `/settings/personalization` */
 export function PersonalizationPage() {
   const t = useText();
-  const { data, error } = useQuery(meQuery);
+  const { data: me, error: meError } = useQuery(meQuery);
+  const { data, error: ownError } = useQuery(personalizationQuery);
+  const error = meError ?? ownError;
   return (
     <Section title={t('settings.personalization')} text={t('personal.text')}>
-      {data ? <PersonalizationForm key={data.user.id} user={data.user} /> : null}
-      {error && !data ? <FormFailure failure={error} /> : null}
-      {data || error ? null : <Loading />}
+      {me && data ? (
+        <PersonalizationForm key={me.user.id} userName={me.user.name} personalization={data.personalization} />
+      ) : error ? (
+        <FormFailure failure={error} />
+      ) : (
+        <Loading />
+      )}
     </Section>
   );
 }

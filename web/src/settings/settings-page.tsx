@@ -7,7 +7,7 @@ import { useId, useState } from 'react';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { administrationSections, ownSections, type SettingsSection } from '../frame/settings-sections.ts';
 import { useText } from '../i18n.ts';
-import { publicConfigQuery } from '../queries.ts';
+import { releaseQuery } from '../queries.ts';
 import classes from './settings-page.module.css';
 
 /** `/settings/*`: the list of sections, and the chosen one. */
@@ -48,10 +48,10 @@ export function SettingsPage() {
   );
 }
 
-/** Which release this is. */
+/** The release's version. */
 function Version() {
   const t = useText();
-  const { data } = useQuery(publicConfigQuery);
+  const { data } = useQuery(releaseQuery);
   return data?.version ? <p className={classes.version}>{t('settings.version', { version: data.version })}</p> : null;
 }
 

@@ -10,7 +10,7 @@ import { emailFault, nameFault, newPasswordFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
-import { meQuery, newAccount, publicConfigQuery } from '../queries.ts';
+import { meQuery, publicConfigQuery } from '../queries.ts';
 
 /** Creates the first administrator. `onClosed` is called if somebody else was faster. */
 export function AdministratorForm({ claimRequired, onClosed }: { claimRequired: boolean; onClosed: () => void }) {
@@ -30,7 +30,7 @@ export function AdministratorForm({ claimRequired, onClosed }: { claimRequired: 
         const { user } = await call('POST /api/setup', {
           body: { name: name.trim(), email: email.trim(), password, ...claim },
         });
-        queries.setQueryData(meQuery.queryKey, { user: newAccount(user) });
+        queries.setQueryData(meQuery.queryKey, { user });
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.code !== 'setup_closed') throw error;
         onClosed();

@@ -13,7 +13,7 @@ import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { useBranding } from '../frame/branding.ts';
 import { useText } from '../i18n.ts';
-import { catalogueQuery, publicConfigQuery } from '../queries.ts';
+import { catalogueQuery, publicConfigQuery, tiersQuery } from '../queries.ts';
 import { AdministratorForm } from './administrator-form.tsx';
 import { SetupSteps } from './setup-steps.tsx';
 
@@ -54,10 +54,12 @@ function AccountStep({ claimRequired }: { claimRequired: boolean }) {
 
 function CatalogueSteps() {
   const t = useText();
-  const { data, error } = useQuery(catalogueQuery);
+  const { data, error: catalogueError } = useQuery(catalogueQuery);
+  const { data: tiers, error: tiersError } = useQuery(tiersQuery);
+  const error = catalogueError ?? tiersError;
   const [chosenStep, setStep] = useState<Step>();
   const [saved, setSaved] = useState<{ id: string; found: readonly ListedModel[] | undefined }>();
-  if (!data) {
+  if (!data || !tiers) {
     return (
       <EntryPage isWide title={t('setup.providerTitle')} above={<SetupSteps step={1} />}>
         {error ? <FormFailure failure={error} /> : <Loader aria-label={t('app.loading')} />}
@@ -79,7 +81,7 @@ function CatalogueSteps() {
       >
         <ModelChooser
           provider={provider}
-          tiers={data.ownTiers}
+          tiers={tiers.modelTiers}
           found={saved?.found}
           submitLabel={(count) => t('setup.modelsAction', { count })}
           onAdded={() => setStep('done')}

@@ -1,4 +1,4 @@
-import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceUsage } from '@homeport/contracts/workspace';
 import { Button } from '@mantine/core';
 import { Square } from 'lucide-react';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
 /** The phase, what the workspace uses, when it stops by itself, and a button to stop it now. */
-export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
+export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceUsage }) {
   const t = useText();
   const [isAsking, setAsking] = useState(false);
   const { isStarting, isStopping } = workspace;
@@ -51,7 +51,7 @@ export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; 
   );
 }
 
-function Use({ usage }: { usage: NonNullable<WorkspaceStatus['usage']> }) {
+function Use({ usage }: { usage: NonNullable<WorkspaceUsage['usage']> }) {
   const t = useText();
   const { memoryBytes, memoryLimitBytes, processes, homeBytes, homeBytesLimit, homeFiles, homeFilesLimit } = usage;
   const ofLimit = (used: string, limit: number | null, show: (value: number) => string): string =>

@@ -1,4 +1,4 @@
-import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceStatus, WorkspaceUsage } from '@homeport/contracts/workspace';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { call, startWorkspace } from '../api.ts';
@@ -12,7 +12,7 @@ import { filesKey } from './workspace-files.ts';
 const ask = { starting: 1_000, else: 10_000 };
 
 export type WorkspaceControl = {
-  status: WorkspaceStatus | undefined;
+  status: WorkspaceUsage | undefined;
   /** Why the state is not known. */
   error: unknown;
   /** Why the last start failed. */
@@ -32,8 +32,12 @@ export type WorkspaceControl = {
 export function useWorkspace(): WorkspaceControl {
   const t = useText();
   const queries = useQueryClient();
-  const keep = (status: WorkspaceStatus) => queries.setQueryData(workspaceQuery.queryKey, status);
   const settled = () => queries.invalidateQueries({ queryKey: workspaceQuery.queryKey });
+  const keep = (status: WorkspaceStatus) => {
+    queries.setQueryData(workspaceQuery.queryKey, status);
+    // The answer of a start or stop has no usage.
+    void settled();
+  };
   const starting = useMutation({ mutationFn: startWorkspace, onSuccess: keep, onError: settled });
   const stopping = useMutation({
     mutationFn: () => call('DELETE /api/workspace/status', {}),

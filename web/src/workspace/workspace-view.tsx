@@ -2,7 +2,7 @@ import './previews-texts.ts';
 import './workspace-texts.ts';
 import '../files/files-texts.ts';
 import '../page-texts.ts';
-import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceUsage } from '@homeport/contracts/workspace';
 import { Activity, AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
 import { formatSize } from '../files/file-look.ts';
@@ -102,7 +102,7 @@ export function WorkspaceView({
 }
 
 /** Nothing can be written, in the reader's language where the reason is the space. */
-function Full({ status }: { status: WorkspaceStatus }) {
+function Full({ status }: { status: WorkspaceUsage }) {
   const t = useText();
   const { usage, message } = status;
   if (message === undefined) return null;
