@@ -1,14 +1,33 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
-/** The process's log: one JSON object per line. Errors go into the member `cause`. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+/** True for a line that others already stand for; asked about warnings and errors by their first argument. */
+export type HidesLine = (details: unknown) => boolean;
+
+/**
+ * The process's log: one JSON object per line. Errors go into the member `cause`. Lines that `hides` names are written
+ * at level debug.
+ */
+export function createLogger(level: string, destination?: DestinationStream, hides?: HidesLine): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { cause: describeError, err: describeError },
+    ...(hides === undefined ? {} : { hooks: hidingHooks(hides) }),
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+const warnLevel = 40;
+
+/** Options of pino that write the lines which `hides` names at level debug. */
+export function hidingHooks(hides: HidesLine): NonNullable<LoggerOptions['hooks']> {
+  return {
+    logMethod(args, method, level) {
+      if (level >= warnLevel && hides(args[0])) this.debug(...args);
+      else method.apply(this, args);
+    },
+  };
 }
 
 const deepest = 3;

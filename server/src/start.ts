@@ -8,6 +8,7 @@ import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
+import { Outage } from './db/outage.ts';
 import { type Database, type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
 import { databaseProblem } from './db/problems.ts';
 import type { Deps } from './deps.ts';
@@ -36,7 +37,8 @@ const embeddedPoolMax = 50;
 
 async function main(config: Config): Promise<void> {
   prepareDataDir(config);
-  const log = createLogger(config.logLevel);
+  const outage = new Outage();
+  const log = createLogger(config.logLevel, undefined, (details) => outage.hides(details));
   for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
   await watchDescriptors(log);
   installLastResort(log);
@@ -53,7 +55,7 @@ async function main(config: Config): Promise<void> {
       ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal, meanwhile })
       : undefined;
   try {
-    await serve(config, log, stopping.signal, embedded?.connection);
+    await serve(config, { log, outage }, stopping.signal, embedded?.connection);
   } finally {
     await embedded?.stop();
   }
@@ -66,7 +68,7 @@ const loadService = () => import('./service.ts');
 /** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */
 async function serve(
   config: Config,
-  log: Logger,
+  { log, outage }: { log: Logger; outage: Outage },
   stopping: AbortSignal,
   embedded: DatabaseConnection | undefined,
 ): Promise<void> {
@@ -75,7 +77,7 @@ async function serve(
   const connection = embedded ?? config.databaseUrl ?? '';
   const tracing = await createTracing(config, log);
   const trace = tracing === noTracing ? {} : { trace: tracing.statement };
-  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, ...trace });
+  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, outage, ...trace });
   try {
     if (!alone && (await lacksLimits(db))) log.warn(config.databaseDirectUrl === undefined ? unnamed : unlimited);
     const replica = await joinReplicas({ db, log, signal: stopping });

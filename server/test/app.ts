@@ -14,10 +14,12 @@ import { type ChatTimings, defaultTimings } from '../src/chat/responses/running-
 import type { FindTools } from '../src/chat/tools/find-tools.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
+import { Outage } from '../src/db/outage.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { StatementTrace } from '../src/db/wire.ts';
 import type { Egress } from '../src/egress/egress.ts';
 import { documentedErrors } from '../src/http/openapi.ts';
+import { hidingHooks } from '../src/logger.ts';
 import { createTracing } from '../src/open-tracing.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
 import { noTracing } from '../src/tracing.ts';
@@ -162,12 +164,16 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   }
   const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
-  const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
+  const outage = new Outage();
+  const hooks = hidingHooks((details) => outage.hides(details));
+  const log =
+    options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug', hooks }, { write: options.log });
   const tracing = await createTracing(config, log);
   const statements = options.trace ?? (tracing === noTracing ? undefined : tracing.statement);
   const trace = statements === undefined ? {} : { trace: statements };
   const alone = options.alone ?? false;
-  const db = openDatabase({ ...database.address, max: 10, alone, log: silentLog, ...trace });
+  const said = options.log === undefined ? silentLog : log;
+  const db = openDatabase({ ...database.address, max: 10, alone, log: said, outage, ...trace });
   if (options.givesUp !== true) waitForConnections(db);
   const service = await createService({
     config,

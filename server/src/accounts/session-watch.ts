@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import type { Clock, Timer } from '../clock.ts';
+import { databaseUnavailable } from '../db/failures.ts';
 import type { Database } from '../db/pool.ts';
 import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
@@ -50,7 +51,7 @@ export class SessionWatch {
     const ids = new Set([...this.#watched].map(({ id }) => id));
     try {
       const { db, clock } = this.#deps;
-      const limit = { clock, milliseconds: checkWithinMs, tooLate: () => new Error('no answer in time') };
+      const limit = { clock, milliseconds: checkWithinMs, tooLate: () => databaseUnavailable() };
       const live = await within(limit, () => this.#findLive(db, [...ids], clock.now()));
       for (const { id, end } of [...this.#watched]) {
         if (ids.has(id) && !live.has(id)) end(new ApiError('unauthorized', 'Sign in first'));

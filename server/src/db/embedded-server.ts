@@ -19,6 +19,8 @@ export type ServerPlan = {
   runAs: RunAs;
   log: DatabaseLog;
   settings?: Record<string, string>;
+  /** PostgreSQL's errors that are in the log already; emptied once it answers. */
+  reported?: Set<string>;
   /** Called once PostgreSQL has been started, before it answers: for what can be done at the same time. */
   meanwhile?: (() => void) | undefined;
 };
@@ -200,10 +202,20 @@ function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => strin
       lines.push(output);
       if (lines.length > 20) lines.shift();
       const serious = /^(WARNING|ERROR|FATAL|PANIC):|^LOG: +out of file descriptors/.test(output);
-      if (serious) plan.log.warn({ output }, 'postgres');
+      if (serious && isNew(output, plan.reported)) plan.log.warn({ output }, 'postgres');
       else plan.log.debug({ output }, 'postgres');
     });
   return { child, tail: () => lines };
+}
+
+const reportedMax = 100;
+
+/** After a crash PostgreSQL repeats some errors for every connection and every attempt to start. */
+function isNew(output: string, reported: Set<string> | undefined): boolean {
+  if (reported === undefined) return true;
+  if (reported.has(output)) return false;
+  if (reported.size < reportedMax) reported.add(output);
+  return true;
 }
 
 async function connect(socketDir: string): Promise<Client | undefined> {

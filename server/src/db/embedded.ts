@@ -54,6 +54,7 @@ export async function startEmbedded(options: {
     log,
     settings: options.settings,
     meanwhile: options.meanwhile,
+    reported: new Set(),
   };
   const supervisor = new Supervisor(plan, stopping);
   try {
@@ -154,6 +155,7 @@ class Supervisor {
       this.#plan.socketDir = server.socketDir;
     }
     this.#server = server;
+    this.#plan.reported?.clear();
     server.client.once('end', () => this.#lost(server));
     await ensureDatabase(server.client);
     const milliseconds = Math.round(systemClock.elapsed() - startedAt);
@@ -170,12 +172,17 @@ class Supervisor {
 
   async #recover(): Promise<void> {
     const { signal } = this.#stopping;
+    const { log } = this.#plan;
+    let reported: string | undefined;
     for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, slowestRestartMs)) {
       try {
         return await this.attach(signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#plan.log.error({ error: String(error), retryInMs: waitMs }, 'the database could not be started');
+        const reason = String(error);
+        const say = reason === reported ? log.debug : log.error;
+        say.call(log, { error: reason, retryInMs: waitMs }, 'the database could not be started; trying again');
+        reported = reason;
         await systemClock.sleep(waitMs, signal).catch(() => undefined);
       }
     }

@@ -36,6 +36,8 @@ export class PatientPool extends Pool {
   #isOpening = false;
   #openedAt = Number.NEGATIVE_INFINITY;
   #returnedAt = Number.NEGATIVE_INFINITY;
+  /** Called with each error of connecting. */
+  onFailure: (error: Error) => void = () => undefined;
   /** Beyond the first three, since one came back. */
   #openedSince = 0;
 
@@ -91,6 +93,7 @@ export class PatientPool extends Pool {
     this.#isOpening = true;
     if (this.totalCount >= busyAtOnce) this.#openedSince++;
     super.connect((error, client, release) => {
+      if (error !== undefined) this.onFailure(error);
       this.#isOpening = false;
       this.#openedAt = this.#clock.elapsed();
       this.#serveNext();

@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import { version } from '../config.ts';
 import { within } from '../waits.ts';
 import { databaseUnavailable } from './failures.ts';
+import { Outage } from './outage.ts';
 import { PatientPool } from './patient-pool.ts';
 import { rememberColumns, type TypeParsers } from './prepared-query.ts';
 import { isRead, SharedReads } from './shared-reads.ts';
@@ -48,6 +49,8 @@ const statementTimeoutMs = 10_000;
 const idleInTransactionTimeoutMs = 20_000;
 // Longer than every server-side limit above, so silence for this long on a busy connection means a dead peer.
 const silentSocketTimeoutMs = 30_000;
+/** The pool's error where all connections stay busy, which says nothing about the database. */
+const acquireTimeout = 'timeout exceeded when trying to connect';
 const int8Oid = 20;
 
 const parserOf: TypeParsers = (oid) => (oid === int8Oid ? Number : types.getTypeParser(oid));
@@ -67,10 +70,12 @@ export function openDatabase(options: {
   max?: number;
   alone?: boolean;
   log: DatabaseLog;
+  /** Tells when the database is away; it has one of its own by default. */
+  outage?: Outage;
   /** Runs every statement of the pool and of Kysely, but none of `openClient`. */
   trace?: StatementTrace;
 }): Database {
-  const { log, direct } = options;
+  const { log, direct, outage = new Outage() } = options;
   const isPooled = direct !== undefined;
   const base: ClientConfig = {
     ...addressOf(options.connection),
@@ -101,7 +106,13 @@ export function openDatabase(options: {
     max: options.max ?? 10,
     idleTimeoutMillis: 30_000,
   });
-  watchConnections(pool, log);
+  pool.onFailure = (error) => {
+    outage.mark(error);
+    if (error.message !== acquireTimeout) outage.suspect(error);
+  };
+  watchConnections(pool, log, outage);
+  // A database that was never there has no outage.
+  pool.once('connect', () => outage.watch({ log, probe: () => probe({ ...base, pipeline: false }) }));
   pool.on('connect', (client) => {
     if (isPooled) return;
     // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive
@@ -121,13 +132,18 @@ export function openDatabase(options: {
     async openClient(use) {
       const own = direct === undefined ? base : { ...base, ...addressOf(direct) };
       const client = new Client(use === 'copying' ? { ...own, pipeline: false } : own);
-      client.on('error', (error) => log.warn({ error: error.message }, 'database connection lost'));
+      client.on('error', (error) => {
+        log.debug({ error: error.message }, 'database connection lost');
+        outage.mark(error);
+        outage.suspect(error);
+      });
       await client.connect();
       // Where limits belong to the role, it has them as well.
       if (isPooled) await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
       return client;
     },
     async close() {
+      outage.stop();
       // Kysely ends the pool only if it was used.
       await kysely.destroy();
       if (!pool.ending) await pool.end();
@@ -250,17 +266,36 @@ export async function pingDatabase(db: Database, timeoutMs: number): Promise<voi
   }
 }
 
+/** Opens a connection, which must answer, and closes it. */
+async function probe(config: ClientConfig): Promise<void> {
+  const client = new Client({ ...config, query_timeout: connectTimeoutMs });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    // A silent peer would keep it open.
+    client.end().catch(() => undefined);
+    if (client.connection.stream instanceof Socket) client.connection.stream.destroySoon();
+  }
+}
+
 /** Keeps lost connections from crashing the process, and drops a busy connection whose peer has fallen silent. */
-function watchConnections(pool: Pool, log: DatabaseLog): void {
+function watchConnections(pool: Pool, log: DatabaseLog, outage: Outage): void {
   const busy = new WeakSet<object>();
   pool.on('acquire', (client) => busy.add(client));
   pool.on('release', (_error, client) => busy.delete(client));
   pool.on('error', (error) => {
-    if (!pool.ending) log.warn({ error: error.message }, 'idle database connection lost');
+    if (pool.ending) return;
+    log.debug({ error: error.message }, 'idle database connection lost');
+    outage.suspect(error);
   });
   pool.on('connect', (client) => {
     // The pool listens for errors only while a client is idle.
-    client.on('error', (error) => log.debug({ error: error.message }, 'database connection lost'));
+    client.on('error', (error) => {
+      outage.mark(error);
+      log.debug({ error: error.message }, 'database connection lost');
+    });
     const { stream } = client.connection;
     if (!(stream instanceof Socket)) return;
     stream.setTimeout(silentSocketTimeoutMs, () => {

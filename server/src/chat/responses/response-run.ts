@@ -6,7 +6,7 @@ import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
-import { isDatabaseUnavailable, mayPass } from '../../db/failures.ts';
+import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/failures.ts';
 import type { Documents } from '../../documents/documents.ts';
 import type { Platform } from '../../platform.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
@@ -152,7 +152,10 @@ export class ResponseRun {
     if (this.#isMade || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
-    log.warn({ responseId: this.response.id }, 'a lease expired because the database was unreachable for too long');
+    log.warn(
+      { responseId: this.response.id, cause: databaseUnavailable() },
+      'a lease expired because the database was unreachable for too long',
+    );
     clock.sleep(wordOnLeaseMs, this.#ended.signal).then(
       () => this.#tellInterrupted(),
       () => undefined,
