@@ -39,7 +39,42 @@ const age = (interval: string) =>
 const status = async () => (await user.call('GET /api/workspace/usage')).body;
 const sweep = () => workspacesOf(other).sweep();
 
+/** As a tool, a file, a terminal or a preview does. */
+async function use(): Promise<void> {
+  await (await workspacesOf(one).hold(user.id, 'transfer')).release();
+}
+
+test('a workspace that only messages started is stopped after two minutes, and says so', async () => {
+  await age('119 seconds');
+  await sweep();
+  const running = await status();
+  assert.equal(running.phase, 'running');
+  const left = Date.parse(running.idleStopAt) - Date.now();
+  assert.ok(left > -1_000 && left < 2_000, String(left));
+  await workspacesOf(one).start(user.id);
+  await sweep();
+  assert.equal((await status()).phase, 'running', 'the next message gives it two more');
+  await age('121 seconds');
+  await sweep();
+  const stopped = await status();
+  assert.equal(stopped.phase, 'stopped');
+  assert.match(stopped.message, /nothing used it for 2 minutes/);
+});
+
+test('one use keeps the whole idle time, until the next start', async () => {
+  await use();
+  await age('20 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  await user.call('DELETE /api/workspace/status');
+  await workspacesOf(one).start(user.id);
+  await age('3 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'stopped');
+});
+
 test('what nobody has used for half an hour is stopped, and says so', async () => {
+  await use();
   await age('29 minutes');
   await sweep();
   const running = await status();

@@ -25,10 +25,14 @@ test('a workspace is started, told of, and stopped at once; its token lives as l
   assert.equal(started.status, 200, started.text);
   assert.equal(started.body.phase, 'running');
   assert.equal(started.body.ready, true);
-  const { startedAt, idleStopAt, usage, ...status } = (await user.call('GET /api/workspace/usage')).body;
+  const usage = async () => (await user.call('GET /api/workspace/usage')).body;
+  const { startedAt, idleStopAt, usage: used, ...status } = await usage();
   assert.deepEqual(status, started.body);
-  assert.ok(Date.parse(idleStopAt) > Date.parse(startedAt) + 29 * 60_000);
-  assert.ok(usage.memoryBytes > 0);
+  const unusedMs = Date.parse(idleStopAt) - Date.parse(startedAt);
+  assert.ok(unusedMs >= 2 * 60_000 && unusedMs < 3 * 60_000, 'nothing has used it yet');
+  assert.ok(used.memoryBytes > 0);
+  assert.equal((await user.call('GET /api/workspace/files')).status, 200);
+  assert.ok(Date.parse((await usage()).idleStopAt) > Date.parse(startedAt) + 29 * 60_000);
   const pid = runtime.pidOf(user.id);
   assert.equal((await user.call('POST /api/workspace/status')).status, 200);
   assert.equal(runtime.pidOf(user.id), pid, 'a start of what runs starts nothing');

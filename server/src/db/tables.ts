@@ -259,10 +259,11 @@ export type WorkspacesTable = {
   op_owner: string | null;
   op_until: Date | null;
   message: string | null;
-  stop_reason: 'person' | 'idle' | 'age' | 'disabled' | 'failed' | 'lost' | null;
+  stop_reason: 'person' | 'idle' | 'age' | 'disabled' | 'failed' | 'lost' | 'release' | null;
   last_error: string | null;
   started_at: Date | null;
   last_activity_at: Generated<Date>;
+  used: Generated<boolean>;
   created_at: CreatedAt;
 };
 

@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { asyncCommit } from '../db/async-commit.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { WorkspacesTable } from '../db/tables.ts';
-import { backgroundMs } from './timings.ts';
+import { backgroundMs, unusedMs } from './timings.ts';
 
 /**
  * The only writer of `workspaces`: stopped -> starting -> running -> stopping -> stopped, each step a compare-and-set.
@@ -96,6 +96,7 @@ export async function beginStart(
       stop_reason: null,
       last_error: null,
       started_at: null,
+      used: false,
     })
     .where('user_id', '=', operation.userId)
     .where('phase', '=', 'stopped')
@@ -175,7 +176,7 @@ function stopping(operation: { id: string }, reason: StopReason, error: string |
 
 /**
  * What may be stopped: `any`, starting or running, whatever it is doing; `running`; `unused`, running without a lease
- * and unused for long enough; `left over`, already stopped, but part of it was found alive.
+ * and unused for `idleMs`, or for two minutes if nothing ever used it; `left over`, already stopped, but part of it was found alive.
  */
 export type StopRule =
   | { kind: 'any' }
@@ -191,7 +192,9 @@ function condition(rule: StopRule): RawBuilder<boolean> {
   if (rule.kind === 'left over') return sql<boolean>`phase = 'stopped'`;
   // A lease touches the row, so this is checked again on the row's new version
   // (docs/decisions/0021-workspace-leases.md).
-  return sql<boolean>`phase = 'running' and last_activity_at < now() - ${rule.idleMs} * interval '1 millisecond'
+  const unused = Math.min(rule.idleMs, unusedMs);
+  return sql<boolean>`phase = 'running'
+    and last_activity_at < now() - (case when used then ${rule.idleMs}::float8 else ${unused}::float8 end) * interval '1 millisecond'
     and not ${hasLease}`;
 }
 
@@ -259,7 +262,7 @@ export async function loseOperations(deps: RowDeps): Promise<void> {
 
 /** SQL that marks a running workspace as used now, as part of taking a lease. Returns `generation` and `key_id`. */
 export function touching(userId: string): RawBuilder<unknown> {
-  return sql`update workspaces set last_activity_at = clock_timestamp()
+  return sql`update workspaces set last_activity_at = clock_timestamp(), used = true
     where user_id = ${userId} and phase = 'running' and ${enabledUser} returning user_id, generation, key_id`;
 }
 

@@ -17,6 +17,8 @@ export type WorkspaceTimings = {
   /** How long a daemon has to answer that it is there; less where somebody waits for a status. */
   healthMs: number;
   statusHealthMs: number;
+  /** How long commands and terminals of another release's daemon may go on before their workspace is replaced. */
+  drainMs: number;
   /** How long a turn waits for what a running workspace says of itself, before it takes what it said last. */
   notesMs: number;
 };
@@ -32,9 +34,12 @@ export const defaultWorkspaceTimings: WorkspaceTimings = {
   graceMs: 2_000,
   healthMs: 5_000,
   statusHealthMs: 2_000,
+  drainMs: 30_000,
   notesMs: 1_500,
 };
 
+/** A workspace that no tool, file, terminal or preview has used since it started is stopped after this long. */
+export const unusedMs = 2 * 60_000;
 /** How long after its last use a workspace with a background command is kept running. */
 export const backgroundMs = 2 * 3_600_000;
 /** The maximum age of a workspace unless it is in use. */
