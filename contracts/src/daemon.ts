@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /**
- * What the daemon inside a workspace answers, protocol version 1. Only the control plane speaks to it, with the bearer token of
+ * What the daemon inside a workspace answers. Only the control plane speaks to it, with the bearer token of
  * the workspace's generation, and believes nothing beyond these shapes and bounds. Paths are given as people write them
  * (`~`, `~/x`, `/home/user/x`, `x`) and answered as `~` or `~/x`. Sizes in bytes, times RFC 3339.
  *
- *   GET    /v1/health                                    daemonHealth; without a token `{ok: true}` only
+ *   GET    /v1/health                                    daemonHealth; without a token `{ok: true, protocol}` only
  *   GET    /v1/files/stat?path                           {entry}
  *   GET    /v1/files?path&limit&cursor                   workspaceListing; a file: workspaceFile (its first 256 KiB)
  *   GET    /v1/files/content?path                        the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
@@ -37,13 +37,20 @@ import { z } from 'zod';
  *   GET    /v1/ports                                     workspacePorts: what programs listen on at loopback
  *   GET    /v1/tunnel?port                               upgrade, then the bytes of a connection to that port; not_found
  *                                                        when nothing listens on it
+ *   POST   /v1/drain            {message}                -> {ok: true}; the message is shown in terminals and in the output
+ *                                                        of running commands, and nothing new is begun
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
  * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.
  *
  * Errors: `{error: {code, message}}` with a code of daemon-errors.ts.
  */
-const daemonProtocol = 1;
+/**
+ * The version that a daemon's health states as `protocol`, with and without a token. Change it with anything above or
+ * below: a workspace whose daemon states another version, or none, is drained and replaced. `/v1/health` with
+ * `protocol` and `active`, and `/v1/drain`, are the same in every version.
+ */
+export const daemonProtocol = 2;
 
 export const daemonError = z.object({
   error: z.object({ code: z.string().max(64), message: z.string().max(1000) }),

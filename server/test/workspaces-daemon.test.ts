@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { daemonProtocol } from '@homeport/contracts/daemon';
 import { z } from 'zod';
 import { createDaemon } from '../src/workspaces/daemon-client.ts';
 
@@ -45,7 +46,7 @@ const says = (text: string) => {
 const refused = (work: Promise<unknown>, code = 'workspace_request_failed') => assert.rejects(work, { code });
 const health = {
   ok: true,
-  protocol: 1,
+  protocol: daemonProtocol,
   generation: 1,
   bootId: 'b',
   lastActivityAt: new Date(0).toISOString(),

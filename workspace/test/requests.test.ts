@@ -6,10 +6,11 @@ import { after, before, test } from 'node:test';
 import {
   daemonError,
   daemonHealth,
+  daemonProtocol,
   egressBridgePort,
   modelsPort as modelsPortOfContract,
 } from '@homeport/contracts/daemon';
-import { bridgePort, modelsPort } from '../src/daemon/config.ts';
+import { bridgePort, modelsPort, protocolVersion } from '../src/daemon/config.ts';
 import { startEgressBridge } from '../src/daemon/egress-bridge.ts';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';
 
@@ -19,14 +20,14 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-test('the bridges listen at the ports of the contract', () => {
-  assert.deepEqual([bridgePort, modelsPort], [egressBridgePort, modelsPortOfContract]);
+test('ports and version are those of the contract', () => {
+  assert.deepEqual([bridgePort, modelsPort, protocolVersion], [egressBridgePort, modelsPortOfContract, daemonProtocol]);
 });
 
 test('health: little without a token, all of it with one', async () => {
   for (const token of ['', 'wrong']) {
     const { status, text } = await daemon.call('/v1/health', { token });
-    assert.deepEqual([status, text], [200, '{"ok":true}']);
+    assert.deepEqual([status, text], [200, `{"ok":true,"protocol":${daemonProtocol}}`]);
   }
   const health = daemonHealth.parse(JSON.parse((await daemon.call('/v1/health')).text));
   assert.equal(health.generation, 7);

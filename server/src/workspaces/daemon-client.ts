@@ -1,12 +1,13 @@
 import { Duplex } from 'node:stream';
-import { daemonError, daemonHealth } from '@homeport/contracts/daemon';
+import { type DaemonHealth, daemonError, daemonHealth, daemonProtocol } from '@homeport/contracts/daemon';
 import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/daemon-errors';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { z } from 'zod';
 import { systemClock } from '../clock.ts';
 import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
 import { parseForeignJson } from '../json-scan.ts';
-import type { Daemon } from './daemon.ts';
+import { type Daemon, OtherProtocol } from './daemon.ts';
 
 const answerBytesMax = 4 * 1024 * 1024;
 const answerMs = 60_000;
@@ -60,6 +61,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     try {
       return schema.parse(value);
     } catch (error) {
+      if (error instanceof OtherProtocol) throw error;
       throw failed('The workspace sent an invalid response', error);
     }
   };
@@ -93,15 +95,34 @@ export function createDaemon(options: DaemonOptions): Daemon {
     async health(signal) {
       const timeout = AbortSignal.timeout(options.healthMs);
       try {
-        return await call('/v1/health', daemonHealth, {
-          signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-        });
+        return await call(
+          '/v1/health',
+          { parse: parseHealth },
+          {
+            signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+          },
+        );
       } catch (error) {
         if (signal?.aborted !== true && timeout.aborted) throw failed('The workspace does not answer', error);
         throw error;
       }
     },
   };
+}
+
+const anyActive = z.record(z.string(), z.number());
+
+/** Throws OtherProtocol if another release wrote it. */
+function parseHealth(value: unknown): DaemonHealth {
+  const { protocol, active } = z
+    .looseObject({ protocol: z.unknown().optional(), active: z.unknown().optional() })
+    .parse(value);
+  if (protocol === daemonProtocol) return daemonHealth.parse(value);
+  const counts = anyActive.safeParse(active);
+  throw new OtherProtocol({
+    version: typeof protocol === 'number' ? protocol : undefined,
+    isBusy: !counts.success || Object.values(counts.data).some((count) => count > 0),
+  });
 }
 
 /** What the daemon's refusal means to a person; reads the response's body. */

@@ -1,7 +1,22 @@
 import type { Duplex } from 'node:stream';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
+import { ApiError } from '@homeport/contracts/errors';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
+
+/** A daemon that states another protocol version than this release's, or none: its workspace has to be replaced. */
+export class OtherProtocol extends ApiError {
+  /** As stated; undefined if it is no number. */
+  readonly version: number | undefined;
+  /** Commands, terminals or transfers are running in it, or may be. */
+  readonly isBusy: boolean;
+
+  constructor({ version, isBusy }: { version: number | undefined; isBusy: boolean }) {
+    super('workspace_request_failed', 'The workspace belongs to another release of Homeport');
+    this.version = version;
+    this.isBusy = isBusy;
+  }
+}
 
 type DownloadWish = { method: 'GET' | 'HEAD'; headers: Record<string, string>; signal: AbortSignal };
 
@@ -26,5 +41,6 @@ export type Daemon = {
   download(path: string, wish: DownloadWish): Promise<DaemonDownload>;
   /** Opens a WebSocket: its raw bytes after the handshake. Throws like `call`, including refusals. */
   upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;
+  /** Throws like `call`, and OtherProtocol. */
   health(signal?: AbortSignal): Promise<DaemonHealth>;
 };

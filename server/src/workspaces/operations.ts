@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { Slots } from '../slots.ts';
 import { unlessAborted, waitAtMost } from '../waits.ts';
-import type { Daemon } from './daemon.ts';
+import { type Daemon, OtherProtocol } from './daemon.ts';
 import { createDaemon } from './daemon-client.ts';
 import { clearLeases } from './leases.ts';
 import {
@@ -232,8 +232,9 @@ export class Operations {
       try {
         const health = await daemon.health(signal);
         if (health.generation === generation) return;
-      } catch {
+      } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof OtherProtocol) throw new RuntimeFailure(otherRelease[runtime.kind], { cause: error });
       }
       const status = await runtime.status(userId);
       if (status.phase === 'stopped') throw new RuntimeFailure(status.detail ?? 'It ended while it started');
@@ -298,6 +299,14 @@ export class Operations {
     return false;
   }
 }
+
+const image =
+  'Its image has the daemon of another release of Homeport: build or name the image of this release (WORKSPACE_IMAGE)';
+const otherRelease = {
+  docker: image,
+  kubernetes: image,
+  local: 'The daemon beside this program belongs to another release of Homeport: install or build it completely',
+};
 
 const leftOver: StopRule = { kind: 'left over' };
 

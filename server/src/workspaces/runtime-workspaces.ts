@@ -3,18 +3,36 @@ import type { WorkspaceUsage } from '@homeport/contracts/workspace';
 import type { Timer } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { unlessAborted, waitAtMost } from '../waits.ts';
-import type { Daemon } from './daemon.ts';
+import { type Daemon, OtherProtocol } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
 import { findWorkspaceUser, type TokenKind } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
-import { findWorkspace, readWorkspace, touchingUnlessRecent, useRunning, type WorkspaceState } from './rows.ts';
+import { Replacements } from './replacements.ts';
+import {
+  findWorkspace,
+  listAlive,
+  readWorkspace,
+  touchingUnlessRecent,
+  useRunning,
+  type WorkspaceState,
+} from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
 import { usageStatus } from './status.ts';
-import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
+import {
+  eachRunning,
+  endIfGone,
+  greetRunning,
+  type SweepDeps,
+  stopAllUnused,
+  stopDisabled,
+  sweepWorkspaces,
+} from './sweep.ts';
 import type { WorkspaceTimings } from './timings.ts';
 import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
 
 export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceIdleMinutes' | 'dataDir'> };
+
+type DaemonRow = Pick<WorkspaceState, 'user_id' | 'generation' | 'key_id'>;
 
 /** How long a daemon that answered is assumed to be there. */
 const seenMs = 5_000;
@@ -31,6 +49,9 @@ export class RuntimeWorkspaces implements Workspaces {
   readonly #operations: Operations;
   /** This replica's leases. */
   readonly holds: Holds;
+  readonly #replacements: Replacements;
+  /** Generations whose daemon has stated this release's protocol. */
+  readonly #verified = new Map<string, number>();
   readonly #ensuring = new Map<string, Promise<void>>();
   /** When the daemon of a generation last answered. */
   readonly #seen = new Map<string, { generation: number; at: number }>();
@@ -45,6 +66,9 @@ export class RuntimeWorkspaces implements Workspaces {
     this.#operations = new Operations(deps);
     this.holds = new Holds(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
+    this.#replacements = new Replacements({ ...this.#deps, drainMs: deps.timings.drainMs }, (id) =>
+      this.#ensure(id, undefined),
+    );
     this.#disabledTimer = this.#deps.clock.every(2 * deps.timings.watchMs, () => this.#stopDisabled());
     this.#planSweep(0);
   }
@@ -58,9 +82,10 @@ export class RuntimeWorkspaces implements Workspaces {
     if (state?.phase !== 'running') return usageStatus(this.mode, this.#deps.idleMs, state, undefined);
     const health = await this.#daemonOf(state)
       .health(AbortSignal.timeout(this.timings.statusHealthMs))
-      .catch(() => undefined);
+      .catch((error: unknown) => this.#replaceIfOther(state, error));
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
-    const status = usageStatus(this.mode, this.#deps.idleMs, state, health);
+    const message = this.#replacements.messageOf(userId, state.generation);
+    const status = usageStatus(this.mode, this.#deps.idleMs, state, health, message);
     // Only there does asking cost nothing.
     const { detail } = this.#deps.runtime.kind === 'local' ? await this.#deps.runtime.status(userId) : {};
     if (detail !== undefined) status.message ??= detail;
@@ -85,7 +110,7 @@ export class RuntimeWorkspaces implements Workspaces {
     const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
     for (;;) {
       signal?.throwIfAborted();
-      const hold = await this.#holdRunning(userId, kind);
+      const hold = await this.#holdRunning(userId, kind, signal);
       if (hold !== undefined) return hold;
       if (this.#deps.clock.now() > deadline) throw startFailed('The workspace does not stay up');
       await this.#ensure(userId, signal);
@@ -96,10 +121,12 @@ export class RuntimeWorkspaces implements Workspaces {
     const running = await useRunning(this.#deps, userId);
     if (running === undefined) return undefined;
     const { generation, keyId } = running;
+    const row = rowOf(userId, running);
+    if (!(await this.#isCurrent(row))) return undefined;
     try {
       return await question(this.#operations.daemonOf(userId, generation, keyId));
     } catch (error) {
-      if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: keyId })) return undefined;
+      if (await endIfGone(this.#deps, row)) return undefined;
       throw error;
     }
   }
@@ -118,6 +145,7 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async #sweep(): Promise<void> {
     await sweepWorkspaces(this.#deps);
+    await this.#verifyRunning();
     if (this.#deps.clock.elapsed() < this.#greetAt) return;
     this.#greetAt = this.#deps.clock.elapsed() + greetMs;
     await greetRunning(this.#deps);
@@ -139,6 +167,7 @@ export class RuntimeWorkspaces implements Workspaces {
     this.#sweepTimer?.stop();
     this.#disabledTimer.stop();
     await this.#sweeping?.catch(() => undefined);
+    await this.#replacements.close();
     await this.#operations.close();
     await this.holds.close();
     await this.#deps.runtime.close();
@@ -184,7 +213,12 @@ export class RuntimeWorkspaces implements Workspaces {
     let waitedFor: number | undefined;
     for (;;) {
       const state = await readWorkspace(this.#deps, userId);
-      if (state.phase === 'running') return;
+      if (state.phase === 'running') {
+        const replacing = await this.#verify(state);
+        if (replacing === undefined) return;
+        await replacing.done;
+        continue;
+      }
       if (!state.enabled) throw new ApiError('account_disabled', 'This account is disabled');
       if (waitedFor === state.generation && hasFailed(state)) throw startFailed(failureOf(state));
       if (state.phase === 'starting') waitedFor = state.generation;
@@ -214,25 +248,62 @@ export class RuntimeWorkspaces implements Workspaces {
     await clock.sleep(timings.pollMs);
   }
 
-  async #holdRunning(userId: string, kind: LeaseKind): Promise<WorkspaceHold | undefined> {
+  async #holdRunning(
+    userId: string,
+    kind: LeaseKind,
+    signal: AbortSignal | undefined,
+  ): Promise<WorkspaceHold | undefined> {
     const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
     if (hold === undefined) return undefined;
     const isThere = await this.#isThere(userId, hold).catch(async (error) => {
       await hold.release();
-      throw error;
+      if (!(error instanceof OtherProtocol)) throw error;
+      // Whoever needs it waits for the replacement.
+      const replaced = this.#replacements.begin(rowOf(userId, hold), error);
+      await (signal === undefined ? replaced : unlessAborted(replaced, signal));
+      return undefined;
     });
+    if (isThere === undefined) return undefined;
     if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
     await hold.release();
     return undefined;
   }
 
-  #daemonOf(row: WorkspaceState): Daemon {
+  /** Asks every running daemon that has not stated its protocol here yet. */
+  async #verifyRunning(): Promise<void> {
+    const alive = await listAlive(this.#deps);
+    const running = new Set(alive.filter(({ phase }) => phase === 'running').map((row) => row.user_id));
+    for (const userId of this.#verified.keys()) if (!running.has(userId)) this.#verified.delete(userId);
+    await eachRunning(this.#deps, (row) => this.#verify(row).then(() => undefined));
+  }
+
+  async #isCurrent(row: DaemonRow): Promise<boolean> {
+    return (await this.#verify(row)) === undefined;
+  }
+
+  /** The replacement of a daemon of another release; undefined if it is this release's or does not answer. */
+  async #verify(row: DaemonRow): Promise<{ done: Promise<void> } | undefined> {
+    if (this.#verified.get(row.user_id) === row.generation) return undefined;
+    try {
+      await this.#daemonOf(row).health(AbortSignal.timeout(this.timings.statusHealthMs));
+      this.#verified.set(row.user_id, row.generation);
+      return undefined;
+    } catch (error) {
+      return error instanceof OtherProtocol ? { done: this.#replacements.begin(row, error) } : undefined;
+    }
+  }
+
+  #replaceIfOther(row: DaemonRow, error: unknown): undefined {
+    if (error instanceof OtherProtocol) void this.#replacements.begin(row, error);
+  }
+
+  #daemonOf(row: DaemonRow): Daemon {
     return this.#operations.daemonOf(row.user_id, row.generation, row.key_id ?? '');
   }
 
   /**
    * False if the leased workspace is gone; its row then says so. Throws `workspace_request_failed` if it exists but
-   * does not answer.
+   * does not answer, OtherProtocol if it is another release's.
    */
   async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
     const { generation } = hold;
@@ -242,13 +313,19 @@ export class RuntimeWorkspaces implements Workspaces {
     try {
       await hold.daemon.health();
     } catch (error) {
-      if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: hold.keyId })) return false;
+      if (error instanceof OtherProtocol) throw error;
+      if (await endIfGone(this.#deps, rowOf(userId, hold))) return false;
       throw error;
     }
+    this.#verified.set(userId, generation);
     if (this.#seen.size > 1000) for (const [id, { at }] of this.#seen) if (at <= now - seenMs) this.#seen.delete(id);
     this.#seen.set(userId, { generation, at: now });
     return true;
   }
+}
+
+function rowOf(userId: string, { generation, keyId }: { generation: number; keyId: string }): DaemonRow {
+  return { user_id: userId, generation, key_id: keyId };
 }
 
 /** The awaited start failed. One lost with its replica, or stopped as unused at the same moment, is started again. */

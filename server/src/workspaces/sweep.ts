@@ -70,11 +70,16 @@ async function stopUnused(deps: SweepDeps): Promise<void> {
 
 /** A daemon without a request for half an hour ends itself, so ours get one. */
 export async function greetRunning(deps: SweepDeps): Promise<void> {
-  const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
-  await each(running, healthAtOnce, async ({ user_id: userId, generation, key_id: keyId }) => {
+  await eachRunning(deps, async ({ user_id: userId, generation, key_id: keyId }) => {
     const daemon = deps.operations.daemonOf(userId, generation, keyId ?? '');
     await daemon.health().catch(() => undefined);
   });
+}
+
+/** Does `work` with each running workspace that this replica can reach, eight at once. */
+export async function eachRunning(deps: SweepDeps, work: (row: WorkspaceState) => Promise<void>): Promise<void> {
+  const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
+  await each(running, healthAtOnce, work);
 }
 
 /**

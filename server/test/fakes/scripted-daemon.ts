@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { daemonProtocol } from '@homeport/contracts/daemon';
 import type { StartedWorkspace, WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 
 /** What the daemon does with a wish for a WebSocket. */
@@ -32,7 +33,7 @@ export class ScriptedDaemons implements WorkspaceRuntime {
       if (request.url?.startsWith('/v1/files')) return this.onFiles(request, response);
       const health = {
         ok: true,
-        protocol: 1,
+        protocol: daemonProtocol,
         generation: [...this.#generations.values()].at(-1) ?? 1,
         bootId: 'boot',
         active: { processes: 0, terminals: 0, transfers: 0 },

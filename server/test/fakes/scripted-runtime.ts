@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DaemonHealth } from '@homeport/contracts/daemon';
+import { type DaemonHealth, daemonProtocol } from '@homeport/contracts/daemon';
 import {
   RuntimeFailure,
   type RuntimeStatus,
@@ -30,6 +30,10 @@ export class ScriptedRuntime implements WorkspaceRuntime {
     | undefined;
   /** Told before anything is ended. */
   onStop: ((id: string) => Promise<void> | void) | undefined;
+  /** What daemons answer to health, instead of what this release's daemon would. */
+  onHealth: ((workspace: StartedWorkspace, health: DaemonHealth) => unknown) | undefined;
+  /** Requests to daemons other than for their health, as `POST /v1/drain`, with their bodies. */
+  readonly requests: { id: string; route: string; body: string }[] = [];
   /** What `status` says beside the phase. */
   readonly details = new Map<string, string>();
   readonly #running = new Map<string, Running>();
@@ -53,10 +57,17 @@ export class ScriptedRuntime implements WorkspaceRuntime {
     this.#sockets += 1;
     const name = String(this.#sockets);
     const socketPath = join(await this.#folder, name);
-    const server = createServer((request, response) => {
+    const server = createServer(async (request, response) => {
+      if (request.url !== '/v1/health') {
+        const body = (await request.toArray()).join('');
+        this.requests.push({ id: workspace.id, route: `${request.method} ${request.url}`, body });
+        return response.end('{"ok":true}');
+      }
       const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
       const known = sha256(token) === workspace.daemonTokenHash;
-      response.end(JSON.stringify(known ? this.#healthOf(workspace) : { ok: true }));
+      const health = this.#healthOf(workspace);
+      const own = this.onHealth?.(workspace, health) ?? health;
+      response.end(JSON.stringify(known ? own : { ok: true }));
     });
     await new Promise<void>((resolve) => server.listen(socketPath, resolve));
     this.details.delete(workspace.id);
@@ -121,7 +132,7 @@ export class ScriptedRuntime implements WorkspaceRuntime {
   #healthOf({ id, generation }: StartedWorkspace): DaemonHealth {
     return {
       ok: true,
-      protocol: 1,
+      protocol: daemonProtocol,
       generation,
       bootId: 'scripted',
       active: { processes: this.#running.get(id)?.processes ?? 0, terminals: 0, transfers: 0 },

@@ -3,6 +3,8 @@ import type { SpaceLimits } from './space/home-space.ts';
 
 /** `egressBridgePort` of the contract, repeated because that module brings in the schemas. */
 export const bridgePort = 3128;
+/** `daemonProtocol` of the contract. */
+export const protocolVersion = 2;
 /** `modelsPort` of the contract. */
 export const modelsPort = 3129;
 

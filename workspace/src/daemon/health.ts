@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
+import { protocolVersion } from './config.ts';
 import { type Exchange, hasToken, sendJson } from './http.ts';
 import { spaceOf } from './space/home-space.ts';
 import type { Daemon } from './state.ts';
@@ -7,12 +8,13 @@ import { measureUsage } from './usage.ts';
 
 const bootId = randomUUID();
 
-/** Public as `{ok: true}`; with the token it reports what runs and what it uses. */
+/** Public as `{ok: true, protocol}`; with the token it reports what runs and what it uses. */
 export async function getHealth(exchange: Exchange, daemon: Daemon): Promise<void> {
-  if (!hasToken(daemon.config.tokenHash, exchange.request)) return sendJson(exchange, 200, { ok: true });
+  if (!hasToken(daemon.config.tokenHash, exchange.request))
+    return sendJson(exchange, 200, { ok: true, protocol: protocolVersion });
   const health: DaemonHealth = {
     ok: true,
-    protocol: 1,
+    protocol: protocolVersion,
     generation: daemon.config.generation,
     bootId,
     ...daemon.activity.snapshot(),

@@ -34,6 +34,7 @@ const routes: Route[] = [
     handler: async (exchange) => (await terminals()).deleteTerminal(exchange),
   },
   { method: 'GET', path: /^\/v1\/ports$/, handler: async (exchange) => (await ports()).getPorts(exchange) },
+  { method: 'POST', path: /^\/v1\/drain$/, handler: drain },
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
@@ -117,6 +118,11 @@ async function ports(): Promise<Ports> {
   const { createPorts } = await import('./ports/requests.ts');
   madePorts ??= createPorts(daemon);
   return madePorts;
+}
+
+async function drain(exchange: Exchange): Promise<void> {
+  const { startDraining } = await import('./drain.ts');
+  await startDraining(exchange, daemon);
 }
 
 function shutdown(exchange: Exchange): void {

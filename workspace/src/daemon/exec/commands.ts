@@ -25,7 +25,7 @@ export class Commands {
     this.#daemon = daemon;
     const running = (): Command[] => this.list().filter((command) => command.isRunning);
     spaceOf(daemon).hear({
-      full: (text) => {
+      tell: (text) => {
         for (const command of running()) command.tell(text);
       },
       end: () => {

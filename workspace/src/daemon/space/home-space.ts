@@ -9,8 +9,8 @@ import { setWriting } from './write-limit.ts';
 /** Undefined: no limit. */
 export type SpaceLimits = { bytes: number | undefined; files: number | undefined };
 export type Hearer = {
-  /** Nothing can be written from now on; the text says why. */
-  full(text: string): void;
+  /** A notice for people and models, as that nothing can be written from now on. */
+  tell(text: string): void;
   /** The limit is passed on purpose: whatever runs is to end. */
   end(): void;
 };
@@ -80,6 +80,11 @@ export class HomeSpace {
   watch(): void {
     if (this.limits.bytes === undefined && this.limits.files === undefined) return;
     this.#timer ??= clock.every(tickMs, () => this.#tick());
+  }
+
+  /** Tells a text to everything that runs. */
+  announce(text: string): void {
+    for (const hearer of this.#hearers) hearer.tell(text);
   }
 
   hear(hearer: Hearer): () => void {
@@ -193,7 +198,7 @@ export class HomeSpace {
     } else if (why !== undefined && this.#ended === undefined) {
       this.#ended = this.#used;
       const text = this.full ?? why;
-      for (const hearer of this.#hearers) hearer.full(text);
+      for (const hearer of this.#hearers) hearer.tell(text);
       await setWriting(false);
       // What was written before it could not be written any more is no breach.
       this.#ended = (await measureHome(this.#home)) ?? this.#used;

@@ -23,7 +23,7 @@ export function createTerminals(daemon: Daemon) {
   sockets.on('error', () => undefined);
   const space = spaceOf(daemon);
   space.hear({
-    full: (text) => {
+    tell: (text) => {
       for (const { terminal } of open.values()) terminal.tell(text);
     },
     end: () => endAll(),
