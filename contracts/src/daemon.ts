@@ -18,6 +18,7 @@ import { z } from 'zod';
  *   GET    /v1/files/archive?path                        the folder as .zip
  *   POST   /v1/files/find       {path?, glob?, limit?}   -> {entries, truncated}
  *   POST   /v1/files/search     {path?, pattern, glob?, limit?}  -> {matches: [{path, line, text}], truncated}
+ *   GET    /v1/exec                                      execAbilities
  *   POST   /v1/exec             execRequest -> NDJSON of execEvent; ends after `exit`, or after `start` in the background
  *   GET    /v1/processes                                 {processes: [processState]}
  *   GET    /v1/processes/:id/output?after=N&follow=      NDJSON of execEvent from byte N of its log, then live until it ends;
@@ -129,6 +130,8 @@ const execRequest = z.object({
   cwd: z.string().max(4096).optional(),
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
   background: z.boolean().optional(),
+  /** It may write nothing, open no connection and reach no other process. Refused where that cannot be enforced. */
+  readOnly: z.boolean().optional(),
   /** The namespace that the command-line tool uses by default, `chat:<id>` or `project:<id>`: HOMEPORT_SCOPE. */
   scope: z
     .string()
@@ -141,6 +144,9 @@ const execRequest = z.object({
     .optional(),
 });
 export type ExecRequest = z.infer<typeof execRequest>;
+
+/** `readOnly`: whether commands can be kept from writing, tried once by the daemon. */
+export const execAbilities = z.object({ readOnly: z.boolean() });
 
 export const execEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), id: z.string(), pid: count, logPath: path }),
@@ -261,7 +267,8 @@ export type TerminalMessage =
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *
  * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their
- * id), HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY.
+ * id), HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY. Those that are `readOnly` get
+ * nothing that carries a permission: HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR and HOMEPORT_PROCESS.
  */
 export const egressBridgePort = 3128;
 export const modelsPort = 3129;

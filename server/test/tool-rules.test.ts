@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ToolPreset, ToolRule } from '@homeport/contracts/tool-rules';
+import { judgeTool } from '../src/chat/tools/tool-rules.ts';
 import { type AgentChat, agentApp, bash, type Call, isCall } from './agent-makers.ts';
 import type { SignedIn } from './app.ts';
 import { chatDetail, partsOf, postChat, readStream, type StreamedFrame, submit } from './chat-harness.ts';
@@ -130,6 +131,55 @@ test('read only writes nothing, whatever else is allowed', async () => {
   assert.deepEqual(states, ['output-available', no, no, no, no]);
   assert.match(tools[2]?.errorText ?? '', /read only/);
   assert.ok(!existsSync(join(await homeOf(chat), 'made')) && !existsSync(join(await homeOf(chat), 'written')));
+});
+
+/** They pass for reading by their text, and try to write. */
+const disguised = [
+  "sed -n 1p -e '1e touch made' /etc/passwd",
+  "printf -v 'a[$(touch made)]' 1",
+  "test -v 'a[$(touch made)]'",
+  'x="a[\\$(touch made)]"; echo $((x))',
+  'x="a[\\$(touch made)]"; y=abc; echo "${y:x}"',
+  'uniq -- /etc/passwd made',
+  'PATH=./evil; ls',
+];
+
+for (const preset of ['ask', 'read-only'] as const) {
+  test(`${preset}: a command that nobody approved can write nothing, whatever its text is taken for`, async () => {
+    const chat = await agents.startChat();
+    await run(chat, [bash("mkdir evil && printf '#!/bin/sh\\ntouch ~/made\\n' > evil/ls && chmod 755 evil/ls")]);
+    await setRules(chat.user, preset);
+    for (const command of disguised) {
+      await run(chat, [bash(command)], { approved: false });
+      assert.ok(!existsSync(join(await homeOf(chat), 'made')), command);
+    }
+    const { states, tools } = await run(chat, [
+      bash('env | cut -d= -f1 | grep -c HOMEPORT_; ls; cat < /dev/tcp/127.0.0.1/9'),
+    ]);
+    assert.doesNotMatch(JSON.stringify([states, tools]), /HOMEPORT_TOKEN_FILE/);
+  });
+}
+
+test('a command that failed because it ran read-only says so, and runs when the person approves it', async () => {
+  const chat = await agents.startChat();
+  await setRules(chat.user, 'ask');
+  const command = 'x="a[\\$(touch made)]"; test -v "$x"; ls made';
+  const first = await run(chat, [bash(command)]);
+  assert.deepEqual(first.states, ['output-available']);
+  assert.match(JSON.stringify(first.tools[0]?.output), /ran read-only: it could write no file.*askFirst: true/);
+  const second = await run(chat, [bash(command, { askFirst: true })]);
+  assert.deepEqual(second.states, ['asked, output-available']);
+  assert.doesNotMatch(JSON.stringify(second.tools[0]?.output), /read-only/);
+  assert.ok(existsSync(join(await homeOf(chat), 'made')));
+});
+
+test('where commands cannot be kept from writing, every command is asked about', async () => {
+  const shell = (can: boolean) => ({ name: 'bash', effect: 'command' as const, canReadOnly: async () => can });
+  const judged = async (preset: ToolPreset, can: boolean, command = 'ls') =>
+    (await judgeTool({ preset, conversation: [], person: [] }, shell(can), { command })).policy;
+  assert.deepEqual([await judged('ask', true), await judged('ask', false)], ['allow', 'ask']);
+  assert.deepEqual([await judged('read-only', true), await judged('read-only', false)], ['allow', 'ask']);
+  assert.deepEqual([await judged('auto', false), await judged('read-only', false, 'touch a')], ['allow', 'deny']);
 });
 
 test('always allow keeps this very command, here or for the person', async () => {

@@ -27,6 +27,8 @@ export type Started = {
   workspaceToken: string;
   daemon: Daemon;
   run(command: string, timeoutMs?: number): Promise<Ended>;
+  /** Without a right to write or to connect. */
+  read(command: string): Promise<Ended>;
 };
 
 export class DockerLab {
@@ -82,8 +84,9 @@ export class DockerLab {
     const wanted = { id, generation, slot: 1, daemonTokenHash: sha256(token), workspaceToken };
     await this.runtime.start(wanted, AbortSignal.timeout(300_000));
     const daemon = createDaemon({ address: () => this.runtime.dial(id), token, healthMs: 5_000 });
-    const run = (command: string, timeoutMs = 20_000) => runCommand(daemon, command, timeoutMs);
-    return { id, generation, token, workspaceToken, daemon, run };
+    const run = (command: string, timeoutMs = 20_000) => runCommand(daemon, command, { timeoutMs });
+    const read = (command: string) => runCommand(daemon, command, { timeoutMs: 20_000, readOnly: true });
+    return { id, generation, token, workspaceToken, daemon, run, read };
   }
 
   container(id: string) {
@@ -123,9 +126,13 @@ function hostOf(config: Config): RuntimeHost {
 }
 
 let commands = 0;
-async function runCommand(daemon: Daemon, command: string, timeoutMs: number): Promise<Ended> {
+async function runCommand(
+  daemon: Daemon,
+  command: string,
+  how: { timeoutMs: number; readOnly?: boolean },
+): Promise<Ended> {
   commands += 1;
-  const json = JSON.stringify({ id: `lab-${commands}`, command, timeoutMs });
+  const json = JSON.stringify({ id: `lab-${commands}`, command, ...how });
   const headers = { 'content-type': 'application/json' };
   const answer = await daemon.request('/v1/exec', { method: 'POST', headers, body: json });
   const events = parseEvents(Buffer.concat(await answer.body.toArray()).toString('utf8'));

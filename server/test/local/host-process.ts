@@ -33,7 +33,7 @@ export type Host = {
   pid: number;
   /** Rejects with what the runtime threw. */
   ask(request: HostRequest): Promise<unknown>;
-  exec(id: string, command: string, generation?: number): Promise<Executed>;
+  exec(id: string, command: string, generation?: number, readOnly?: boolean): Promise<Executed>;
   kill(): Promise<void>;
 };
 
@@ -132,8 +132,11 @@ export async function startHost(options: {
     uid: isOrdinary ? ordinaryUid : (process.getuid?.() ?? 0),
     pid: child.pid ?? 0,
     ask,
-    async exec(id, command, generation = 1) {
-      const answer = (await ask({ ask: 'exec', id, generation, command })) as { status: number; text: string };
+    async exec(id, command, generation = 1, readOnly = false) {
+      const answer = (await ask({ ask: 'exec', id, generation, command, readOnly })) as {
+        status: number;
+        text: string;
+      };
       return { ...collect(answer.text), status: answer.status };
     },
     async kill() {

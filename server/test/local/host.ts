@@ -24,7 +24,7 @@ export type HostRequest =
   | { ask: 'measure' }
   | { ask: 'health'; id: string; token: string }
   | { ask: 'ports'; id: string; generation: number; port: number | undefined }
-  | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
+  | { ask: 'exec' | 'background'; id: string; generation: number; command: string; readOnly?: boolean };
 
 let commands = 0;
 const warnings: string[] = [];
@@ -85,6 +85,7 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
         command: request.command,
         timeoutMs: 120_000,
         background: request.ask === 'background',
+        readOnly: request.readOnly ?? false,
       });
       const { daemon } = tokensOf(request.id, request.generation);
       return call(runtime, request.id, daemon, '/v1/exec', body);

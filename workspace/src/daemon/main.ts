@@ -16,6 +16,7 @@ const routes: Route[] = [
   { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
   { method: '*', path: /^\/v1\/changes(?:\/.*)?$/, handler: changes },
   { method: 'GET', path: /^\/v1\/notes$/, handler: notes },
+  { method: 'GET', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).getExec(exchange) },
   { method: 'POST', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).postExec(exchange) },
   { method: 'GET', path: /^\/v1\/processes$/, handler: async (exchange) => (await exec()).getProcesses(exchange) },
   {

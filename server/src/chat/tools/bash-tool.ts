@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
+import { type ExecEvent, execAbilities, execEvent } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { CommandEnd, CommandResult } from '@homeport/contracts/workspace-tools';
@@ -8,7 +8,7 @@ import type { DaemonResponse } from '../../egress/daemon-request.ts';
 import { parseForeignJson } from '../../json-scan.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import { endProcess, listBackground } from '../../workspaces/processes.ts';
-import { CommandOutput, reportChanges } from './command-output.ts';
+import { CommandOutput, readOnlyText, reportChanges, withReadOnlyNote } from './command-output.ts';
 import { TextLines } from './text-lines.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
@@ -32,6 +32,10 @@ const input = z.object({
     .boolean()
     .optional()
     .describe('True for servers and other long-running work: returns a processId at once and keeps running.'),
+  askFirst: z
+    .boolean()
+    .optional()
+    .describe('True: the person is asked before it runs. For a command that failed because it ran read-only.'),
   processId: z.string().min(1).max(128).optional().describe('A background command, instead of `command`.'),
   action: z.enum(['output', 'kill']).optional().describe('What to do with `processId`: read its output, or end it.'),
 });
@@ -44,16 +48,19 @@ Answers with standard output and error together and the exit code. Long output i
 What a command leaves running is ended with it: use background for that, and look again with processId and action.
 The command \`homeport --help\` tells of the person's conversations and artifacts.`;
 
+type Of = { responseId: string; chatId: string; signal: AbortSignal };
+
 /**
  * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the
- * command-line tool means the files of `chatId` in them.
+ * command-line tool means the files of `chatId` in them. The signal is the turn's.
  */
-export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
+export function bashTool(turn: WorkspaceTurn, { responseId, chatId, signal: ended }: Of): Tool {
   return defineTool({
     name: 'bash',
     description,
     input,
     effect: 'command',
+    canReadOnly: () => canReadOnly(turn, ended),
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
     run: (given, context) => {
       turn.workedIn(folderOfCommand(given.command ?? ''));
@@ -65,6 +72,16 @@ export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { response
       });
     },
   });
+}
+
+/** Where no workspace can be had, the call is left to say so. The daemon refuses what it cannot keep from writing. */
+async function canReadOnly(turn: WorkspaceTurn, ended: AbortSignal): Promise<boolean> {
+  const ask = (daemon: Daemon, signal: AbortSignal): Promise<boolean> =>
+    daemon.call('/v1/exec', execAbilities, { signal }).then(
+      ({ readOnly }) => readOnly,
+      () => false,
+    );
+  return turn.use(ended, ask).catch(() => true);
 }
 
 function execId(responseId: string, toolCallId: string): string {
@@ -80,17 +97,21 @@ async function execute(
   const { command, timeoutSeconds, background } = given;
   if (command === undefined) throw new ToolFailure('Give a command, or the processId of a background command.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
-  const { signal } = context;
+  const { signal, readOnly } = context;
   const { id } = of;
-  const answer = await request(daemon, '/v1/exec', { signal, json: { ...of, command, background, ...timeout } });
+  const how = { ...timeout, ...(readOnly === undefined ? {} : { readOnly: true }) };
+  const answer = await request(daemon, '/v1/exec', { signal, json: { ...of, command, background, ...how } });
   const output = new CommandOutput();
   const reports = reportChanges(() => context.report(output.tail()));
   let logPath = '';
   try {
     for await (const event of readEvents(answer, signal)) {
       if (event.type === 'start') logPath = event.logPath;
-      if (event.type === 'start' && background) return startedText(id, logPath);
-      if (event.type === 'exit') return { text: output.read(logPath), ...ended(event) };
+      if (event.type === 'start' && background)
+        return startedText(id, logPath) + (readOnly ? `\n${readOnlyText(readOnly)}` : '');
+      if (event.type === 'exit') {
+        return { text: withReadOnlyNote(output.read(logPath), event, readOnly), ...ended(event) };
+      }
       if (event.type !== 'stdout' && event.type !== 'stderr') continue;
       output.add(event.data);
       reports.changed();

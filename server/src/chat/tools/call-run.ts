@@ -3,7 +3,7 @@ import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import type { Slots } from '../../slots.ts';
 import { answered } from './ask-tool.ts';
-import type { Verdict } from './rule-judge.ts';
+import type { ReadOnlyRun, Verdict } from './rule-judge.ts';
 import {
   runTool,
   stoppedToolText,
@@ -60,8 +60,8 @@ export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record
 
 /** What stands between a call and its tool. */
 export type Asked =
-  | { policy: Exclude<ToolPolicy, 'ask'>; why?: string }
-  | { policy: 'ask'; approvalId: string }
+  | { policy: Exclude<ToolPolicy, 'ask'>; why?: string; readOnly?: ReadOnlyRun }
+  | { policy: 'ask'; approvalId: string; readOnly?: ReadOnlyRun }
   | { policy: 'question'; approvalId: string; questions: Question[] };
 
 export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
@@ -89,7 +89,8 @@ export async function askFor(
     else {
       const approvalId = await options.approvals.request({ toolCallId: id, toolName: name, input });
       options.emit({ type: 'tool-approval-request', approvalId, toolCallId: id });
-      asked.set(id, { policy, approvalId });
+      const { readOnly } = verdict;
+      asked.set(id, { policy, approvalId, ...(readOnly === undefined ? {} : { readOnly }) });
     }
   }
   return asked;
@@ -147,7 +148,12 @@ export async function runCall(
     onReport: (output) =>
       options.emit({ type: 'tool-output-available', toolCallId: call.id, output, dynamic: true, preliminary: true }),
   };
-  return slots.run(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
+  const tool = asked.readOnly === undefined ? call.tool : withRun(call.tool, asked.readOnly);
+  return slots.run(() => runTool(tool, call.input, call.id, bounds, signal, listener));
+}
+
+function withRun(tool: Tool, readOnly: ReadOnlyRun): Tool {
+  return { ...tool, execute: (input, context) => tool.execute(input, { ...context, readOnly }) };
 }
 
 /** Puts a running tool's questions to the person and waits for the answer, as long as `signal` lets it. */

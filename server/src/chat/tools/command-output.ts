@@ -1,5 +1,6 @@
 import { systemClock, type Timer } from '../../clock.ts';
 import { plainOutput } from '../../workspaces/plain-output.ts';
+import type { ReadOnlyRun } from './rule-judge.ts';
 
 /** Output of a command as a model gets to see it, and as it is shown while it runs. */
 
@@ -40,6 +41,27 @@ export class CommandOutput {
     if (Buffer.byteLength(text) < this.#bytes) return plainOutput(text.slice(text.indexOf('\n') + 1));
     return plainOutput(text);
   }
+}
+
+/** How programs word it when a command that runs read-only is kept from something. */
+const refusals = /permission denied|operation not permitted|read-only file system|EACCES|EPERM|inappropriate ioctl/i;
+
+/** Adds that the command ran read-only where that may be why it failed. */
+export function withReadOnlyNote(
+  text: string,
+  { exitCode }: { exitCode: number | null },
+  readOnly: ReadOnlyRun | undefined,
+): string {
+  const mayBeWhy = exitCode === null || exitCode > 1 || refusals.test(text);
+  if (readOnly === undefined || !mayBeWhy) return text;
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${readOnlyText(readOnly)}`;
+}
+
+export function readOnlyText({ canAsk }: ReadOnlyRun): string {
+  const what = 'it could write no file, open no connection and signal no process';
+  return canAsk
+    ? `[Nobody approved this command, so it ran read-only: ${what}. If it needs to, call again with askFirst: true; the person is asked.]`
+    : `[The person has set Read only, so this command ran read-only: ${what}.]`;
 }
 
 /** Without escape sequences, and no line longer than 2,000 characters. */

@@ -108,7 +108,7 @@ class CommandReader {
       else this.#takeWord(part, level);
     }
     if (this.#parts.length >= partsMax) throw new Unreadable();
-    if (part.words.length > 0 || part.writes) this.#parts.push(part);
+    if (part.words.length > 0 || part.writes || part.assigns) this.#parts.push(part);
   }
 
   #takeWord(part: CommandPart, level: number): void {

@@ -16,15 +16,26 @@ const readersWithout = new Map<string, RegExp>([
   ['file', /^(?:-[A-Za-z]*C|--compile)/],
   ['date', /^(?:-[A-Za-z]*s|--set)/],
 ]);
+/** Programs that can only read and print, given words that are known. */
+const inert = new Set('cd pwd echo true false : cat head tail wc grep'.split(' '));
 const gitReaders = new Set(
   'status log diff show ls-files ls-tree rev-parse blame describe shortlog cat-file'.split(' '),
 );
 const gitWriters = /^(?:--output|--ext-diff|--textconv|--open-files|--filters|-O)/;
 const versioned = new Set('python python3 node npm npx git pip pip3 cargo go rustc java gcc make pnpm yarn'.split(' '));
 
-/** Whether a part of a command certainly writes nothing and runs nothing that might. */
+/** Whether a part can do nothing but read and print, so that it may stand beside what a rule allows. */
+export function isInert({ words, assigns, writes }: CommandPart): boolean {
+  return !assigns && !writes && words.every(({ isOpen }) => !isOpen) && inert.has(words[0]?.text ?? '');
+}
+
+/**
+ * Whether a part of a command seems to read only, so that nobody is asked about it. A convenience, no boundary: such
+ * commands run where they can do nothing else, and being wrong costs a question.
+ */
 export function onlyReads({ words, assigns, writes }: CommandPart): boolean {
   const [program, ...given] = words;
+  if (words.length === 0) return assigns && !writes;
   if (writes || program === undefined || program.isOpen || assigns) return false;
   const { text: name } = program;
   if (readers.has(name)) return true;

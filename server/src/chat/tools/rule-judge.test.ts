@@ -233,6 +233,30 @@ test('the presets: reading is free, everything runs, or nothing is written', () 
   );
 });
 
+test('what no rule allows runs read-only, and never together with what one allows', () => {
+  const readOnlyOf = (inForce: RulesInForce, command: string) => judgeCommand(inForce, command);
+  const npm = rules('ask', [bash('allow', 'npm *')]);
+  assert.deepEqual(readOnlyOf(npm, 'ls -la | wc'), { policy: 'allow', readOnly: { canAsk: true } });
+  assert.deepEqual(readOnlyOf(npm, 'x=1'), { policy: 'allow', readOnly: { canAsk: true } });
+  for (const command of ['npm test', 'cd a && npm test', 'npm test 2>&1 | tail -n 5', 'npm test; echo done']) {
+    assert.deepEqual(readOnlyOf(npm, command), { policy: 'allow' }, command);
+  }
+  for (const command of [
+    "sed -n 1p -e '1e x' f; npm test",
+    'PATH=./evil; npm test',
+    'npm test; ls',
+    'echo $X; npm test',
+  ]) {
+    assert.deepEqual(readOnlyOf(npm, command), { policy: 'ask' }, command);
+  }
+  assert.deepEqual(readOnlyOf(rules('ask', [bash('allow')]), 'ls; make'), { policy: 'allow' });
+  assert.deepEqual(readOnlyOf(rules('auto'), 'ls'), { policy: 'allow' });
+  assert.deepEqual(readOnlyOf(rules('read-only', [bash('allow')]), 'ls'), {
+    policy: 'allow',
+    readOnly: { canAsk: false },
+  });
+});
+
 test('hostile commands and patterns cost little', () => {
   const many = Array.from({ length: 200 }, (_, index) => bash('ask', `${'*a'.repeat(70)}${index}*`));
   const escaped = (text: string): string => text.replace(/[\\"$`]/g, '\\$&');

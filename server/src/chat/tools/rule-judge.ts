@@ -2,7 +2,7 @@ import type { ToolPolicy } from '@homeport/contracts/mcp';
 import type { ToolPreset, ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import { type CommandFace, facesOf } from './command-faces.ts';
 import { type CommandPart, readCommand } from './command-parts.ts';
-import { onlyReads } from './command-reads.ts';
+import { isInert, onlyReads } from './command-reads.ts';
 import { isVery, mayMatch, readPattern, surelyMatches } from './rule-pattern.ts';
 
 /**
@@ -17,8 +17,14 @@ export type RulesInForce = { preset: ToolPreset; conversation: readonly ToolRule
 /** What a tool does to the workspace, for the presets. */
 export type ToolEffect = 'reads' | 'writes' | 'command';
 
+/**
+ * A command that nobody approved: it runs where it can write nothing and reach nothing. `canAsk`: the person can be
+ * asked to let it do more.
+ */
+export type ReadOnlyRun = { canAsk: boolean };
+
 /** `why` is for the model. */
-export type Verdict = { policy: ToolPolicy; why?: string };
+export type Verdict = { policy: ToolPolicy; why?: string; readOnly?: ReadOnlyRun };
 
 const strictness: Record<ToolPolicy, number> = { allow: 0, ask: 1, deny: 2 };
 /** Characters of all faces of one command that patterns are compared with. */
@@ -85,12 +91,25 @@ export function judgeCommand(rules: RulesInForce, command: string): Verdict {
     if ((isFree || conversation.length === 0) && person.some(isKept)) return { policy: 'allow' };
   }
   const ofPart = { preset: rules.preset, conversation, person };
-  const policies = sorted.parts.map(({ part, faces }) => judgePart(ofPart, part, faces));
+  const judged = sorted.parts.map(({ part, faces }) => ({ part, ...judgePart(ofPart, part, faces) }));
+  const policies = judged.map(({ policy }) => policy);
   if (all.some((rule) => rule.policy === 'ask' && operators.test(rule.pattern ?? '') && meant(rule, possibly))) {
     policies.push('ask');
   }
   if (!isRead) policies.push(ofUnread(ofPart));
-  return { policy: policies.reduce(stricter, 'allow') };
+  const policy = policies.reduce(stricter, 'allow');
+  if (rules.preset === 'auto') return { policy };
+  if (rules.preset === 'read-only') return { policy, readOnly: { canAsk: false } };
+  return policy === 'allow' ? ofUnapproved(judged) : { policy };
+}
+
+/**
+ * The word on a command that nothing asks about: whatever a rule allows is approved, and the rest only seems to read. A
+ * command runs as a whole, so the two go together only where the rest certainly can do nothing else.
+ */
+function ofUnapproved(judged: readonly { part: CommandPart; isApproved: boolean }[]): Verdict {
+  if (!judged.some(({ isApproved }) => isApproved)) return { policy: 'allow', readOnly: { canAsk: true } };
+  return { policy: judged.every(({ part, isApproved }) => isApproved || isInert(part)) ? 'allow' : 'ask' };
 }
 
 /** What cannot be read may be anything that a pattern is on guard against. */
@@ -128,10 +147,16 @@ function sortFaces(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhol
   return { parts: sorted, isWhole: true };
 }
 
-function judgePart(rules: RulesInForce, part: CommandPart, [face, ...others]: readonly CommandFace[]): ToolPolicy {
+/** `isApproved`: a rule allows it, not the preset. */
+function judgePart(
+  rules: RulesInForce,
+  part: CommandPart,
+  [face, ...others]: readonly CommandFace[],
+): { policy: ToolPolicy; isApproved: boolean } {
   const own = face === undefined ? undefined : ofFace(rules, part, face);
   const inner = others.map((other) => ofFace(rules, part, other) ?? 'allow');
-  return inner.reduce(stricter, own ?? presetOf(rules.preset, part));
+  const policy = inner.reduce(stricter, own ?? presetOf(rules.preset, part));
+  return { policy, isApproved: own === 'allow' };
 }
 
 function presetOf(preset: ToolPreset, part: CommandPart): ToolPolicy {

@@ -9,6 +9,7 @@ type Definition<Input> = {
   input: z.ZodType<Input>;
   timeoutMs?: number;
   effect?: ToolEffect;
+  canReadOnly?: () => Promise<boolean>;
   run(input: Input, context: ToolContext): Promise<unknown>;
 };
 
@@ -21,13 +22,15 @@ const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
 /**
  * A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words.
  */
-export function defineTool<Input>({ name, description, input, timeoutMs, effect, run }: Definition<Input>): Tool {
+export function defineTool<Input>(definition: Definition<Input>): Tool {
+  const { name, description, input, timeoutMs, effect, canReadOnly, run } = definition;
   return {
     name,
     description,
     inputSchema: translate(input),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(effect === undefined ? {} : { effect }),
+    ...(canReadOnly === undefined ? {} : { canReadOnly }),
     async execute(given, context) {
       return run(readInput(input, given), context);
     },

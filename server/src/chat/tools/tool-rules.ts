@@ -131,15 +131,26 @@ export function ruledTool(
 ): Tool {
   return {
     ...tool,
-    judge: async (input) => judge(await readInForce(deps.db.kysely, chatId, userId), tool, input),
+    judge: async (input) => judgeTool(await readInForce(deps.db.kysely, chatId, userId), tool, input),
   };
 }
 
-async function judge(rules: RulesInForce, tool: Tool, input: Record<string, unknown>): Promise<Verdict> {
+/**
+ * The word on one call. A command that nobody approved is asked about where it cannot be kept from writing, or where the
+ * model wants to be asked about.
+ */
+export async function judgeTool(
+  rules: RulesInForce,
+  tool: Pick<Tool, 'name' | 'effect' | 'readPolicy' | 'canReadOnly'>,
+  input: Record<string, unknown>,
+): Promise<Verdict> {
   const { command, processId } = input;
   const { name, effect } = tool;
   if (effect === 'command' && typeof command === 'string' && typeof processId !== 'string') {
-    return judgeCommand(rules, command);
+    const verdict = judgeCommand(rules, command);
+    if (verdict.readOnly === undefined || verdict.policy !== 'allow') return verdict;
+    const isWanted = input.askFirst === true && verdict.readOnly.canAsk;
+    return isWanted || (await tool.canReadOnly?.()) !== true ? { policy: 'ask' } : verdict;
   }
   return judgeCall(rules, { name, effect: effect === 'command' ? 'reads' : effect, own: await tool.readPolicy?.() });
 }

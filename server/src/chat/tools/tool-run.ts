@@ -8,7 +8,7 @@ import type { ElicitationAnswer } from '../../mcp/elicitation.ts';
 import { within } from '../../waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
-import type { ToolEffect, Verdict } from './rule-judge.ts';
+import type { ReadOnlyRun, ToolEffect, Verdict } from './rule-judge.ts';
 
 /**
  * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and
@@ -18,6 +18,8 @@ export type Tool = ToolDefinition & {
   readPolicy?: () => Promise<ToolPolicy>;
   /** What it does to the workspace, for the presets of rules; undefined: nothing. */
   effect?: ToolEffect;
+  /** Of the shell: whether a command can be kept from writing, looked up before one runs without being asked about. */
+  canReadOnly?: () => Promise<boolean>;
   /** The word on one call, of its policy and the rules in force, asked at each call (`ruled` in tool-rules.ts). */
   judge?: (input: Record<string, unknown>) => Promise<Verdict>;
   /**
@@ -36,6 +38,8 @@ export type Tool = ToolDefinition & {
 export type ToolContext = {
   signal: AbortSignal;
   toolCallId: string;
+  /** Nobody approved the call: it may only read. */
+  readOnly?: ReadOnlyRun;
   /** Shows what the tool has said so far: a short text in place of the one before. */
   report(outputSoFar: string): void;
   /** Asks the person while the tool runs; absent where nobody can be asked. */

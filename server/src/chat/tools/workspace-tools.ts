@@ -60,7 +60,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
       text: workspaceFacts(notes, { folder, hasNetwork, hasModels: deps.config.workspaceModels }),
     } as const;
     const owner = { userId, chatId };
-    const command = { responseId: response.id, chatId };
+    const command = { responseId: response.id, chatId, signal };
     return [
       { ...bashTool(turn, command), told },
       ...fileTools(turn, response.id),

@@ -41,12 +41,14 @@ export async function finishWaitingCalls(
     calls.map(async (call) => {
       const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);
       const input = isRecord(call.input) ? call.input : {};
-      const { policy, why = deniedByPolicy } = await verdictOn(tool, input);
+      const { policy, why = deniedByPolicy, readOnly } = await verdictOn(tool, input);
+      const isReadOnly = policy === 'ask' && readOnly !== undefined && call.asked.policy === 'ask';
+      const asked = isReadOnly ? { ...call.asked, readOnly } : call.asked;
       if (policy === 'deny') await options.approvals?.drop(call.asked.approvalId);
       const result: ToolResult | undefined =
         policy === 'deny'
           ? { errorText: why }
-          : await runCall(options, { id: call.toolCallId, name: call.toolName, tool, input }, call.asked, run);
+          : await runCall(options, { id: call.toolCallId, name: call.toolName, tool, input }, asked, run);
       if (result !== undefined) emitResult(options.emit, call.toolCallId, result);
     }),
   );

@@ -6,6 +6,7 @@ import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Command } from './command.ts';
 import { removeOldLogs } from './output-log.ts';
+import { readOnlyEnvironment } from './read-only.ts';
 import { openWorkingFolder } from './working-folder.ts';
 
 const runningMax = 32;
@@ -80,7 +81,8 @@ export class Commands {
     try {
       const { home, commandEnvironment } = config;
       const scope: Record<string, string> = request.scope === undefined ? {} : { HOMEPORT_SCOPE: request.scope };
-      const environment = { ...commandEnvironment, ...scope };
+      const all = { ...commandEnvironment, ...scope };
+      const environment = request.readOnly ? readOnlyEnvironment(all) : all;
       const beforeEnd = (): Promise<void> => window.end();
       const command = new Command({ request, cwd: folder.path, home, environment, beforeEnd, onEnd });
       this.#commands.set(request.id, command);
@@ -113,6 +115,7 @@ function isSame(a: ExecRequest, b: ExecRequest): boolean {
     a.cwd === b.cwd &&
     a.timeoutMs === b.timeoutMs &&
     a.scope === b.scope &&
-    (a.background ?? false) === (b.background ?? false)
+    (a.background ?? false) === (b.background ?? false) &&
+    (a.readOnly ?? false) === (b.readOnly ?? false)
   );
 }

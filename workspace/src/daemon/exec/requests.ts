@@ -6,6 +6,7 @@ import { type Exchange, readJson, sendJson } from '../http.ts';
 import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Commands } from './commands.ts';
+import { canReadOnly } from './read-only.ts';
 import { Reader } from './reader.ts';
 import { type Signal, signals } from './supervisor.ts';
 
@@ -17,8 +18,15 @@ export function createExec(daemon: Daemon) {
   const commands = new Commands(daemon);
   const space = spaceOf(daemon);
   return {
+    async getExec(exchange: Exchange): Promise<void> {
+      sendJson(exchange, 200, { readOnly: await canReadOnly(daemon) });
+    },
+
     async postExec(exchange: Exchange): Promise<void> {
       const request = parseExec(await readJson(exchange, bodyMaxBytes));
+      if (request.readOnly && !(await canReadOnly(daemon))) {
+        throw new DaemonError('invalid_request', 'Commands cannot be kept from writing here');
+      }
       space.watch();
       if (space.full !== undefined) await space.settle();
       if (exchange.signal.aborted) return;
@@ -63,7 +71,8 @@ export function createExec(daemon: Daemon) {
 
 const noWindow: Window = { end: async () => undefined };
 
-function openWindow(daemon: Daemon, { turn, background = false }: ExecRequest): Promise<Window> {
+async function openWindow(daemon: Daemon, { turn, background = false, readOnly }: ExecRequest): Promise<Window> {
+  if (readOnly) return noWindow;
   const changes = changesOf(daemon);
   return turn === undefined ? changes.beginUnknown(background) : changes.begin(turn, background);
 }
@@ -87,7 +96,7 @@ function isSignal(value: unknown): value is Signal {
 
 /** The body of POST /v1/exec; contracts/src/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
-  const { id, command, cwd, timeoutMs, background, scope, turn, ...rest } = body;
+  const { id, command, cwd, timeoutMs, background, scope, turn, readOnly, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`Unknown field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
@@ -97,9 +106,10 @@ function parseExec(body: Record<string, unknown>): ExecRequest {
   if (cwd !== undefined && typeof cwd !== 'string') throw invalid('cwd is a path');
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) throw invalid('timeoutMs is a whole number from 1 to 3600000');
   if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
+  if (readOnly !== undefined && typeof readOnly !== 'boolean') throw invalid('readOnly is true or false');
   if (scope !== undefined && !isScope(scope)) throw invalid('scope is chat:<id> or project:<id>');
   if (turn !== undefined && !isTurnId(turn)) throw invalid('turn is 1 to 128 of A-Z a-z 0-9 _ -');
-  return { id, command, cwd, timeoutMs, background, scope, turn };
+  return { id, command, cwd, timeoutMs, background, scope, turn, readOnly };
 }
 
 function isTimeout(value: unknown): value is number {

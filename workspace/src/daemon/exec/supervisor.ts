@@ -3,6 +3,7 @@ import { constants, existsSync, openSync, readdirSync, readFileSync } from 'node
 import { Socket } from 'node:net';
 import { type Readable, Writable } from 'node:stream';
 import { clock } from '../../clock.ts';
+import { readOnlyRights } from './read-only-rights.ts';
 import { supervisorScript } from './supervisor-script.ts';
 
 /** Part of every Debian and Ubuntu. */
@@ -41,6 +42,8 @@ type Start = {
   environment: Record<string, string>;
   /** It lives as long as anything that it started. */
   keep: boolean;
+  /** It may only read: throws without Perl, and on machine types that are not known. */
+  readOnly?: boolean;
   /** Where Perl is, if it exists; without it, only processes with the marker are found. */
   perl: string;
 };
@@ -49,13 +52,24 @@ type Start = {
  * Starts `bash -c command`, or the program, so that everything it ever starts can be ended. Throws the system's message
  * if that fails.
  */
-export function startSupervised({ id, command, args: given, cwd, environment, keep, perl }: Start): Supervised {
+export function startSupervised({
+  id,
+  command,
+  args: given,
+  cwd,
+  environment,
+  keep,
+  readOnly,
+  perl,
+}: Start): Supervised {
   const number = prctl[process.arch];
   const hasPerl = number !== undefined && existsSync(perl);
+  const rights = readOnly ? readOnlyRights() : '';
+  if (rights === undefined || (readOnly && !hasPerl)) throw new Error('a command cannot be kept from writing here');
   const shell = given === undefined ? shellOf(command) : programOf(command, given);
   const hasInput = given !== undefined || isLong(command);
   const [file = '', ...args] = hasPerl
-    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', ...shell]
+    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', rights, ...shell]
     : shell;
   const child = spawn(file, args, {
     cwd,

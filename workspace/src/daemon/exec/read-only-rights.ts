@@ -1,0 +1,13 @@
+import { type Machine, ownCalls } from './read-only-calls.ts';
+import { readOnlyFilter } from './read-only-filter.ts';
+
+/** What the supervisor needs for it: system call numbers and the filter in hex. Undefined on other machine types. */
+export function readOnlyRights(machine: string = process.arch): string | undefined {
+  if (!isMachine(machine)) return undefined;
+  const { openat, setsid } = ownCalls[machine];
+  return `${openat},${setsid},${readOnlyFilter(machine).toString('hex')}`;
+}
+
+function isMachine(name: string): name is Machine {
+  return name in ownCalls;
+}
