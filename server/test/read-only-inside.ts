@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { effectCommands } from '../../workspace/test/effect-commands.ts';
-import { prepareHome } from '../../workspace/test/effects.ts';
+import { effectCommands, prepareHome } from '../../contracts/test/effect-commands.ts';
 
 type Ended = { exitCode: number | null; stdout: string; stderr: string };
 type Inside = {

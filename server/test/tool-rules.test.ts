@@ -139,6 +139,7 @@ const disguised = [
   "printf -v 'a[$(touch made)]' 1",
   "test -v 'a[$(touch made)]'",
   'x="a[\\$(touch made)]"; echo $((x))',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: what the shell evaluates
   'x="a[\\$(touch made)]"; y=abc; echo "${y:x}"',
   'uniq -- /etc/passwd made',
   'PATH=./evil; ls',

@@ -6,14 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-/** Files that the commands of effect-commands.ts work with. */
-export const prepareHome = [
-  'echo a > file && mkdir folder evil && echo b > folder/inner',
-  String.raw`printf '#!/bin/bash\ntouch "$HOME/made-$$"\n' | tee script.sh evil/ls > /dev/null && chmod 755 script.sh evil/ls`,
-  'git init -q repo && cd repo && git config user.email a@b.invalid && git config user.name a && echo 1 > tracked',
-  'git add . && git commit -qm one && echo 2 > tracked && git commit -qam two && echo 3 > tracked && echo 4 > untracked',
-].join(' && ');
-
 /** Every file of a folder with its content, mode and time; the daemon's own folder left out. */
 export function picture(folder: string, below = ''): string[] {
   return readdirSync(join(folder, below)).flatMap((name) => {

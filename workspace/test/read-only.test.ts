@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { effectCommands } from './effect-commands.ts';
-import { openTargets, picture, prepareHome } from './effects.ts';
+import { effectCommands, prepareHome } from '../../contracts/test/effect-commands.ts';
+import { openTargets, picture } from './effects.ts';
 import { exitOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
 
 let daemon: RunningDaemon;

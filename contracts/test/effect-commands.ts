@@ -295,3 +295,11 @@ const processes = [
   'perl -e "kill 9, VICTIM"',
   'node -e "process.kill(VICTIM, 9)"',
 ];
+
+/** Files that the commands of effect-commands.ts work with. */
+export const prepareHome = [
+  'echo a > file && mkdir folder evil && echo b > folder/inner',
+  String.raw`printf '#!/bin/bash\ntouch "$HOME/made-$$"\n' | tee script.sh evil/ls > /dev/null && chmod 755 script.sh evil/ls`,
+  'git init -q repo && cd repo && git config user.email a@b.invalid && git config user.name a && echo 1 > tracked',
+  'git add . && git commit -qm one && echo 2 > tracked && git commit -qam two && echo 3 > tracked && echo 4 > untracked',
+].join(' && ');
