@@ -23,6 +23,7 @@ const cases: [source: string, settled: string][] = [
   ['2 * 3 * 4', '2 * 3 * 4'],
   ['- item', '- item'],
   ['- [ ] task', '- [ ] task'],
+  ['|', ''],
   ['| a | b |', ''],
   ['| a | b |\n|---', ''],
   ['| a | b |\n|---|---|', '| a | b |\n|---|---|'],
@@ -33,6 +34,32 @@ const cases: [source: string, settled: string][] = [
 for (const [source, settled] of cases) {
   test(`the tail ${JSON.stringify(source)}`, () => assert.equal(settleTail(source), settled));
 }
+
+test('settles every prefix of a table with aligned columns in linear time', () => {
+  const rules = [
+    '|:------------------|:-------------|:------------|',
+    `| ${':--- | :---: | ---: | '.repeat(40)}`,
+    `${':-'.repeat(400)}| :`,
+    `|${' '.repeat(400)}:`,
+    `|${'-'.repeat(2_000)}x`,
+  ];
+  for (const rule of rules) {
+    const columns = '| name '.repeat(rule.split('|').length);
+    for (let end = 0; end <= rule.length; end += 1) {
+      const begun = performance.now();
+      settleTail(`${columns}|\n${rule.slice(0, end)}`);
+      const took = performance.now() - begun;
+      assert.ok(took < 1_000, `${rule.slice(0, end)}: ${took} ms`);
+    }
+  }
+});
+
+test('shows a table once its rule has as many columns as its head, aligned or not', () => {
+  const shown = ['|---|---|', '|:--|--:|', '| :-: | - |', '---|---', ':-|-', '|-|-|-'];
+  for (const rule of shown) assert.equal(settleTail(`| a | b |\n${rule}`), `| a | b |\n${rule}`, rule);
+  for (const rule of ['|', '|:', '| :', '|--', '|:-|', '|-|:', '||', '|- -|-|'])
+    assert.equal(settleTail(`| a | b |\n${rule}`), '', rule);
+});
 
 test('no prefix of a text shows half an address or open emphasis', () => {
   const piece = fc.constantFrom(

@@ -28,14 +28,32 @@ function withoutLoneMarks(text: string): string {
   if (line.length < 80 && /^[\s>]*(?:#{1,6}|[-*+_=~`]{1,3}|\d{1,3}[.)]?)[ \t]*$/.test(line))
     return text.slice(0, start);
   // A table's head without its rule would be a line of bars.
-  const head = /(?:^|\n\n)(\|[^\n]*(?:\n\|?[\s|:-]*)?)$/.exec(text)?.[1];
+  const head = lastTableHead(text);
   return head === undefined || isTableHead(head) ? text : text.slice(0, text.length - head.length);
+}
+
+/** A line that begins with a bar at the text's end, alone or with one line below it that may become its rule. */
+function lastTableHead(text: string): string | undefined {
+  const last = text.lastIndexOf('\n');
+  const rule = text.slice(last + 1);
+  const above = last === -1 ? -1 : text.lastIndexOf('\n', last - 1);
+  const isBlock = (start: number) => text[start] === '|' && (start === 0 || text.slice(start - 2, start) === '\n\n');
+  if (last !== -1 && isBlock(above + 1) && /^[\s|:-]*$/.test(rule)) return text.slice(above + 1);
+  return isBlock(last + 1) ? rule : undefined;
 }
 
 function isTableHead(head: string): boolean {
   const [names = '', rule = ''] = head.split('\n');
-  const columns = (line: string) => line.replace(/^\s*\||\|\s*$/g, '').split('|').length;
-  return /^\s*\|?(?:\s*:?-+:?\s*\|?)+\s*$/.test(rule) && columns(rule) >= columns(names);
+  const cells = cellsOf(rule);
+  return cells.length > 0 && cells.every((cell) => /^:?-+:?$/.test(cell)) && cells.length >= cellsOf(names).length;
+}
+
+/** The cells of a line of a table, without the bars around them. */
+function cellsOf(line: string): string[] {
+  const cells = line.trim().split('|');
+  if (cells[0] === '') cells.shift();
+  if (cells.at(-1) === '') cells.pop();
+  return cells.map((cell) => cell.trim());
 }
 
 type Opener = { mark: string; at: number };
@@ -51,7 +69,7 @@ function closeInline(text: string, depth: number): string {
       const run = /^`+/.exec(text.slice(at))?.[0] ?? '`';
       const end = endOfCode(text, at + run.length, run);
       if (end === -1) {
-        const inside = text.slice(at + run.length).replace(/`+$/, '');
+        const inside = withoutEnd(text.slice(at + run.length), '`');
         result = inside.trim() === '' ? text.slice(0, at) : text.slice(0, at + run.length) + inside + run;
         return closed(result, openers);
       }
@@ -71,6 +89,13 @@ function closeInline(text: string, depth: number): string {
     } else at += 1;
   }
   return dropBareMark(result, openers);
+}
+
+/** The text without the characters `mark` at its end. */
+function withoutEnd(text: string, mark: string): string {
+  let end = text.length;
+  while (text[end - 1] === mark) end -= 1;
+  return text.slice(0, end);
 }
 
 /** Marks with nothing after them yet are left out; the others are closed. */
@@ -102,7 +127,7 @@ function mark(openers: Opener[], text: string, at: number, run: string): void {
   }
   const isOpening = after === undefined || !/\s/.test(after);
   const isInWord = run[0] === '_' && /[\p{L}\p{N}]/u.test(before);
-  const isLineMark = after === undefined && /(?:^|\n)\s*$/.test(text.slice(0, at));
+  const isLineMark = after === undefined && text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === '';
   if (isOpening && !isInWord && !isLineMark) openers.push({ mark: run, at });
 }
 
