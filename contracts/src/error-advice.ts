@@ -132,6 +132,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'Homeport did not expect this.',
     todo: 'Try again. If it stays, find the request id in the log, and report it: [support](support.md).',
   },
+  answer_too_long: {
+    means:
+      'An answer reached 8 MB, the most that one answer may have. It ended there, and everything up to there is kept.',
+    todo: 'Ask for the rest in a new message. If the model repeats itself, choose another model or a smaller output limit.',
+  },
   provider_error: {
     means:
       'The provider answered with a failure, or not as it should. `details.status` is its HTTP status, if it has one.',

@@ -39,6 +39,7 @@ export const errorStatus = {
   rate_limited: 429,
   budget_exhausted: 429,
   internal_error: 500,
+  answer_too_long: 502,
   provider_error: 502,
   provider_unreachable: 502,
   mcp_unreachable: 502,

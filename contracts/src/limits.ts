@@ -60,6 +60,8 @@ export const limits = {
   temporaryHours: 24,
   partsPerMessage: 100,
   messageTextMax: 1_000_000,
+  /** One answer with everything in it, as JSON. */
+  answerBytes: 8 * 1024 * 1024,
   queuedInputsPerChat: 50,
   /** `GET /api/chats/activity` streams that one account may hold open at one replica. */
   activityStreamsPerUser: 32,

@@ -136,6 +136,7 @@ export const programModelEndpoints = {
       'not_found',
       'model_unavailable',
       'budget_exhausted',
+      'answer_too_long',
       'provider_error',
       'provider_unreachable',
     ],

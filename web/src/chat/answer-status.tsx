@@ -14,6 +14,7 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
   const t = useText();
   const actions = useThreadActions();
   const { status, error, parentId } = message;
+  const isTooLong = error?.code === 'answer_too_long';
   const again = (
     <ActionButton
       icon={<RotateCcw size={15} aria-hidden />}
@@ -54,7 +55,7 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
         <ActionButton
           icon={<StepForward size={15} aria-hidden />}
           label={t('message.continue')}
-          onClick={() => actions.resume(message.id)}
+          onClick={isTooLong ? actions.goOn : () => actions.resume(message.id)}
         />
       )}
       {(isEmpty || status === 'failed') && parentId !== null ? again : null}
@@ -62,7 +63,11 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
   ) : null;
   if (status === 'failed') {
     return (
-      <Problem title={t('message.failedText')} text={error?.message} code={error?.code}>
+      <Problem
+        title={t('message.failedText')}
+        text={isTooLong ? t('message.tooLongText') : error?.message}
+        code={error?.code}
+      >
         {buttons}
       </Problem>
     );

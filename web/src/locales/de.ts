@@ -169,6 +169,8 @@ export const texts: Record<keyof typeof english, string> = {
   'message.stoppedText': 'Du hast diese Antwort angehalten.',
   'message.interruptedText': 'Diese Antwort wurde unterbrochen.',
   'message.failedText': 'Diese Antwort ließ sich nicht fertigstellen',
+  'message.tooLongText':
+    'Diese Antwort hat 8 MB erreicht, mehr darf eine Antwort nicht haben. Alles bis hierher ist gespeichert. Mit „Fortsetzen“ kommt der Rest in einer neuen Antwort.',
   'message.failedStart': 'Die Antwort konnte nicht gestartet werden. Deine Nachricht ist gespeichert.',
   'message.continue': 'Fortsetzen',
   'message.retry': 'Erneut versuchen',

@@ -164,6 +164,8 @@ export const texts = {
   'message.stoppedText': 'You stopped this answer.',
   'message.interruptedText': 'This answer was interrupted.',
   'message.failedText': 'Couldn’t finish this answer',
+  'message.tooLongText':
+    'This answer reached 8 MB, the most that one answer may have. Everything up to here is kept. Continue to get the rest in a new answer.',
   'message.failedStart': 'Couldn’t start the answer. Your message is saved.',
   'message.continue': 'Continue',
   'message.retry': 'Try again',

@@ -41,7 +41,7 @@ export function createAnswerGatherer(sink: AnswerSink, maxTextLength: number): A
     reasoning: (delta) => gather('reasoning', delta),
     count(more) {
       length += more;
-      if (length > maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
+      if (length > maxTextLength) throw new ApiError('answer_too_long', 'The model’s answer is too long.');
     },
     clean(content) {
       const whole = halfPair + content;

@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { ProviderWait } from '@homeport/contracts/frames';
+import { limits } from '@homeport/contracts/limits';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
@@ -51,7 +52,8 @@ export type CompletionOptions = ModelRequest & {
 /** Limits of one completion: lengths in UTF-16 units, times in milliseconds. */
 export const completionBounds: CompletionBounds = {
   maxEventLength: 1024 * 1024,
-  maxTextLength: 50 * 1024 * 1024,
+  // Above the limit of a whole response, which therefore ends with everything up to its own limit.
+  maxTextLength: 2 * limits.answerBytes,
   maxToolCalls: 128,
   maxArgumentLength: 1024 * 1024,
 };

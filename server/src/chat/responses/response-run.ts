@@ -16,6 +16,7 @@ import { addUsage } from '../model/usage.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
+import { AnswerSize, answerTooLong } from './answer-size.ts';
 import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { interruptedError } from './interruption.ts';
@@ -38,8 +39,8 @@ export type RunDeps = Pick<
   findTools: FindTools;
 };
 
-/** Why a run was cut off: Stop, the service stopping, or another replica having taken over. */
-type Cut = 'stopped' | 'interrupted' | 'lost';
+/** Why a run was cut off: Stop, the service stopping, another replica having taken over, or the largest answer reached. */
+type Cut = 'stopped' | 'interrupted' | 'lost' | 'full';
 
 /** Shared, because creating an error costs its stack each time. */
 const over = new DOMException('The answer has ended', 'AbortError');
@@ -88,6 +89,7 @@ export class ResponseRun {
   /** Resolves when what the model was told is stored. */
   #kept = Promise.resolve();
   readonly #notices: Frame[] = [];
+  readonly #size = new AnswerSize();
 
   constructor(deps: RunDeps, { response, context, leasedAt }: Omit<Claimed, 'kind'>) {
     this.#deps = deps;
@@ -183,7 +185,12 @@ export class ResponseRun {
 
   #emit(frame: Frame): void {
     // A tool that was left alone may still have something to tell.
-    if (this.#isMade) return;
+    const fitting = this.#isMade ? undefined : this.#size.take(frame);
+    if (fitting !== undefined) this.#append(fitting);
+    if (this.#size.isFull) this.#cutOff('full');
+  }
+
+  #append(frame: Frame): void {
     if (frame.type !== 'start' && this.#notices.length > 0) {
       for (const notice of this.#notices.splice(0)) this.log.append(notice);
     }
@@ -252,7 +259,9 @@ export class ResponseRun {
     const { parts, usage } = await readMessage(this.#deps.db.kysely, this.response.id);
     this.#earlierUsage = usage;
     this.#emit({ type: 'start', messageId: this.response.id });
-    for (const frame of framesOfParts(parts)) this.#emit(frame);
+    this.#size.add(parts);
+    for (const frame of framesOfParts(parts)) this.#append(frame);
+    if (this.#size.isFull) this.#cutOff('full');
     this.#hasParts = true;
     this.#calls.startAfter(this.#steps);
     return parts;
@@ -338,6 +347,7 @@ export class ResponseRun {
 
   #cutEnding(): Ending {
     if (this.#cut === 'stopped') return { state: 'stopped' };
+    if (this.#cut === 'full') return failedEnding(answerTooLong());
     const [waiting] = waitingCalls(this.#parts());
     if (waiting === undefined) return { state: 'interrupted', error: interruptedError };
     return { state: 'interrupted', error: waiting.asked.policy === 'ask' ? parkedError : questionError };
