@@ -21,6 +21,7 @@ import type { Deps } from './deps.ts';
 import { type DiskOptions, watchDisk } from './disk.ts';
 import { Documents } from './documents/documents.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
+import { trimHeapWhenQuiet } from './heap-trim.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { openStreamCount } from './http/event-stream.ts';
 import { FrontDoor } from './http/front-door.ts';
@@ -203,6 +204,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const usageRetention = startUsageRetention(deps);
   const searchWalks = startSearchWalks(deps);
   const scheduled = startScheduledBackups(deps);
+  const heapTrim = trimHeapWhenQuiet({ clock: systemClock, log, isBusy: () => responses.size > 0 });
   await responses.start({ isFirst: options.isFirst === true });
   imports.start();
   return {
@@ -220,6 +222,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await scheduled.stop();
       await backups.stop();
       searchWalks.stop();
+      heapTrim.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
       await Promise.all([documents.close(), imports.close()]);
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
