@@ -63,6 +63,8 @@ export const limits = {
   /** One answer with everything in it, as JSON. */
   answerBytes: 8 * 1024 * 1024,
   queuedInputsPerChat: 50,
+  /** A conversation that has more than this queued takes no more. */
+  queuedBytesPerChat: 16 * 1024 * 1024,
   /** `GET /api/chats/activity` streams that one account may hold open at one replica. */
   activityStreamsPerUser: 32,
   mcpServersPerChat: 50,

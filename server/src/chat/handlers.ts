@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ChatBody } from '@homeport/contracts/chat';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
+import { largeReads } from '../account-slots.ts';
 import { moveChatArtifacts } from '../artifacts/moves.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../catalogue/models.ts';
@@ -22,7 +24,7 @@ import {
 } from './responses/claims.ts';
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { findFollowable } from './responses/handing-over.ts';
-import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
+import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewAdmitted, viewInput } from './responses/inputs.ts';
 import type { ResponseRun } from './responses/response-run.ts';
 import { requestStop } from './responses/running-state.ts';
 import { steerInput } from './responses/steering.ts';
@@ -45,13 +47,20 @@ export const postChatStart: Handler<Deps, Endpoints['postChatStart']> = async (d
 
 export const postTurnInput: Handler<Deps, Endpoints['postTurnInput']> = async (deps, { actor, body }) => {
   const { input, repeated } = await admitInput(deps, body, { ownerId: actor.id, graceMs: 0 });
-  return new Reply({ input: viewInput(input) }, { status: repeated ? 200 : 201 });
+  return new Reply({ input: viewAdmitted(input, body.message.parts) }, { status: repeated ? 200 : 201 });
 };
 
-export const getTurnInputs: Handler<Deps, Endpoints['getTurnInputs']> = async (deps, { actor, query }) => {
+export const getTurnInputs: Handler<Deps, Endpoints['getTurnInputs']> = async (deps, { actor, query, request }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
-  const inputs = await listQueuedInputs(deps.db.kysely, query.chatId);
-  return { inputs: inputs.map(viewInput) };
+  const read = async () => {
+    const inputs = [];
+    for (const row of await listQueuedInputs(deps.db.kysely, query.chatId)) {
+      inputs.push(viewInput(row));
+      await setImmediate();
+    }
+    return { inputs };
+  };
+  return largeReads.run(actor.id, read, request.signal);
 };
 
 export const patchTurnInput: Handler<Deps, Endpoints['patchTurnInput']> = async (deps, { actor, body }) => {

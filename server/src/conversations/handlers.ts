@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
+import { largeReads } from '../account-slots.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { Content, type Handler, sourceOf } from '../http/handler.ts';
+import { encodeUtf8 } from '../json-pieces.ts';
 import type { Platform } from '../platform.ts';
 import { readAnswerContext } from './answer-context.ts';
 import { readChatDetail } from './chat-detail.ts';
@@ -14,9 +16,12 @@ import { searchChats } from './search.ts';
 type Endpoints = typeof endpoints;
 type Needs = Pick<Platform, 'db' | 'config' | 'log'>;
 
-export const getChats: Handler<Needs, Endpoints['getChats']> = async (deps, { actor, query }) => {
+export const getChats: Handler<Needs, Endpoints['getChats']> = async (deps, { actor, query, request }) => {
   const { id, before, limit, q } = query;
-  if (id !== undefined) return jsonText(await readChatDetail(deps, actor.id, { id, before, limit }));
+  if (id !== undefined) {
+    const read = async () => jsonText(await readChatDetail(deps, actor.id, { id, before, limit }));
+    return largeReads.run(actor.id, read, request.signal);
+  }
   return q === undefined || q === '' ? listChats(deps, actor.id, query) : searchChats(deps, actor.id, q, query);
 };
 
@@ -64,6 +69,6 @@ async function* breakingOff(
   }
 }
 
-function jsonText(text: string): Content {
-  return new Content(text, {});
+async function jsonText(text: string): Promise<Content> {
+  return new Content(await encodeUtf8(text), {});
 }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import { findJsonFault } from '../json-fault.ts';
+import { decodeUtf8 } from '../json-pieces.ts';
 import { JsonScan, jsonBounds } from '../json-scan.ts';
 import { type BodyPace, declaredBytes, readBytes } from './body-bytes.ts';
 import type { Release } from './body-room.ts';
@@ -21,7 +22,6 @@ const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined
 
 /** Bodies from this size are decoded, parsed and checked in several turns of the event loop. */
 const largeBytes = 128 * 1024;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads and parses a JSON body (contract.md section 1). Undefined if the request has none. Throws
@@ -85,7 +85,7 @@ async function parseBody(bytes: Buffer): Promise<unknown> {
   if (bytes.length === 0) return undefined;
   const pause = async (): Promise<unknown> => (bytes.length < largeBytes ? undefined : setImmediate());
   await pause();
-  const text = decode(bytes);
+  const text = await decode(bytes);
   await pause();
   const value = parse(text);
   await pause();
@@ -95,9 +95,9 @@ async function parseBody(bytes: Buffer): Promise<unknown> {
   return value;
 }
 
-function decode(bytes: Buffer): string {
+async function decode(bytes: Buffer): Promise<string> {
   try {
-    return utf8.decode(bytes);
+    return await decodeUtf8(bytes);
   } catch {
     throw notJson();
   }

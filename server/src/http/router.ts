@@ -4,6 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import type { TrustedProxies } from '../client-address.ts';
 import { systemClock } from '../clock.ts';
+import { encodeJson, isLargeJson } from '../json-pieces.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SpanStart, Tracing } from '../tracing.ts';
 import { type Answer, send, standardHeaders } from './answer.ts';
@@ -134,7 +135,7 @@ async function answer(
     if (spec.takesMessage === true) await options.assertRoom('messages');
     const input = await parseInput(exchange, spec, actor, options);
     try {
-      answered = render(await handle(input), spec, headers);
+      answered = await render(await handle(input), spec, headers);
     } finally {
       input.release();
     }
@@ -206,21 +207,30 @@ function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string,
   return spec.body === undefined ? { value: undefined, release: () => undefined } : readJsonBody(incoming, reading);
 }
 
-function render(output: unknown, spec: EndpointSpec, standard: Record<string, string>): Answer | typeof streamed {
+async function render(
+  output: unknown,
+  spec: EndpointSpec,
+  standard: Record<string, string>,
+): Promise<Answer | typeof streamed> {
   if (output === streamed) return output;
   if (output instanceof Content) {
     return { status: spec.status ?? 200, headers: { ...standard, ...output.headers }, body: output.body };
   }
   if (!(output instanceof Reply)) {
-    return { status: spec.status ?? 200, headers: standard, body: JSON.stringify(output) };
+    return { status: spec.status ?? 200, headers: standard, body: await jsonBody(output) };
   }
   const headers: Answer['headers'] = { ...standard };
   for (const [name, value] of output.headers) {
     if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
     else headers[name] = value;
   }
-  const body = output.body === undefined ? undefined : JSON.stringify(output.body);
+  const body = output.body === undefined ? undefined : await jsonBody(output.body);
   return { status: output.status ?? spec.status ?? 200, headers, body };
+}
+
+/** Text, or, where it is long, bytes that were made in several turns of the event loop. */
+async function jsonBody(value: unknown): Promise<string | Uint8Array> {
+  return isLargeJson(value) ? encodeJson(value) : JSON.stringify(value);
 }
 
 function refuse(

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Selectable, sql } from 'kysely';
 import {
@@ -35,6 +36,9 @@ import { answerTogether, takenWith } from './steering.ts';
  */
 
 export type ResponseRow = Selectable<ResponsesTable>;
+
+/** Characters of parts from which each step with them has a turn of the event loop of its own. */
+const longText = 512 * 1024;
 
 /**
  * Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was requested, by
@@ -304,7 +308,9 @@ async function applyInput(
   const branchId = isGiven && takenBy === null ? first.parent_id : chat.active_message_id;
   const { input, parentId, admitted } = await applyNeighbours(trx, chat, first, branchId);
   const parts = parseStoredParts(input.parts);
+  await yieldAfter(input.parts);
   const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
+  await yieldAfter(input.parts);
   const decision = overriddenBy(override, admitted);
   const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
   const statement = sql<ResponseRow>`
@@ -322,6 +328,11 @@ async function applyInput(
   if (response === undefined) throw cancelled();
   if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
   return response;
+}
+
+/** Other work goes on before the next step with a long text, which takes some 30 ms for 10 MB. */
+async function yieldAfter(text: string): Promise<void> {
+  if (text.length > longText) await setImmediate();
 }
 
 /** All but the last of the inputs that are delivered with `first`; usually that is the only one. */

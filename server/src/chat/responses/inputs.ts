@@ -2,6 +2,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Submission } from '@homeport/contracts/chat';
 import type { QueuedInput } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
+import type { MessagePart } from '@homeport/contracts/frames';
 import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { attachedId, findUnattachable } from '../../artifacts/attachments.ts';
@@ -12,6 +13,7 @@ import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import { onFoundRow } from '../../db/found-row.ts';
 import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
 import type { Decision, InputsTable } from '../../db/tables.ts';
+import { encodeJson, inPieces } from '../../json-pieces.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
@@ -21,6 +23,9 @@ import { signalChannel } from './signals.ts';
 /** Submitted inputs (contract.md section 6, first half). Only this file and steering.ts write the table `inputs`. */
 
 export type InputRow = Selectable<InputsTable>;
+/** What its sender needs to know of an input: the sender has the parts, which may be large. */
+const admittedColumns = ['id', 'chat_id', 'assistant_id', 'state', 'steer_rank', 'request_hash', 'created_at'] as const;
+type AdmittedInput = Pick<InputRow, (typeof admittedColumns)[number]>;
 type Admitting = Pick<Platform, 'db' | 'config'>;
 
 /** Milliseconds before an input of `chat/start` begins by itself if nobody asks for its stream. */
@@ -34,16 +39,17 @@ export async function admitInput(
   deps: Admitting,
   submission: Submission,
   options: AdmissionOptions,
-): Promise<{ input: InputRow; repeated: boolean }> {
-  const requestHash = hashSubmission(submission, options.ownerId);
+): Promise<{ input: AdmittedInput; repeated: boolean }> {
+  const parts = await encodeJson(submission.message.parts);
+  const requestHash = await hashSubmission(submission, options.ownerId, parts);
   const admitted = await inTransaction(deps.db, async (trx) => {
     const place = await lockPlace(trx, submission, options.ownerId);
     if (place.isRepeated) return undefined;
     await assertReferences(deps, trx, submission, options.ownerId, place);
     assertOpen(place);
     assertBudget(place.budgetResetsAt);
-    const statement = sql<InputRow>`
-      with admitted as (${admitting(submission, options, requestHash)}), told as (
+    const statement = sql<AdmittedInput>`
+      with admitted as (${admitting(submission, options, { parts, requestHash })}), told as (
         select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
       )
       select a.* from admitted a left join told on true`;
@@ -51,9 +57,9 @@ export async function admitInput(
     return input;
   });
   if (admitted !== undefined) return { input: admitted, repeated: false };
-  const found = assertSame(await findInput(deps.db.kysely, submission.message.id), requestHash);
   // The hash proves that these are the parts; the row of an applied input no longer has them.
-  return { input: { ...found, parts: JSON.stringify(submission.message.parts) }, repeated: true };
+  const found = assertSame(await findAdmitted(deps.db.kysely, submission.message.id), requestHash);
+  return { input: found, repeated: true };
 }
 
 /** What an input meets where it wants to go. */
@@ -66,6 +72,8 @@ type Place = {
   /** Chosen for the conversation, perhaps no longer shared with its owner: the turn will say so. */
   pinnedModelId: string | null;
   queued: number;
+  /** A bigint, as text. */
+  queuedBytes: string | number;
   budgetResetsAt: Date | null;
 };
 
@@ -81,6 +89,7 @@ async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submissi
       exists (select from messages m where m.id = ${parentId ?? null} and m.chat_id = c.id) as "hasParent",
       c.model_id as "pinnedModelId",
       (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued,
+      (select coalesce(sum(octet_length(q.parts)), 0)::int8 from inputs q where q.chat_id = c.id and q.state = 'queued') as "queuedBytes",
       ${sql.raw(budgetResetsAt('c.owner_id'))} as "budgetResetsAt"
     from chats c where c.id = ${chatId} and ${onFoundRow(sql`c.owner_id = ${ownerId}`)} for share of c`.execute(trx);
   const place = rows[0];
@@ -88,14 +97,19 @@ async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submissi
   return place;
 }
 
-function admitting(submission: Submission, options: AdmissionOptions, requestHash: string): RawBuilder<unknown> {
+/** `parts`: JSON in UTF-8, which the database takes as it is. */
+function admitting(
+  submission: Submission,
+  options: AdmissionOptions,
+  { parts, requestHash }: { parts: Buffer; requestHash: string },
+): RawBuilder<unknown> {
   const { chatId, message, parentId } = submission;
   return sql`
     insert into inputs (id, chat_id, owner_id, assistant_id, parts, parent_id, parent_given, decision, request_hash, start_after)
-    values (${message.id}, ${chatId}, ${options.ownerId}, ${randomUUIDv7()}, ${JSON.stringify(message.parts)},
+    values (${message.id}, ${chatId}, ${options.ownerId}, ${randomUUIDv7()}, ${parts},
       ${parentId ?? null}, ${parentId !== undefined}, ${JSON.stringify(decisionOf(submission))}::jsonb, ${requestHash},
       now() + ${options.graceMs} * interval '1 millisecond')
-    on conflict (id) do nothing returning *`;
+    on conflict (id) do nothing returning ${sql.raw(admittedColumns.join(', '))}`;
 }
 
 async function assertReferences(
@@ -122,10 +136,12 @@ function assertOpen(place: Place): void {
     throw new ApiError(
       'rate_limited',
       `At most ${limits.queuedInputsPerChat} messages can be queued in a conversation`,
-      {
-        retryAfter: 10,
-      },
+      { retryAfter: 10 },
     );
+  }
+  if (Number(place.queuedBytes) > limits.queuedBytesPerChat) {
+    const megabytes = limits.queuedBytesPerChat / 1024 ** 2;
+    throw new ApiError('rate_limited', `At most ${megabytes} MB can be queued in a conversation`, { retryAfter: 10 });
   }
 }
 
@@ -151,22 +167,21 @@ function inputConflict(): ApiError {
   );
 }
 
-function assertSame(input: InputRow | undefined, requestHash: string): InputRow {
+function assertSame(input: AdmittedInput | undefined, requestHash: string): AdmittedInput {
   if (input === undefined || input.request_hash !== requestHash) throw inputConflict();
   return input;
 }
 
-/** The request hash covers chat, owner, content, branch and model decision; the schema fixes the order of members. */
-function hashSubmission(submission: Submission, ownerId: string): string {
-  const { chatId, message, parentId } = submission;
-  const identity = [
-    ownerId,
-    chatId,
-    message.parts,
-    parentId === undefined ? 'default' : { parentId },
-    decisionOf(submission),
-  ];
-  return createHash('sha256').update(JSON.stringify(identity)).digest('base64url');
+/**
+ * The request hash covers chat, owner, content, branch and model decision, as one JSON list; the schema fixes the order
+ * of members. `parts` is the JSON of the content.
+ */
+async function hashSubmission(submission: Submission, ownerId: string, parts: Buffer): Promise<string> {
+  const { chatId, parentId } = submission;
+  const branch = parentId === undefined ? 'default' : { parentId };
+  const hash = createHash('sha256').update(`${JSON.stringify([ownerId, chatId]).slice(0, -1)},`);
+  await inPieces(parts, (piece) => hash.update(piece));
+  return hash.update(`,${JSON.stringify([branch, decisionOf(submission)]).slice(1)}`).digest('base64url');
 }
 
 /** The given members of a model decision. */
@@ -197,8 +212,8 @@ export async function overrideDecision(trx: Queryable, input: InputRow, given: D
   await trx.updateTable('inputs').set({ decision }).where('id', '=', input.id).where('state', '=', 'queued').execute();
 }
 
-async function findInput(db: Queryable, id: string): Promise<InputRow | undefined> {
-  return db.selectFrom('inputs').selectAll().where('id', '=', id).executeTakeFirst();
+async function findAdmitted(db: Queryable, id: string): Promise<AdmittedInput | undefined> {
+  return db.selectFrom('inputs').select(admittedColumns).where('id', '=', id).executeTakeFirst();
 }
 
 /** An input of the caller's own conversation, in any state. */
@@ -321,11 +336,16 @@ export async function dueChats(
 
 /** The wire form (contract.md section 6). */
 export function viewInput(row: InputRow): QueuedInput {
+  return viewAdmitted(row, parseStoredParts(row.parts));
+}
+
+/** The same of an input that was just submitted, with its parts. */
+export function viewAdmitted(row: AdmittedInput, parts: MessagePart[]): QueuedInput {
   return {
     id: row.id,
     chatId: row.chat_id,
     state: row.state === 'queued' && row.steer_rank !== null ? 'steering' : row.state,
-    message: { id: row.id, role: 'user', parts: parseStoredParts(row.parts) },
+    message: { id: row.id, role: 'user', parts },
     createdAt: row.created_at.toISOString(),
   };
 }
