@@ -110,7 +110,7 @@ class WatchedDisk implements Disk {
       if (hasDatabase && freeBytes > reserve + 2 * ballastBytes) await keepBallast(dataDir);
       this.#isBlind = false;
     } catch (error) {
-      if (!this.#isBlind) log.warn({ cause: error }, 'the free space on the disk of DATA_DIR could not be read');
+      if (!this.#isBlind) log.warn({ cause: error }, 'failed to read the free space on the disk of DATA_DIR');
       this.#isBlind = true;
     }
     return this.level;
@@ -166,7 +166,10 @@ async function dropBallast(dataDir: string, log: DiskOptions['log']): Promise<vo
   const path = join(dataDir, 'ballast');
   if ((await stat(path).catch(() => undefined)) === undefined) return;
   await rm(path, { force: true });
-  log.warn({ file: path, megabytes: toMb(ballastBytes) }, 'the ballast was removed so that the database can continue');
+  log.warn(
+    { file: path, megabytes: toMb(ballastBytes) },
+    'deleted the reserve file (ballast) so that the database has disk space',
+  );
 }
 
 /** A file that exists only to be deleted. It is random, because file systems store zeros without using space. */

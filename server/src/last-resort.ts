@@ -13,8 +13,8 @@ const goneCode = /^ERR_(?:STREAM|HTTP2|SOCKET|TLS)_/;
 export function installLastResort(log: Pick<Logger, 'error' | 'fatal'>): void {
   process.on('unhandledRejection', (reason) => log.error({ cause: reason }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
-    if (isOfGoneStream(error)) return log.error({ cause: error }, 'nobody heard the error of a stream');
-    log.fatal({ cause: error }, 'ended by an error that nobody expected');
+    if (isOfGoneStream(error)) return log.error({ cause: error }, 'unhandled stream error');
+    log.fatal({ cause: error }, 'uncaught exception: the process ends');
     endProcess(1);
   });
 }

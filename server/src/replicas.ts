@@ -172,7 +172,9 @@ function renewed(
   };
   let beating = Promise.resolve();
   const timer = clock.every(timings.beatMs, () => {
-    beating = beat().catch((error: unknown) => log.debug({ error: String(error) }, 'a replica was not renewed'));
+    beating = beat().catch((error: unknown) =>
+      log.debug({ error: String(error) }, 'failed to renew the registration of this replica'),
+    );
     return beating;
   });
   return {
@@ -182,7 +184,9 @@ function renewed(
       await beating;
       await self.db.pool
         .query('delete from replicas where id = $1', [self.id])
-        .catch((error: unknown) => log.debug({ error: String(error) }, 'a replica was not removed'));
+        .catch((error: unknown) =>
+          log.debug({ error: String(error) }, 'failed to remove the registration of this replica'),
+        );
     },
   };
 }

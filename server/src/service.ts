@@ -198,7 +198,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   answerBadHttp(server);
   door.watch(server, () =>
-    log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
+    log.warn({ most: config.maxConnections }, 'refusing new connections: the limit MAX_CONNECTIONS is reached'),
   );
   const sweeper = startSweeper(deps);
   const usageRetention = startUsageRetention(deps);

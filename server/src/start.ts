@@ -39,7 +39,8 @@ async function main(config: Config): Promise<void> {
   prepareDataDir(config);
   const outage = new Outage();
   const log = createLogger(config.logLevel, undefined, (details) => outage.hides(details));
-  for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
+  for (const found of mistypedSettings())
+    log.warn(found, 'unknown setting with a name like a known one: is it misspelled?');
   await watchDescriptors(log);
   installLastResort(log);
   const stopping = new AbortController();
@@ -115,7 +116,7 @@ async function serveAs(
     await whenAborted(AbortSignal.any([stopping, displaced]));
     // Another release goes on with everything at once: the database is no longer this one's to write.
     if (!displaced.aborted) {
-      log.info('stopping: running responses may finish');
+      log.info('stopping: waiting for running responses to finish');
       drain = drainMs;
     }
   } finally {

@@ -145,8 +145,8 @@ function watched(exporter: SpanExporter, log: DatabaseLog): SpanExporter {
       exporter.export(spans, (result) => {
         const failed = result.code !== 0;
         if (failed && !isAway)
-          log.warn(reasonOf(result.error), 'traces cannot be sent: the collector does not take them');
-        if (!failed && isAway) log.info({}, 'traces are sent again');
+          log.warn(reasonOf(result.error), 'failed to send traces: the collector refuses them or is unreachable');
+        if (!failed && isAway) log.info({}, 'sending traces works again');
         isAway = failed;
         done(result);
       });

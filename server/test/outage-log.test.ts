@@ -85,8 +85,8 @@ for (const mode of ['cut', 'stall'] as const) {
     for (const { status } of await Promise.all(asked)) assert.equal(status, 503);
     // Jobs that fail again and again are in the log at level debug.
     const jobs = mode === 'cut' ? 10 : 2;
-    await until('failing jobs', () => count('a chat job failed') >= jobs);
-    assert.ok(lines.every(({ level, msg }) => msg !== 'a chat job failed' || level === 20));
+    await until('failing jobs', () => count('a background job for responses failed') >= jobs);
+    assert.ok(lines.every(({ level, msg }) => msg !== 'a background job for responses failed' || level === 20));
     assert.equal(
       lines.filter(({ msg, status, level }) => msg === 'request' && status === 503 && level === 30).length,
       3,

@@ -57,7 +57,7 @@ export class SessionWatch {
         if (ids.has(id) && !live.has(id)) end(new ApiError('unauthorized', 'Sign in first'));
       }
     } catch (error) {
-      this.#deps.log.warn({ cause: error }, 'could not check whether open sessions are still valid');
+      this.#deps.log.warn({ cause: error }, 'failed to check whether open sessions are still valid');
       const reason = new ApiError('workspace_request_failed', 'The session could not be checked');
       for (const { end, endsUnchecked } of [...this.#watched]) if (endsUnchecked) end(reason);
     }

@@ -89,7 +89,7 @@ export async function readAttachment(
     return { source, kind: 'text', name: file.name, text, isCut, bytes: head.length, file };
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.warn({ cause: error }, 'an attached file could not be read');
+    deps.log.warn({ cause: error }, 'failed to read an attached file');
     return named('it cannot be read at the moment');
   }
 }

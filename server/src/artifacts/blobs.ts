@@ -40,14 +40,14 @@ export async function releaseBlobs(deps: Needs, contents: readonly string[]): Pr
   try {
     if (unique.length > 0) await removeOrphans(deps, unique);
   } catch (error) {
-    deps.log.warn({ cause: error }, 'contents of deleted artifacts could not be removed yet; trying again later');
+    deps.log.warn({ cause: error }, 'failed to delete the contents of deleted artifacts; trying again later');
   }
 }
 
 /** Removes a stored blob that nothing refers to. Failures are left to the sweep. */
 export async function discardStored(deps: Needs, stored: StoredBlob): Promise<void> {
   await deps.artifactStore.remove([stored.key]).catch((error: unknown) => {
-    deps.log.warn({ cause: error }, 'a refused upload could not be removed yet; trying again later');
+    deps.log.warn({ cause: error }, 'failed to delete a refused upload; trying again later');
   });
 }
 

@@ -19,7 +19,7 @@ export async function assertOwnStore(
   deps: Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore },
 ): Promise<void> {
   const state = await checkStore(deps).catch((cause: unknown) => {
-    deps.log.error({ cause }, 'the file store cannot be reached; whether it is the right one is checked later');
+    deps.log.error({ cause }, 'the file store is unreachable; checking later whether it belongs to this installation');
     return undefined;
   });
   if (state === 'foreign') throw new ConfigError([foreignStore]);

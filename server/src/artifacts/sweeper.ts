@@ -16,7 +16,7 @@ export function startSweeper(deps: Needs): { stop(): Promise<void> } {
       const removed = await sweepStore(deps);
       if (removed > 0) deps.log.info({ removed }, 'removed contents that no artifact uses');
     } catch (error) {
-      deps.log.warn({ cause: error }, 'unused artifact contents could not be removed; trying again later');
+      deps.log.warn({ cause: error }, 'failed to delete unused artifact contents; trying again later');
     }
   });
 }
@@ -25,6 +25,9 @@ export function startSweeper(deps: Needs): { stop(): Promise<void> } {
 export async function sweepStore(deps: Needs): Promise<number> {
   const state = await checkStore(deps);
   if (state === 'own') return sweepBlobs(deps, ageMs);
-  deps.log.error({ state }, 'ARTIFACT_STORE is not the file store of this installation; nothing is swept in it');
+  deps.log.error(
+    { state },
+    'ARTIFACT_STORE is not the file store of this installation: unused files in it are not deleted',
+  );
   return 0;
 }

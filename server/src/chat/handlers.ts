@@ -297,7 +297,7 @@ function openStream(
 
 function follow(deps: Deps, responseId: string, after: number, stream: Follower, left: AbortSignal): void {
   followResponse(deps, responseId, after, stream, left).catch((error) => {
-    deps.log.warn({ cause: error }, 'a response could not be followed');
+    deps.log.warn({ cause: error }, 'failed to stream a response to its reader');
     stream.end('');
   });
 }

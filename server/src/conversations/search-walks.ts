@@ -20,7 +20,7 @@ export function startSearchWalks(deps: Pick<Platform, 'db' | 'clock' | 'log'>): 
   const walk = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const goesOn = await step(deps).catch((error) => {
-        deps.log.warn({ cause: error }, 'older messages could not be prepared for the search; tried again in a minute');
+        deps.log.warn({ cause: error }, 'failed to index older messages for search; trying again in a minute');
         return undefined;
       });
       if (goesOn === false) return;

@@ -76,7 +76,7 @@ async function moveAside(clusterDir: string, log: DatabaseLog): Promise<void> {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   const aside = `${clusterDir}.incomplete-${Date.now()}`;
   await rename(clusterDir, aside);
-  log.warn({ folder: aside }, 'an incomplete database was moved aside');
+  log.warn({ folder: aside }, 'moved an incomplete database aside');
 }
 
 async function removeLeftovers(clusterDir: string): Promise<void> {

@@ -117,7 +117,11 @@ export function openDatabase(options: {
     if (isPooled) return;
     // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive
     // ones.
-    client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
+    client
+      .query('set jit = off')
+      .catch((error: Error) =>
+        log.debug({ cause: error }, 'failed to switch off JIT compilation for a database connection'),
+      );
   });
   const { trace } = options;
   const reads = new SharedReads(pool);

@@ -81,7 +81,7 @@ export class Documents {
     const work = this.#slots
       .run(() => this.#work(content), this.#closed.signal)
       .catch((error: unknown) => {
-        if (!this.#closed.signal.aborted) this.#deps.log.warn({ cause: error }, 'a document could not be read');
+        if (!this.#closed.signal.aborted) this.#deps.log.warn({ cause: error }, 'failed to read a document');
       })
       .finally(() => this.#underWay.delete(sha256));
     this.#underWay.set(sha256, work);

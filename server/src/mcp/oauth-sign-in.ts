@@ -117,7 +117,10 @@ export async function finishMcpSignIn(
     return withServer(page, request.origin, row.id);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    deps.log.warn({ reason: error.details, code: error.code, server: begun.serverId }, 'signing in to MCP failed');
+    deps.log.warn(
+      { reason: error.details, code: error.code, server: begun.serverId },
+      'failed to sign in to an MCP server',
+    );
     return refuse(error.code === 'not_found' ? 'mcp_changed' : 'mcp_failed');
   }
 }

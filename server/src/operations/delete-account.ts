@@ -95,6 +95,6 @@ export async function assertOwnWord(
 async function removeHome({ config, log }: Needs, userId: string): Promise<void> {
   if (!/^[\w-]{1,128}$/.test(userId)) return;
   await rm(join(config.dataDir, 'workspaces', userId), { recursive: true, force: true }).catch((error: unknown) => {
-    log.warn({ cause: error, user: userId }, 'the home of a deleted account could not be removed');
+    log.warn({ cause: error, user: userId }, 'failed to delete the home folder of a deleted account');
   });
 }

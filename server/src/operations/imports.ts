@@ -94,7 +94,7 @@ export class Imports {
     } catch (error) {
       this.#isAsked = false;
       if (!this.#closed.signal.aborted)
-        this.#deps.log.warn({ cause: error }, 'imports could not be worked on; trying again');
+        this.#deps.log.warn({ cause: error }, 'failed to process imports; trying again');
     }
   }
 
@@ -222,7 +222,7 @@ export class Imports {
       signal.throwIfAborted();
       const isAlone = error instanceof Error && !isTemporary(error);
       if (!isAlone) throw error;
-      this.#deps.log.warn({ cause: error, import: place.run.id }, 'an entry of an archive could not be imported');
+      this.#deps.log.warn({ cause: error, import: place.run.id }, 'failed to import an entry of an archive');
       const reason = error instanceof ApiError ? error.message : 'it could not be saved';
       await leaveOut(this.#deps.db.kysely, { importId: place.run.id, position: place.position }, reason);
     }

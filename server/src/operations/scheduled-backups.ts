@@ -73,7 +73,7 @@ async function removeSurplus({ config, db, log }: Needs): Promise<void> {
       await removeBackup(config, place);
       await forgetBackup(db, id);
     } catch (error) {
-      log.warn({ cause: error, place }, 'an old backup could not be removed; trying again after the next one');
+      log.warn({ cause: error, place }, 'failed to delete an old backup; trying again after the next one');
     }
   }
 }

@@ -10,5 +10,6 @@ export async function bindCredentials(deps: Pick<Platform, 'db' | 'secrets' | 'l
   const servers = await resealMcpServers(deps, options);
   const client = await resealSettings(deps, { unboundOnly: true });
   const bound = providers.resealed + servers.resealed + (client === 'resealed' ? 1 : 0);
-  if (bound > 0) deps.log.info({ bound }, 'stored credentials bound to their addresses');
+  if (bound > 0)
+    deps.log.info({ bound }, 're-encrypted stored credentials so that each works only for its own address');
 }

@@ -17,7 +17,7 @@ export function startUsageRetention(deps: Pick<Platform, 'db' | 'log'>): { stop(
       const removed = await forgetOldCalls(deps, signal);
       if (removed > 0) deps.log.info({ removed }, 'removed old calls from the usage ledger');
     } catch (error) {
-      deps.log.warn({ cause: error }, 'old calls could not be removed from the usage ledger; trying again later');
+      deps.log.warn({ cause: error }, 'failed to delete old calls from the usage ledger; trying again later');
     }
   });
 }

@@ -115,14 +115,14 @@ export class Holds {
       );
     } catch (error) {
       // It expires by itself.
-      this.#deps.log.debug({ cause: error }, 'a workspace lease could not be released');
+      this.#deps.log.debug({ cause: error }, 'failed to release a workspace lease');
     }
   }
 
   #job(name: string, work: () => Promise<void>): void {
     if (this.#jobs.has(name)) return;
     const job = work()
-      .catch((error) => this.#deps.log.debug({ job: name, cause: error }, 'workspace leases could not be renewed'))
+      .catch((error) => this.#deps.log.debug({ job: name, cause: error }, 'failed to renew workspace leases'))
       .finally(() => this.#jobs.delete(name));
     this.#jobs.set(name, job);
   }

@@ -32,7 +32,7 @@ export async function openWorkspaces(
   const hostId = isOfOneMachine ? await readHostId(deps.config.dataDir) : undefined;
   if (hostId !== undefined) await claimHost(deps, hostId);
   const abandoned = await abandonElsewhere(deps, { runtime: runtime.kind, host: hostId });
-  if (abandoned.length > 0) deps.log.warn({ abandoned }, 'workspaces that ran elsewhere were given up');
+  if (abandoned.length > 0) deps.log.warn({ abandoned }, 'marked workspaces of another machine or runtime as stopped');
   if (options.alone === true) await loseOperations(deps);
   const timings = options.workspaceTimings ?? defaultWorkspaceTimings;
   return new RuntimeWorkspaces({ ...deps, runtime, host: hostId, timings });

@@ -175,7 +175,7 @@ export class Operations {
       if (!mine) end.abort(new Superseded());
     };
     const timer = this.#deps.clock.every(timings.beatMs, () =>
-      beat().catch((error) => log.debug({ cause: error }, 'a workspace operation could not report its state')),
+      beat().catch((error) => log.debug({ cause: error }, 'failed to store the state of a workspace operation')),
     );
     try {
       await work();
@@ -256,7 +256,7 @@ export class Operations {
     this.#started(operation, 'failed', startedAt);
     // The next start ends what is left of this one, so that a failing runtime does not block it.
     await this.#endRuntime(operation.userId).catch((cause) =>
-      log.warn({ cause }, 'a workspace that failed to start could not be stopped'),
+      log.warn({ cause }, 'failed to stop a workspace that did not start'),
     );
     await finishStop(this.#deps, operation);
   }
@@ -291,7 +291,7 @@ export class Operations {
       overtime.catch(() => undefined);
       limit.abort(new TookTooLong());
       if (healthy && (await finishStart(this.#deps, operation))) {
-        log.info({ userId: operation.userId }, 'workspace adopted');
+        log.info({ userId: operation.userId }, 'took over a workspace that another replica started');
         return true;
       }
     }

@@ -47,7 +47,7 @@ export class Replacements {
         if (this.#underWay.get(userId) === underWay) this.#underWay.delete(userId);
       })
       .then((wasUsed) => (wasUsed && !this.#end.signal.aborted ? this.#restart(userId) : undefined))
-      .catch((cause) => log.warn({ userId, cause }, 'a workspace of another release could not be replaced'));
+      .catch((cause) => log.warn({ userId, cause }, 'failed to replace a workspace of another release'));
     return done;
   }
 

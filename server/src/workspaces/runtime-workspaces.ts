@@ -156,7 +156,7 @@ export class RuntimeWorkspaces implements Workspaces {
     // With several machines, others serve them; with several replicas too.
     if (host === undefined) return;
     const stopped = stopAllUnused(this.#deps).catch((cause) =>
-      this.#deps.log.warn({ cause }, 'unused workspaces could not be stopped; they end by themselves in half an hour'),
+      this.#deps.log.warn({ cause }, 'failed to stop unused workspaces; each stops by itself within half an hour'),
     );
     await waitAtMost(clock, stopUnusedMs, stopped);
   }
@@ -180,16 +180,14 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async #stopDisabled(): Promise<void> {
     await stopDisabled(this.#deps).catch((error) =>
-      this.#deps.log.debug({ cause: error }, 'workspaces of disabled accounts could not be listed'),
+      this.#deps.log.debug({ cause: error }, 'failed to list the workspaces of disabled accounts'),
     );
   }
 
   #planSweep(delayMs: number): void {
     this.#sweepTimer = this.#deps.clock.after(delayMs, () => {
       void this.sweep()
-        .catch((error) =>
-          this.#deps.log.warn({ cause: error }, 'idle workspaces could not be stopped; trying again soon'),
-        )
+        .catch((error) => this.#deps.log.warn({ cause: error }, 'failed to stop idle workspaces; trying again soon'))
         .finally(() => {
           // So that replicas that started together do not sweep together.
           if (!this.#isClosed) this.#planSweep(this.#deps.timings.sweepMs * (0.75 + Math.random() / 2));

@@ -140,7 +140,7 @@ export async function endIfGone(
   if (canOpen && status.phase !== 'stopped' && status.generation === generation) return false;
   const error = canOpen ? (status.detail ?? 'It ended by itself') : 'The encryption key it was started with is gone';
   const stopped = await operations.stop({ userId, generation, reason: 'lost', error }, { kind: 'running' });
-  if (stopped) log.warn({ userId, generation, reason: error }, 'workspace lost');
+  if (stopped) log.warn({ userId, generation, reason: error }, 'a running workspace is gone');
   return true;
 }
 

@@ -76,7 +76,7 @@ export async function scannedPdf(
     return { part: { type: 'file', file: { filename: file.name, file_data: url } }, bytes: content.length };
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.warn({ cause: error }, 'an attached document could not be read');
+    deps.log.warn({ cause: error }, 'failed to read an attached document');
     return undefined;
   }
 }

@@ -112,7 +112,7 @@ async function compacted(
     text = await summarize(deps, turn, { upToId, history }, hooks, signal);
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.warn({ cause: error, chatId: turn.response.chat_id }, 'a conversation could not be summarized');
+    deps.log.warn({ cause: error, chatId: turn.response.chat_id }, 'failed to summarize a conversation');
     await countFailure(deps.db.kysely, turn.response);
     hooks.onStep('failed');
     return undefined;

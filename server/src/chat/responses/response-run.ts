@@ -156,7 +156,7 @@ export class ResponseRun {
     const { clock, log } = this.#deps;
     log.warn(
       { responseId: this.response.id, cause: databaseUnavailable() },
-      'a lease expired because the database was unreachable for too long',
+      'interrupted a response: its lease expired while the database was unreachable',
     );
     clock.sleep(wordOnLeaseMs, this.#ended.signal).then(
       () => this.#tellInterrupted(),
@@ -208,7 +208,7 @@ export class ResponseRun {
     this.#deps.tracing.tell({ 'homeport.response_state': ending.state });
     return this.#finish(ending)
       .catch((error) => {
-        this.#deps.log.error({ cause: error, responseId: this.response.id }, 'a response could not be ended');
+        this.#deps.log.error({ cause: error, responseId: this.response.id }, 'failed to store the end of a response');
         this.log.cut();
         return false;
       })
@@ -414,7 +414,10 @@ export class ResponseRun {
   async #countLost(): Promise<void> {
     const { db, log } = this.#deps;
     await countCalls(db.kysely, this.#calls.pending).catch((error) =>
-      log.warn({ cause: error, responseId: this.response.id }, 'calls of a lost response could not be counted'),
+      log.warn(
+        { cause: error, responseId: this.response.id },
+        'failed to record the model calls of a response that another replica has taken over',
+      ),
     );
   }
 

@@ -364,7 +364,7 @@ export class RunningResponses {
   }
 
   #failed(name: string, error: unknown): void {
-    this.#deps.log.warn({ job: name, cause: error }, 'a chat job failed');
+    this.#deps.log.warn({ job: name, cause: error }, 'a background job for responses failed');
   }
 }
 

@@ -81,7 +81,7 @@ export class SignalListener {
       try {
         await this.#listen();
       } catch (error) {
-        this.#log.debug({ error: String(error) }, 'could not listen for signals of other replicas');
+        this.#log.debug({ error: String(error) }, 'failed to listen for notifications from other replicas');
       }
       await this.#clock.sleep(reconnectMs, this.#stopping.signal).catch(() => undefined);
     }

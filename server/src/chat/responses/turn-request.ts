@@ -131,7 +131,7 @@ export async function prepareTurn(
   const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
   const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
   const kept = keepTold(deps, response, sent).catch((error) =>
-    deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
+    deps.log.warn({ cause: error, responseId: response.id }, 'failed to store the prompt context of a response'),
   );
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {

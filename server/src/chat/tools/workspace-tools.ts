@@ -43,14 +43,14 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
         // The next turn may find the workspace stopped.
         if (notes === undefined) fetchNotes(kysely, userId, daemon, held).catch(() => undefined);
         changes.sweep(userId, daemon, held).catch((error) => {
-          deps.log.debug({ cause: error }, 'the changes of earlier answers could not be looked through');
+          deps.log.debug({ cause: error }, 'failed to clean up the recorded file changes of earlier answers');
         });
       },
       onFolder(next) {
         if (next === workedIn) return;
         workedIn = next;
         recordFolder(kysely, chatId, next).catch((error) => {
-          deps.log.debug({ cause: error }, 'the folder that a conversation works in could not be noted');
+          deps.log.debug({ cause: error }, 'failed to store the working folder of a conversation');
         });
       },
     });
