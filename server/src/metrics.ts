@@ -27,6 +27,8 @@ export type MetricSources = {
   freeBytes(): number;
   /** Of the whole installation: seconds since 1970 (0: never), and whether the last one failed. */
   lastBackup(): Promise<{ madeAt: number; hasFailed: boolean }>;
+  /** Between two backups of BACKUP_SCHEDULE; 0 without one. */
+  backupIntervalSeconds: number;
   version: string;
   pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 };
@@ -125,6 +127,11 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     'homeport_backup_last_success_timestamp_seconds',
     'End of the last backup of the installation; 0: there is none',
     (last) => last.madeAt,
+  );
+  gauge(
+    'homeport_backup_interval_seconds',
+    'Time between two backups of BACKUP_SCHEDULE; 0: there is no schedule',
+    () => sources.backupIntervalSeconds,
   );
   const starts = new Histogram({
     name: 'homeport_workspace_start_duration_seconds',

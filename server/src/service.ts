@@ -5,6 +5,7 @@ import { SessionWatch } from './accounts/session-watch.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
+import { intervalMs, parseSchedule } from './backup-schedule.ts';
 import { type ChatTimings, RunningResponses } from './chat/responses/running-responses.ts';
 import { withAgentTools } from './chat/tools/agent-tools.ts';
 import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
@@ -107,6 +108,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     ...(readSpace === undefined ? {} : { readSpace }),
   });
+  const schedule = parseSchedule(config.backupSchedule ?? '');
   const metrics = await createMetrics(config.metricsToken !== undefined, {
     runningResponses: () => responses.size,
     openStreams: openStreamCount,
@@ -114,6 +116,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     pool: db.pool,
     freeBytes: () => disk.freeBytes,
     lastBackup: () => lastBackup(db),
+    backupIntervalSeconds: schedule === undefined ? 0 : intervalMs(schedule) / 1_000,
     version: config.version,
   });
   const tracing = options.tracing ?? noTracing;

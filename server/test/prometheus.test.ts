@@ -101,6 +101,68 @@ const firingTest = {
   ],
 };
 
+const hour = 3_600;
+
+/** At its end, the newest backup is so many hours old; a schedule of 0 means that there is none. */
+function backupCase(schedule: number, ageHours: number, fires: boolean) {
+  // Every four minutes, which is within the five that Prometheus looks back.
+  const samples = (ageHours + 1) * 15;
+  const at = `${ageHours + 1}h`;
+  const summary = 'The last backup is older than two intervals of its schedule';
+  return {
+    interval: '4m',
+    input_series: [
+      { series: 'homeport_backup_interval_seconds{instance="a"}', values: `${schedule}x${samples}` },
+      { series: 'homeport_backup_interval_seconds{instance="b"}', values: `${schedule}x${samples}` },
+      { series: 'homeport_backup_last_success_timestamp_seconds{instance="a"}', values: `${hour}x${samples}` },
+    ],
+    alert_rule_test: [
+      fires
+        ? { ...firing('HomeportBackupOld', 'warning', { summary }), eval_time: at }
+        : { eval_time: at, alertname: 'HomeportBackupOld', exp_alerts: [] },
+      { eval_time: at, alertname: 'HomeportBackupMissing', exp_alerts: [] },
+    ],
+  };
+}
+
+test('the age of a backup that fires follows its schedule, and no backup at all fires', { skip }, async () => {
+  const [day, week] = [24 * hour, 7 * 24 * hour];
+  const cases = [
+    backupCase(hour, 1, false),
+    backupCase(hour, 3, true),
+    backupCase(day, 30, false),
+    backupCase(day, 49, true),
+    backupCase(week, 10 * 24, false),
+    backupCase(week, 15 * 24, true),
+    backupCase(0, 30, false),
+    backupCase(0, 49, true),
+  ];
+  const missing = {
+    interval: '4m',
+    input_series: [
+      { series: 'homeport_backup_interval_seconds{instance="a"}', values: `${day}x60` },
+      { series: 'homeport_backup_last_success_timestamp_seconds{instance="a"}', values: '0x60' },
+    ],
+    alert_rule_test: [
+      { eval_time: '30m', alertname: 'HomeportBackupMissing', exp_alerts: [] },
+      {
+        ...firing('HomeportBackupMissing', 'critical', {
+          summary: 'There is no backup',
+          description: 'Set BACKUP_SCHEDULE and BACKUP_TO, or remove this rule if backups are made in another way.',
+        }),
+        eval_time: '2h',
+      },
+      { eval_time: '2h', alertname: 'HomeportBackupOld', exp_alerts: [] },
+    ],
+  };
+  const file = join(folder, 'backups.yaml');
+  await writeFile(
+    file,
+    JSON.stringify({ rule_files: [rules], evaluation_interval: '10m', tests: [...cases, missing] }),
+  );
+  await run('promtool', ['test', 'rules', file]);
+});
+
 type Texts = Record<string, string>;
 function firing(alertname: string, severity: string, annotations: Texts, labels: Texts = {}) {
   const alert = { exp_labels: { severity, ...labels }, exp_annotations: annotations };
