@@ -38,10 +38,7 @@ function layCommon(folder, { sbom }) {
   const readme = readFileSync(join(root, 'docs/install.md'), 'utf8').replace(/\]\(([\w-]+\.md)\)/g, '](docs/$1)');
   writeFileSync(join(folder, 'README.md'), readme);
   writeFileSync(join(folder, 'sbom.cdx.json'), sbom);
-  cpSync(join(root, 'docs'), join(folder, 'docs'), {
-    recursive: true,
-    filter: (path) => !path.includes('/docs/images'),
-  });
+  cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true });
 }
 
 /** The package on npm: no binaries, but the packages that have them as optional dependencies. */

@@ -71,6 +71,7 @@ test('its licences and its list of components are in it', { skip }, () => {
     'node_modules/node/LICENSE',
     'sbom.cdx.json',
     'docs/operations.md',
+    'docs/images/users-dark.png',
   ];
   for (const file of [...files, 'deploy/package/POSTGRESQL-LICENCES.txt', 'deploy/homeport.service']) {
     assert.ok(
