@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Manifest } from '@homeport/contracts/manifest';
-import { provisionReport } from '@homeport/contracts/provision';
+import { provisionSummary } from '@homeport/contracts/provision';
 import { type Bench, readCpu, spentSince } from './bench.ts';
 import { childrenOf, cores, residentBytes } from './processes.ts';
 import type { Product } from './product.ts';
@@ -64,7 +64,7 @@ async function applied(product: Product, body: string, created: number) {
   watched.over = true;
   await watching;
   if (response.status !== 200) throw new Error(`The manifest was answered ${response.status}: ${text.slice(0, 300)}`);
-  const { applied: counts } = provisionReport.parse(JSON.parse(text));
+  const { applied: counts } = provisionSummary.parse(JSON.parse(text));
   if (counts.users.created !== created) throw new Error(`${counts.users.created} users were created`);
   return { seconds, growth: watched.peak - before, slowestMs: watched.slowestMs };
 }

@@ -12,8 +12,8 @@ const counts = z.object({
   unchanged: z.number().int(),
 });
 
-/** What a manifest changed, or would change with dryRun. */
-export const provisionReport = z.object({
+/** Counts of the records that a manifest changed, or would change with dryRun. */
+export const provisionSummary = z.object({
   applied: z.object({
     users: counts,
     providers: counts,
@@ -25,6 +25,10 @@ export const provisionReport = z.object({
     conversations: z.object({ created: z.number().int(), skipped: z.number().int() }),
   }),
   warnings: z.array(z.string()),
+});
+
+/** The summary with a line for each change. */
+const provisionReport = provisionSummary.extend({
   dryRun: z.boolean(),
   /** The changes, one line each, for people: at most `limits.provisionChangesMax`; `changesLeftOut` counts the rest. */
   changes: z.array(z.object({ path: z.string(), action: z.enum(['create', 'update']), summary: z.string() })),
@@ -38,13 +42,13 @@ export const provisionEndpoints = {
     path: '/api/admin/provision',
     access: 'admin',
     summary:
-      'Applies an installation manifest (JSON, or YAML as application/yaml), all or nothing; ?dryRun=1 only reports',
-    query: z.object({ dryRun: fields.booleanFlag.optional() }),
+      'Applies an installation manifest (JSON, or YAML as application/yaml), all or nothing; ?dryRun=1 only reports, ?changes=1 lists the changes',
+    query: z.object({ dryRun: fields.booleanFlag.optional(), changes: fields.booleanFlag.optional() }),
     body: manifest,
     // A worker thread reads manifests, and YAML is allowed too.
     bytes: ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml'],
     bodyBytes: limits.manifestBytes,
-    response: provisionReport,
+    response: z.union([provisionReport, provisionSummary]),
     errors: ['last_admin', 'tier_in_use', 'id_taken', 'email_taken', 'rate_limited'],
   }),
 } as const;

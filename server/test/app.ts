@@ -1,4 +1,5 @@
 import './cheap-passwords.ts';
+import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -280,4 +281,6 @@ function assertDocumented(method: string, path: string, answer: Answer): void {
   if (answer.status >= 400 || typeof response === 'string') return;
   const result = response.safeParse(answer.body);
   if (!result.success) throw new Error(`${method} ${path} answered what its schema does not allow: ${result.error}`);
+  // Parsing drops the members that a schema does not have.
+  assert.deepEqual(answer.body, result.data, `${method} ${path} answered members that its schema does not have`);
 }

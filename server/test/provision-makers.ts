@@ -64,7 +64,7 @@ export function sampleManifest(): Json {
 }
 
 export function provision(caller: Caller, manifest: unknown, query: Record<string, string> = {}): Promise<Answer> {
-  return caller.call('POST /api/admin/provision', manifest, { query });
+  return caller.call('POST /api/admin/provision', manifest, { query: { changes: '1', ...query } });
 }
 
 /** A manifest as text of a type of its own. */
@@ -73,7 +73,7 @@ export async function provisionText(
   body: string,
   type: string,
 ): Promise<{ status: number; body: Json }> {
-  const response = await caller.fetch('/api/admin/provision', {
+  const response = await caller.fetch('/api/admin/provision?changes=1', {
     method: 'POST',
     headers: { 'content-type': type },
     body,

@@ -231,6 +231,10 @@ const sent: Record<string, () => Promise<[unknown, string[]]>> = {
     (await user.call('POST /api/chat/turn-inputs', submission(await createChat(user), 'Hi'))).body,
     ['input'],
   ],
+  'POST /api/admin/provision': async () => {
+    const administrator = await app.signIn({ role: 'admin' });
+    return [(await administrator.call('POST /api/admin/provision', { version: 1 })).body, ['applied', 'warnings']];
+  },
   'POST /api/chat with detach': async () => {
     const chatId = await createChat(user);
     const response = await postChat(user, { chatId, messageId: await submit(user, chatId, 'Hi'), detach: true });

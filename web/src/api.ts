@@ -137,7 +137,7 @@ export async function sendManifest(
   dryRun: boolean,
   signal?: AbortSignal,
 ): Promise<ProvisionReport> {
-  const query = dryRun ? { dryRun: '1' } : {};
+  const query = { changes: '1', ...(dryRun ? { dryRun: '1' } : {}) };
   const headers = { 'content-type': type };
   return readJson(
     await send('POST /api/admin/provision', { query, headers, body: manifest, signal, timeout: manifestTimeout }),

@@ -14,5 +14,6 @@ export const postProvision: Handler<Deps, (typeof provisionEndpoints)['postProvi
     signal: request.signal,
   });
   for (const userId of disabledIds) await deps.accountDisabled(userId);
-  return report;
+  const { applied, warnings } = report;
+  return query.changes === true ? report : { applied, warnings };
 };
