@@ -27,6 +27,12 @@ const cases: [source: string, settled: string][] = [
   ['| a | b |', ''],
   ['| a | b |\n|---', ''],
   ['| a | b |\n|---|---|', '| a | b |\n|---|---|'],
+  ['| a | b |\n|:--', ''],
+  ['| a | b |\n|:--|:', ''],
+  ['| a | b |\n|:--|:-:|', '| a | b |\n|:--|:-:|'],
+  ['| a | b |\n :--|--: ', '| a | b |\n :--|--: '],
+  ['| a |\n-', '| a |\n'],
+  ['x\n\n| a | b |', 'x\n\n'],
   ['a [1] citation', 'a [1] citation'],
   ['escaped \\*star', 'escaped \\*star'],
 ];
@@ -89,3 +95,11 @@ function plain(tokens: readonly object[]): string[] {
     return 'text' in token && typeof token.text === 'string' ? [token.text] : [];
   });
 }
+
+test('the head of a table with aligned columns is settled in linear time at every character', () => {
+  const rule = '|:------------------|:-------------|:------------| :'.repeat(40);
+  const source = `| a | b |\n${rule}`;
+  const started = process.cpuUsage().user;
+  for (let length = 1; length <= source.length; length += 1) settleTail(source.slice(0, length));
+  assert.ok(process.cpuUsage().user - started < 10_000_000, 'an exponential rule would not end');
+});
