@@ -110,7 +110,10 @@ test('a daemon that ends says how', async () => {
 
 test('what cannot work is refused with a plain reason', async () => {
   const refusals: [changes: Parameters<DockerLab['open']>[0], reason: RegExp][] = [
-    [{ workspaceImage: 'homeport-none:1' }, /has no image homeport-none:1: build it from deploy\/workspace/],
+    [
+      { workspaceImage: 'homeport-none:1' },
+      /has no image homeport-none:1: build it .docker build -f deploy\/Dockerfile --target workspace/,
+    ],
     [{ workspaceDockerRuntime: 'runsc' }, /has no runtime "runsc"; it has .*runc/],
     [{ workspaceDockerHost: 'unix:///nonexistent/docker.sock' }, /no Docker engine answers at unix:\/\/\/nonexistent/],
     [{ workspaceDockerHost: 'tcp://127.0.0.1:9' }, /no Docker engine answers at tcp:\/\/127.0.0.1:9/],
@@ -147,7 +150,7 @@ test('twenty starts', async () => {
 
 test('the doctor starts a container of the image under its limits, and nothing is left of it', async () => {
   const before = await lab.engine.listContainers({ all: true });
-  assert.match(await tryDockerRuntime(lab.config), /was started and did what it was told/);
+  assert.match(await tryDockerRuntime(lab.config), /was started with a home and the folders of a workspace/);
   const missing = { ...lab.config, workspaceImage: 'homeport-no-such-image:latest' };
   await assert.rejects(tryDockerRuntime(missing), /has no image homeport-no-such-image/);
   // Those of other tests may go meanwhile.

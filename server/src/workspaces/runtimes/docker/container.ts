@@ -110,16 +110,28 @@ export function homeMount(id: string, made: Record<string, string> = {}) {
   };
 }
 
+/** How a trial container ends if it cannot write to its home, or does not see the folders that we shared with it. */
+export const trialEnds = { home: 3, folders: 4 } as const;
+export const trialAnswer = 'answer';
+
 /**
- * A container of the same image under the same limits, without home, sockets, name and labels: nobody takes it for a
- * workspace.
+ * A container of the same image with the same limits, network and mounts, which reads a token from the one folder and
+ * leaves an answer in the other. Without name and labels: nothing takes it for a workspace.
  */
-export function trialOptions(config: Config): ContainerCreateOptions {
-  const nobody = { id: '', generation: 0, slot: 0, daemonTokenHash: '', workspaceToken: '' };
-  const { Image, User, HostConfig } = containerOptions(config, '', nobody, { workspace: '', daemon: '' }, true);
-  const { Mounts: _, ...limited } = HostConfig ?? {};
-  const Entrypoint = ['/bin/sh', '-c', 'test -w /tmp'];
-  return { Image, User, Entrypoint, HostConfig: limited };
+export function trialOptions(
+  config: Config,
+  { id, workspaceToken }: Pick<StartedWorkspace, 'id' | 'workspaceToken'>,
+  folders: GenerationFolders,
+): ContainerCreateOptions {
+  const trial = { id, generation: 0, slot: 0, daemonTokenHash: '', workspaceToken };
+  const { Image, User, HostConfig } = containerOptions(config, '', trial, folders, true);
+  const script = [
+    'test -w /tmp || exit 1',
+    `: > ${inside.home}/.homeport-trial || exit ${trialEnds.home}`,
+    `test "$(cat ${inside.workspace}/${secretNames.token})" = "$TOKEN" || exit ${trialEnds.folders}`,
+    `: > ${inside.daemon}/${trialAnswer} || exit ${trialEnds.folders}`,
+  ].join('\n');
+  return { Image, User, Entrypoint: ['/bin/sh', '-c', script], Cmd: [], Env: [`TOKEN=${workspaceToken}`], HostConfig };
 }
 
 /** Mount propagation is left to the engine, which requires another mode if the folder is in a volume. */

@@ -63,6 +63,32 @@ export async function openFolders(
   };
 }
 
+/**
+ * Folders as a workspace has them, with a token in them, beside those of a service that may be running. `remove` deletes
+ * them.
+ */
+export async function makeTrialFolders(
+  dataDir: string,
+  { id, workspaceToken }: Pick<StartedWorkspace, 'id' | 'workspaceToken'>,
+  enginePathOf: (folder: string) => Promise<string>,
+): Promise<{ engine: GenerationFolders; daemon: string; remove(): Promise<void> }> {
+  const root = join(dataDir, 'docker');
+  await mkdirFor(root, 0o700);
+  const own = join(root, safe(id));
+  const remove = (): Promise<void> => rm(own, { recursive: true, force: true });
+  try {
+    const engineRoot = await enginePathOf(root);
+    await mkdirFor(join(own, 'workspace'), 0o755);
+    await mkdirFor(join(own, 'daemon'), 0o777);
+    await writeFor(join(own, 'workspace', secretNames.token), workspaceToken);
+    const engine = { workspace: join(engineRoot, id, 'workspace'), daemon: join(engineRoot, id, 'daemon') };
+    return { engine, daemon: join(own, 'daemon'), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
 function folderOf(id: string, generation: number): string {
   return join(safe(id), String(generation));
 }

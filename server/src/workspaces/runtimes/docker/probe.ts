@@ -1,9 +1,8 @@
-import { access } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../../../config.ts';
 import { RuntimeFailure } from '../../runtime.ts';
-import { type Engine, inspect, orMissing } from './engine.ts';
+import { type Engine, orMissing } from './engine.ts';
+import { ownContainer, type Surroundings } from './own-container.ts';
 
 /** Throws RuntimeFailure if workspaces cannot run on this engine; mere weaknesses are logged. */
 export async function probeEngine(engine: Engine, config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
@@ -17,7 +16,7 @@ export async function probeEngine(engine: Engine, config: Config, log: Pick<Logg
   const image = await orMissing(engine.getImage(config.workspaceImage).inspect());
   if (image === undefined) {
     throw new RuntimeFailure(
-      `the Docker engine has no image ${config.workspaceImage}: build it from deploy/workspace/, or name another in WORKSPACE_IMAGE`,
+      `the Docker engine has no image ${config.workspaceImage}: build it (docker build -f deploy/Dockerfile --target workspace -t ${config.workspaceImage} .), or name another in WORKSPACE_IMAGE`,
     );
   }
   const weaknesses = [
@@ -39,8 +38,8 @@ function isConfined(options: unknown): boolean {
  * The engine's path of one of our folders: the same on its own machine; in a container, the place on the machine that
  * is mounted there. Throws RuntimeFailure if the folder exists only in the container.
  */
-export async function enginePathOf(engine: Engine, folder: string): Promise<string> {
-  const own = await ownContainer(engine);
+export async function enginePathOf(engine: Engine, folder: string, surroundings?: Surroundings): Promise<string> {
+  const own = await ownContainer(engine, surroundings);
   if (own === undefined) return folder;
   const mounts = own.Mounts.filter(({ Destination }) => `${folder}/`.startsWith(`${Destination}/`));
   const [mount] = mounts.sort((a, b) => b.Destination.length - a.Destination.length);
@@ -50,13 +49,4 @@ export async function enginePathOf(engine: Engine, folder: string): Promise<stri
     );
   }
   return `${mount.Source}${folder.slice(mount.Destination.length)}`;
-}
-
-/** The container we are in. A host is in none, even if its name looks like one. */
-async function ownContainer(engine: Engine) {
-  const isInside = await access('/.dockerenv').then(
-    () => true,
-    () => false,
-  );
-  return isInside ? inspect(engine.getContainer(hostname())) : undefined;
 }
