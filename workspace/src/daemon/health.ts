@@ -9,16 +9,18 @@ import { measureUsage } from './usage.ts';
 const bootId = randomUUID();
 
 /** Public as `{ok: true, protocol}`; with the token it reports what runs and what it uses. */
-export async function getHealth(exchange: Exchange, daemon: Daemon): Promise<void> {
-  if (!hasToken(daemon.config.tokenHash, exchange.request))
-    return sendJson(exchange, 200, { ok: true, protocol: protocolVersion });
+export function getHealth(exchange: Exchange, daemon: Daemon): void {
+  if (!hasToken(daemon.config.tokenHash, exchange.request)) {
+    sendJson(exchange, 200, { ok: true, protocol: protocolVersion });
+    return;
+  }
   const health: DaemonHealth = {
     ok: true,
     protocol: protocolVersion,
     generation: daemon.config.generation,
     bootId,
     ...daemon.activity.snapshot(),
-    usage: await measureUsage(spaceOf(daemon)),
+    usage: measureUsage(spaceOf(daemon)),
   };
   sendJson(exchange, 200, health);
 }

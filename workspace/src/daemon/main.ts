@@ -1,6 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { endProcess } from '../end-process.ts';
+import { clock } from '../clock.ts';
+import { collectGarbage, endProcess } from '../end-process.ts';
 import { trackActivity } from './activity.ts';
 import { type Address, bridgePort, modelsPort, readConfig } from './config.ts';
 import { watchSilence } from './control-silence.ts';
@@ -8,6 +9,9 @@ import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
 import { createDaemonServer, type Exchange, hasToken, type Route, sendJson } from './http.ts';
 import type { Daemon } from './state.ts';
+
+/** By then the control plane has asked for the health of a new daemon. */
+const settledMs = 2_000;
 
 const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
 
@@ -63,10 +67,7 @@ const server = createDaemonServer({
 function isHealth(exchange: Exchange): boolean {
   if (exchange.pathname !== '/v1/health' || exchange.method !== 'GET') return false;
   if (hasToken(daemon.config.tokenHash, exchange.request)) silence.heard();
-  getHealth(exchange, daemon).catch((error) => {
-    log('health failed', error);
-    exchange.response.destroy();
-  });
+  getHealth(exchange, daemon);
   return true;
 }
 
@@ -153,6 +154,7 @@ function listen(at: Server, address: Address): void {
 }
 
 function ready(): void {
+  clock.after(settledMs, collectGarbage);
   bridgeEgress().catch((error) => log('there is no way out', error));
   bridgeModels().catch((error) => log('no models can be asked', error));
   const { readyFd } = daemon.config;
