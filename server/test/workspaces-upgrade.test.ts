@@ -60,6 +60,7 @@ const others: Record<string, (health: DaemonHealth) => unknown> = {
   }),
   'no version': ({ protocol: _, ...health }) => health,
   'no version and another shape': () => ({ ok: true, version: '0.0.9' }),
+  'this version and another shape': ({ usage: _, ...health }) => health,
   'a version that is text': (health) => ({ ...health, protocol: 'v2' }),
 };
 

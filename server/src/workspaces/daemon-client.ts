@@ -117,7 +117,9 @@ function parseHealth(value: unknown): DaemonHealth {
   const { protocol, active } = z
     .looseObject({ protocol: z.unknown().optional(), active: z.unknown().optional() })
     .parse(value);
-  if (protocol === daemonProtocol) return daemonHealth.parse(value);
+  const health = daemonHealth.safeParse(value);
+  // One whose version was not changed with its messages is of no more use than one that states another.
+  if (protocol === daemonProtocol && health.success) return health.data;
   const counts = anyActive.safeParse(active);
   throw new OtherProtocol({
     version: typeof protocol === 'number' ? protocol : undefined,
