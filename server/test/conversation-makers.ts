@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { createChat, setActiveMessage, touchingChat } from '../src/conversations/chats.ts';
-import { finishingMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
+import {
+  finishingMessage,
+  insertAssistantMessage,
+  insertUserMessage,
+  searchableText,
+} from '../src/conversations/messages.ts';
 import { storeTold, type ToldText, toldHash } from '../src/conversations/told.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 
@@ -26,7 +31,15 @@ export type Said = { id?: string; chatId: string; parentId: string | null; text:
 export async function say(db: Database, { id = randomUUID(), chatId, parentId, text }: Said): Promise<string> {
   const parts = JSON.stringify([{ type: 'text', text }]);
   await inTransaction(db, async (trx) => {
-    await insertUserMessage(trx, { id, chatId, parentId, parts, prompt: null, promptTokens: null });
+    await insertUserMessage(trx, {
+      id,
+      chatId,
+      parentId,
+      parts,
+      words: searchableText(parts),
+      prompt: null,
+      promptTokens: null,
+    });
     await setActiveMessage(trx, chatId, id);
   });
   return id;
@@ -48,6 +61,7 @@ export async function answer(
         id,
         chatId,
         parts,
+        words: searchableText(parts),
         status: 'complete',
         prompt,
         promptTokens: 3,

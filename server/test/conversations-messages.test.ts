@@ -43,7 +43,7 @@ test('a parent in another conversation is refused', async () => {
   const db = testDatabase.database;
   const [one, two] = [await makeChat(db, await makeUser(db)), await makeChat(db, await makeUser(db))];
   const parentId = await say(db, { chatId: one, parentId: null, text: 'Mine' });
-  const message = { id: 'x', chatId: two, parentId, parts: '[]', prompt: null, promptTokens: null };
+  const message = { id: 'x', chatId: two, parentId, parts: '[]', words: '', prompt: null, promptTokens: null };
   await assert.rejects(insertUserMessage(db.kysely, message), { code: 'not_found' });
 });
 

@@ -8,14 +8,18 @@ import { parseStoredParts } from './stored-parts.ts';
 
 /** Message records. This file alone writes the table `messages`. */
 
-/** `parts` is JSON text of MessagePart[]; `prompt` JSON text of the provider messages it becomes, without brackets. */
+/**
+ * `parts` is JSON text of MessagePart[]; `prompt` JSON text of the provider messages it becomes, without brackets. Long
+ * ones come as bytes in UTF-8. `words`: what `wordsOf` made of the parts.
+ */
 export type NewUserMessage = {
   id: string;
   chatId: string;
   parentId: string | null;
-  parts: string;
-  prompt: string | null;
+  parts: string | Buffer;
+  prompt: string | Buffer | null;
   promptTokens: number | null;
+  words: string;
   createdAt?: Date | undefined;
 };
 
@@ -40,6 +44,7 @@ export async function insertAssistantMessage(
     parts: '[]',
     prompt: null,
     promptTokens: null,
+    words: '',
   });
 }
 
@@ -62,7 +67,7 @@ export function insertingExchange(
     select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search, p.plan_id
     from chats c left join messages p on p.id = ${user.parentId} and p.chat_id = c.id,
     lateral (values
-      (${user.id}, p.id, 'user', ${user.parts}, ${user.prompt}, ${user.promptTokens}::int, 'complete', ${searchVector(user.parts)}),
+      (${user.id}, p.id, 'user', ${user.parts}, ${user.prompt}, ${user.promptTokens}::int, 'complete', ${searchVector(user.words)}),
       (${assistantId}, ${user.id}, 'assistant', '[]', null, null, 'streaming', null)
     ) m (id, parent_id, role, parts, prompt, prompt_tokens, status, search)
     where c.id = ${user.chatId} and (${user.parentId}::text is null or p.id is not null) and ${condition}
@@ -75,7 +80,7 @@ async function insert(trx: Queryable, message: NewMessage): Promise<void> {
   const { rows } = await sql`
     insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, model_id, search, plan_id, created_at)
     select ${message.id}, c.id, p.id, ${message.role}, ${message.parts}, ${message.prompt}, ${message.promptTokens},
-      ${message.status}, ${message.modelId}, ${searchVector(message.parts)}, p.plan_id, coalesce(${message.createdAt ?? null}, now())
+      ${message.status}, ${message.modelId}, ${searchVector(message.words)}, p.plan_id, coalesce(${message.createdAt ?? null}, now())
     from chats c left join messages p on p.id = ${message.parentId} and p.chat_id = c.id
     where c.id = ${message.chatId} and (${message.parentId}::text is null or p.id is not null)
     returning id`.execute(trx);
@@ -85,12 +90,13 @@ async function insert(trx: Queryable, message: NewMessage): Promise<void> {
 export type FinishedMessage = {
   id: string;
   chatId: string;
-  parts: string;
+  parts: string | Buffer;
+  words: string;
   status: Exclude<MessageStatus, 'streaming'>;
   error?: { code: string; message: string } | undefined;
   usage?: Usage | undefined;
   modelId?: string | undefined;
-  prompt: string | null;
+  prompt: string | Buffer | null;
   promptTokens: number | null;
 };
 
@@ -100,7 +106,7 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
       usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
-      model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.parts)}
+      model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.words)}
     from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id and ${condition} returning m.id`;
 }
 
@@ -108,7 +114,7 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
  * The statement that saves what a streaming message holds so far; nothing else about it changes. Fenced: without the
  * running response of this generation nothing is written.
  */
-export function savingParts(message: { id: string; generation: number; parts: string }): RawBuilder<unknown> {
+export function savingParts(message: { id: string; generation: number; parts: string | Buffer }): RawBuilder<unknown> {
   return sql`
     update messages m set parts = ${message.parts} from responses r
     where m.id = ${message.id} and m.status = 'streaming'
@@ -169,8 +175,7 @@ export async function readParts(db: Queryable, id: string): Promise<MessagePart[
   return row === undefined ? [] : parseStoredParts(row.parts);
 }
 
-function searchVector(parts: string) {
-  const words = searchableText(parts);
+function searchVector(words: string) {
   if (words === '') return sql`null::tsvector`;
   const text = searchVectorText(words);
   const vector = text === undefined ? sql`to_tsvector('simple', ${words})` : sql`${text}::tsvector`;
@@ -180,14 +185,19 @@ function searchVector(parts: string) {
 /** Prepares a message for the search anew, unless its parts have changed meanwhile. */
 export async function indexMessage(trx: Queryable, id: string, parts: string): Promise<void> {
   await sql`
-    update messages m set search = ${searchVector(parts)} from chats c
+    update messages m set search = ${searchVector(searchableText(parts))} from chats c
     where m.id = ${id} and m.parts = ${parts} and c.id = m.chat_id`.execute(trx);
 }
 
 /** What search looks in, of JSON text of MessagePart[]: the words of its text parts, in the order written. */
 export function searchableText(parts: string): string {
+  return wordsOf(parseStoredParts(parts));
+}
+
+/** The same of the parts themselves. */
+export function wordsOf(parts: readonly MessagePart[]): string {
   let text = '';
-  for (const part of parseStoredParts(parts)) {
+  for (const part of parts) {
     if (part.type === 'text' && text.length < searchTextMax) text += `${part.text}\n`;
   }
   return searchText(text);

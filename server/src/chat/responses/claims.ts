@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Selectable, sql } from 'kysely';
 import {
@@ -22,12 +21,12 @@ import type { Decision, ResponsesTable } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchived } from '../../projects/projects.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
-import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
 import { goesOn } from './handing-over.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
 import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat, lockingChatOf } from './locked-chat.ts';
 import { answerTogether, takenWith } from './steering.ts';
+import { storeMessage } from './stored-message.ts';
 
 /**
  * How a response begins: from the next input in its conversation, by regenerating, or by resuming. Each is one
@@ -36,9 +35,6 @@ import { answerTogether, takenWith } from './steering.ts';
  */
 
 export type ResponseRow = Selectable<ResponsesTable>;
-
-/** Characters of parts from which each step with them has a turn of the event loop of its own. */
-const longText = 512 * 1024;
 
 /**
  * Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was requested, by
@@ -308,9 +304,7 @@ async function applyInput(
   const branchId = isGiven && takenBy === null ? first.parent_id : chat.active_message_id;
   const { input, parentId, admitted } = await applyNeighbours(trx, chat, first, branchId);
   const parts = parseStoredParts(input.parts);
-  await yieldAfter(input.parts);
-  const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
-  await yieldAfter(input.parts);
+  const user = { id: input.id, chatId: chat.id, parentId, ...(await storeMessage('user', parts)) };
   const decision = overriddenBy(override, admitted);
   const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
   const statement = sql<ResponseRow>`
@@ -330,11 +324,6 @@ async function applyInput(
   return response;
 }
 
-/** Other work goes on before the next step with a long text, which takes some 30 ms for 10 MB. */
-async function yieldAfter(text: string): Promise<void> {
-  if (text.length > longText) await setImmediate();
-}
-
 /** All but the last of the inputs that are delivered with `first`; usually that is the only one. */
 async function applyNeighbours(trx: Queryable, chat: LockedChat, first: InputRow, branchId: string | null) {
   const together = [first, ...(await takenWith(trx, first))];
@@ -342,8 +331,8 @@ async function applyNeighbours(trx: Queryable, chat: LockedChat, first: InputRow
   const others = together.slice(0, -1);
   let parentId = branchId;
   for (const { id, parts } of others) {
-    const prompt = promptOf('user', parseStoredParts(parts));
-    await insertUserMessage(trx, { id, chatId: chat.id, parentId, parts, ...prompt });
+    const stored = await storeMessage('user', parseStoredParts(parts));
+    await insertUserMessage(trx, { id, chatId: chat.id, parentId, ...stored });
     parentId = id;
   }
   if (others.length > 0) await answerTogether(trx, together);

@@ -8,7 +8,6 @@ import { bound, inTransaction, lastly, type Queryable, togetherLastly } from '..
 import type { ResponseState } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
 import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
-import { promptOf } from '../turn/prompt.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
 import { sequence, toLines } from './frame-sequence.ts';
@@ -16,6 +15,7 @@ import { insertingFrames } from './frame-store.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
 import { telling } from './signals.ts';
+import { type StoredMessageColumns, storeMessage } from './stored-message.ts';
 
 /**
  * How responses end in the database. Every write is fenced by generation and state: a replica that lost its lease
@@ -50,11 +50,12 @@ export async function endResponse(
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
 ): Promise<EndedResponse | undefined> {
+  const stored = end.parts === undefined ? undefined : await storeMessage('assistant', end.parts);
   return inTransaction(deps.db, async (trx) => {
     // If it is missing, the conversation was deleted, and the response with it.
     const locking = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
-    if (end.parts !== undefined) {
-      const statement = bound(trx, ending(deps, response, { ...end, parts: end.parts }));
+    if (stored !== undefined) {
+      const statement = bound(trx, ending(deps, response, { end, stored }));
       const [, rows] = await togetherLastly(trx, [locking, statement]);
       return endedBy(rows, end);
     }
@@ -72,7 +73,8 @@ export async function endLocked(
 ): Promise<EndedResponse | undefined> {
   const parts =
     end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals: end.state === 'interrupted' });
-  return endedBy(await lastly(trx, bound(trx, ending(deps, response, { ...end, parts }))), end);
+  const stored = await storeMessage('assistant', parts);
+  return endedBy(await lastly(trx, bound(trx, ending(deps, response, { end, stored }))), end);
 }
 
 type Ending = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
@@ -93,20 +95,18 @@ function endedBy([row]: readonly EndedRow[], end: ResponseEnd): EndedResponse | 
 function ending(
   deps: Pick<Platform, 'db'>,
   response: Ending,
-  end: ResponseEnd & { parts: MessagePart[] },
+  { end, stored }: { end: ResponseEnd; stored: StoredMessageColumns },
 ): RawBuilder<EndedRow> {
-  const { parts } = end;
   const sequenced = sequence(end.frames, end.seq);
   const keepsApprovals = end.state === 'interrupted';
   const message = {
     id: response.id,
     chatId: response.chat_id,
-    parts: JSON.stringify(parts),
+    ...stored,
     status: end.state,
     error: end.error,
     usage: end.usage,
     modelId: end.modelId,
-    ...promptOf('assistant', parts),
   };
   const isEnded = sql`exists (select from ended)`;
   // `data-next` comes last and advances the sequence by one, as every frame that is no delta.

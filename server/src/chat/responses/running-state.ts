@@ -2,6 +2,7 @@ import type { MessagePart } from '@homeport/contracts/frames';
 import { sql } from 'kysely';
 import { savingParts } from '../../conversations/messages.ts';
 import { inTransaction } from '../../db/pool.ts';
+import { encodeJson } from '../../json-pieces.ts';
 import type { Platform } from '../../platform.ts';
 import { budgetResetsAt } from '../../usage/budget-rule.ts';
 import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
@@ -22,7 +23,7 @@ export async function saveCheckpoint(
   response: Pick<ResponseRow, 'id' | 'generation'>,
   { parts, calls }: { parts: readonly MessagePart[]; calls: readonly LedgerRow[] },
 ): Promise<{ budgetResetsAt: Date | null }> {
-  const message = { id: response.id, generation: response.generation, parts: JSON.stringify(parts) };
+  const message = { id: response.id, generation: response.generation, parts: await encodeJson(parts) };
   const { rows } = await sql<{ budgetResetsAt: Date | null }>`
     with saved as (${savingParts(message)}), ${countingCalls(calls)}
     select ${sql.raw(budgetResetsAt('r.owner_id'))} as "budgetResetsAt" from responses r where r.id = ${response.id}`.execute(
