@@ -5,7 +5,7 @@ import { addressBucket, addressRegion } from '../client-address.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
-import { FairTurns } from './fair-turns.ts';
+import { FairTurns } from '../fair-turns.ts';
 
 /**
  * Limits on wrong passwords and invitation tokens (contract.md section 3), counted in `sign_in_failures`. The only
@@ -29,7 +29,12 @@ const knownDays = 30;
 const prunedAtOnce = 100;
 
 /** Two hashes run at once (passwords.ts); the other turns do the reading and writing before and after theirs. */
-const turns = new FairTurns({ atOnce: 4, waiting: 1_000, waitMs: 50_000 });
+const turns = new FairTurns({
+  atOnce: 4,
+  waiting: 1_000,
+  waitMs: 50_000,
+  busy: 'Too many sign-ins right now. Try again in a moment.',
+});
 const busyMax = 100;
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 const recentMs = 10 * 60_000;
 /** Keys per generation. */

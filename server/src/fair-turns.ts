@@ -1,15 +1,20 @@
 import { ApiError } from '@homeport/contracts/errors';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock, type Timer } from './clock.ts';
 import { mostCounted, RecentCounts } from './recent-counts.ts';
 
 export type TurnLimits = {
   atOnce: number;
+  /** Of one lane; as many as there are if absent. */
+  perLane?: number;
   /** How many may wait; beyond that, the longest lane loses its newest. */
   waiting: number;
-  waitMs: number;
+  /** Without end if absent. */
+  waitMs?: number;
+  /** The words for those who are refused. */
+  busy?: string;
 };
 export type TurnTaker = {
-  /** Lanes take turns, however many are waiting in each. */
+  /** A person or network. Lanes take turns, however many are waiting in each: the one that waits longest is next. */
   lane: string;
   /** Goes before unknown ones, except in every fourth turn. */
   isKnown: boolean;
@@ -32,6 +37,8 @@ export class FairTurns {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #recent: RecentCounts;
   readonly #lanes: { known: Lanes; strangers: Lanes } = { known: new Map(), strangers: new Map() };
+  /** By lane, how many have their turn at the moment. */
+  readonly #inTurn = new Map<string, number>();
   #running = 0;
   #waiting = 0;
   #given = 0;
@@ -49,24 +56,47 @@ export class FairTurns {
    */
   async take<T>(who: TurnTaker, work: () => Promise<T>): Promise<T> {
     who.signal.throwIfAborted();
-    if (this.#running < this.#limits.atOnce) {
-      this.#running += 1;
+    if (this.#running < this.#limits.atOnce && this.#mayRun(who.lane)) {
+      this.#begin(who.lane);
       if (!who.isKnown) this.#count(who.lane, who.target ?? '');
     } else await this.#wait(who);
     try {
       return await work();
     } finally {
-      this.#running -= 1;
-      this.#next();
+      this.#end(who.lane);
     }
+  }
+
+  #mayRun(lane: string): boolean {
+    return (this.#inTurn.get(lane) ?? 0) < (this.#limits.perLane ?? Number.POSITIVE_INFINITY);
+  }
+
+  #begin(lane: string): void {
+    this.#running += 1;
+    this.#inTurn.set(lane, (this.#inTurn.get(lane) ?? 0) + 1);
+  }
+
+  #end(lane: string): void {
+    this.#running -= 1;
+    const left = (this.#inTurn.get(lane) ?? 1) - 1;
+    if (left > 0) this.#inTurn.set(lane, left);
+    else this.#inTurn.delete(lane);
+    // It waits from now on, so lanes that wait already are before it.
+    const waiters = this.#lanes.known.get(lane);
+    if (waiters !== undefined) {
+      this.#lanes.known.delete(lane);
+      this.#lanes.known.set(lane, waiters);
+    }
+    this.#next();
   }
 
   #wait({ lane, isKnown, signal, target = '' }: TurnTaker): Promise<void> {
     const lanes = isKnown ? this.#lanes.known : this.#lanes.strangers;
     if (this.#waiting >= this.#limits.waiting) this.#makeRoom(this.#weight(lane, lanes.get(lane)));
     return new Promise((resolve, reject) => {
+      let timer: Timer | undefined;
       const settle = () => {
-        timer.stop();
+        timer?.stop();
         signal.removeEventListener('abort', leave);
         this.#waiting -= 1;
       };
@@ -83,7 +113,8 @@ export class FairTurns {
         },
       };
       const leave = () => waiter.refuse(signal.reason);
-      const timer = this.#clock.after(this.#limits.waitMs, () => waiter.refuse(tooMany()));
+      const { waitMs } = this.#limits;
+      if (waitMs !== undefined) timer = this.#clock.after(waitMs, () => waiter.refuse(this.#tooMany()));
       signal.addEventListener('abort', leave, { once: true });
       this.#waiting += 1;
       lanes.set(lane, [...(lanes.get(lane) ?? []), waiter]);
@@ -100,11 +131,11 @@ export class FairTurns {
         if (weight > most) [heaviest, most] = [waiters.at(-1), weight];
       }
       if (heaviest !== undefined) {
-        heaviest.refuse(tooMany());
+        heaviest.refuse(this.#tooMany());
         return;
       }
     }
-    throw tooMany();
+    throw this.#tooMany();
   }
 
   #weight(lane: string, waiters: readonly Waiter[] = []): number {
@@ -113,25 +144,32 @@ export class FairTurns {
 
   #next(): void {
     if (this.#running >= this.#limits.atOnce) return;
-    const { known } = this.#lanes;
     this.#given += 1;
     const strangersFirst = this.#given % strangersEvery === 0;
-    const waiter = strangersFirst
-      ? (this.#nextStranger() ?? shift(known, firstOf(known)))
-      : (shift(known, firstOf(known)) ?? this.#nextStranger());
-    if (waiter === undefined) return;
-    this.#running += 1;
-    waiter.begin();
+    const found = strangersFirst
+      ? (this.#nextStranger() ?? this.#nextKnown())
+      : (this.#nextKnown() ?? this.#nextStranger());
+    if (found === undefined) return;
+    this.#begin(found.lane);
+    found.waiter.begin();
+  }
+
+  #nextKnown(): { lane: string; waiter: Waiter } | undefined {
+    const { known } = this.#lanes;
+    const lane = known.keys().find((each) => this.#mayRun(each));
+    const waiter = shift(known, lane);
+    return lane === undefined || waiter === undefined ? undefined : { lane, waiter };
   }
 
   /**
    * From the lane with the fewest recent turns, then for the account with the fewest; the newest and the oldest of
    * those alternate, so that a burst of new networks delays neither the attempt before it nor the one after it.
    */
-  #nextStranger(): Waiter | undefined {
+  #nextStranger(): { lane: string; waiter: Waiter } | undefined {
     const { strangers } = this.#lanes;
     let [fewest, lanes]: [number, string[]] = [Number.POSITIVE_INFINITY, []];
     for (const [lane, [waiter]] of strangers) {
+      if (!this.#mayRun(lane)) continue;
       const ofTarget = Math.min(this.#recent.of(targetKey(waiter?.target ?? '')), mostCounted - 1);
       const count = this.#recent.of(laneKey(lane)) * mostCounted + ofTarget;
       if (count < fewest) [fewest, lanes] = [count, []];
@@ -142,7 +180,12 @@ export class FairTurns {
     if (lane === undefined || waiter === undefined) return undefined;
     this.#givenToStrangers += 1;
     this.#count(lane, waiter.target);
-    return waiter;
+    return { lane, waiter };
+  }
+
+  #tooMany(): ApiError {
+    const { busy = 'Too many at once. Try again in a moment.' } = this.#limits;
+    return new ApiError('rate_limited', busy, { retryAfter: 5 });
   }
 
   #count(lane: string, target: string): void {
@@ -159,10 +202,6 @@ function targetKey(target: string): string {
   return `target ${target}`;
 }
 
-function firstOf(lanes: Lanes): string | undefined {
-  return lanes.keys().next().value;
-}
-
 /** The first waiter of a lane; the lane then goes to the end. */
 function shift(lanes: Lanes, lane: string | undefined): Waiter | undefined {
   if (lane === undefined) return undefined;
@@ -176,8 +215,4 @@ function remove(lanes: Lanes, lane: string, waiter: Waiter): void {
   const rest = (lanes.get(lane) ?? []).filter((other) => other !== waiter);
   if (rest.length > 0) lanes.set(lane, rest);
   else lanes.delete(lane);
-}
-
-function tooMany(): ApiError {
-  return new ApiError('rate_limited', 'Too many sign-ins right now. Try again in a moment.', { retryAfter: 5 });
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManualClock } from '../../test/fakes/manual-clock.ts';
+import { ManualClock } from '../test/fakes/manual-clock.ts';
 import { FairTurns, type TurnLimits } from './fair-turns.ts';
 
-const usual: TurnLimits = { atOnce: 1, waiting: 100, waitMs: 60_000 };
+const usual: TurnLimits = { atOnce: 1, waiting: 100, waitMs: 60_000, busy: 'Too many at once.' };
 const patient = new AbortController().signal;
 
 /** Turns that are held until `open`, and the order in which waiting ones got theirs. */
@@ -150,6 +150,26 @@ test('nobody waits longer than the limit, and who leaves is not waited for', asy
   open();
   await next;
   assert.deepEqual(order, ['next']);
+});
+
+test('a lane has its own number of turns at once, and the lane that waits longest is next', async () => {
+  const turns = new FairTurns({ atOnce: 2, perLane: 1, waiting: 100, busy: 'Too many at once.' });
+  const order: string[] = [];
+  const ends: (() => void)[] = [];
+  const come = (lane: string) =>
+    turns.take({ lane, isKnown: true, signal: patient }, () => {
+      order.push(lane);
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    });
+  const all = [come('a'), come('a'), come('a'), come('b'), come('c'), come('d')];
+  assert.deepEqual(order, ['a', 'b']);
+  for (const _ of all) {
+    ends.shift()?.();
+    // The next turn begins after the promises of the one that ended.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(all);
+  assert.deepEqual(order, ['a', 'b', 'c', 'd', 'a', 'a']);
 });
 
 test('work that fails gives its turn on', async () => {
