@@ -72,12 +72,8 @@ async function buildServer() {
     metafile: true,
     entryPoints: {
       ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
-      // A separate thread; provision/manifest-reader.ts finds it beside the bundle.
-      'manifest-worker': join(root, 'server/src/provision/manifest-worker.ts'),
-      // The same for documents/extractor.ts.
-      'extract-worker': join(root, 'server/src/documents/extract-worker.ts'),
-      // The same for operations/import-reader.ts.
-      'import-worker': join(root, 'server/src/operations/import-worker.ts'),
+      // A process of its own; sandbox/launch.ts finds it beside the bundle.
+      parser: join(root, 'server/src/parser.ts'),
     },
     outdir: out,
     outExtension: { '.js': '.mjs' },

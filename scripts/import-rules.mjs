@@ -58,7 +58,7 @@ const webRank = {
   start: 14,
 };
 const webStart = new Set(['app.tsx', 'main.tsx', 'trusted-types.ts']);
-const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
+const platformFolders = new Set(['http', 'db', 'egress', 'secrets', 'sandbox']);
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([
   'node:http',
@@ -232,7 +232,15 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
   if (wrong !== undefined) report('layers', wrong);
 }
 
-const entryRank = { 'main.ts': 5, 'start.ts': 4, 'admin.ts': 4, 'service.ts': 3, 'app.ts': 2, 'routes.ts': 1 };
+const entryRank = {
+  'main.ts': 5,
+  'start.ts': 4,
+  'admin.ts': 4,
+  'parser.ts': 4,
+  'service.ts': 3,
+  'app.ts': 2,
+  'routes.ts': 1,
+};
 
 /** `{kind, folder}` of a file in server/src: entry, handlers, domain, platform, base or unknown. */
 function placeOf(file) {

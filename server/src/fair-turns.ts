@@ -156,7 +156,7 @@ export class FairTurns {
 
   #nextKnown(): { lane: string; waiter: Waiter } | undefined {
     const { known } = this.#lanes;
-    const lane = known.keys().find((each) => this.#mayRun(each));
+    const lane = [...known.keys()].find((each) => this.#mayRun(each));
     const waiter = shift(known, lane);
     return lane === undefined || waiter === undefined ? undefined : { lane, waiter };
   }

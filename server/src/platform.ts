@@ -5,6 +5,7 @@ import type { Database } from './db/pool.ts';
 import type { Disk } from './disk.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Metrics } from './metrics.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -13,6 +14,7 @@ export type Platform = {
   config: Config;
   db: Database;
   secrets: KeyRing;
+  sandbox: Sandbox;
   egress: Egress;
   disk: Disk;
   clock: Clock;

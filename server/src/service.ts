@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
 import { SessionWatch } from './accounts/session-watch.ts';
@@ -36,6 +37,7 @@ import { Imports } from './operations/imports.ts';
 import { PageBackups } from './operations/page-backups.ts';
 import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
+import { Sandbox } from './sandbox/sandbox.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPageConfig } from './settings/public-config.ts';
 import { noTracing, type Tracing } from './tracing.ts';
@@ -69,6 +71,8 @@ export type ServiceOptions = {
   /** Where workspaces run; by default what WORKSPACE_MODE says. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: WorkspaceTimings;
+  /** For files that are lent to the processes that parse; by default in DATA_DIR. */
+  parsingFolder?: string;
   /** Tests pass their own disk. */
   readSpace?: DiskOptions['readSpace'];
 };
@@ -121,8 +125,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const tracing = options.tracing ?? noTracing;
   const artifactStore = openBlobStore(config, disk);
-  const documents = new Documents({ db, artifactStore, clock, log });
-  const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics, tracing };
+  const sandbox = new Sandbox(options.parsingFolder ?? join(config.dataDir, 'parsing'), log);
+  const documents = new Documents({ db, artifactStore, clock, log, sandbox });
+  const base = { config, db, secrets, sandbox, egress, disk, artifactStore, documents, clock, log, metrics, tracing };
   const imports = new Imports(base);
   await bindCredentials(base);
   const mcp = new McpConnections({
@@ -228,6 +233,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       heapTrim.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
       await Promise.all([documents.close(), imports.close()]);
+      await sandbox.close();
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();
       server.closeAllConnections();

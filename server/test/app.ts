@@ -28,6 +28,7 @@ import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
 import { createTestDatabase, silentLog, type TestDatabase, waitForConnections } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { parsingFolder } from './parsing.ts';
 
 export const testConfig: Config = {
   edition: 'community',
@@ -185,6 +186,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     // A message begins when a test asks for its answer, and an answer is this replica's, however long that takes.
     timings: { ...defaultTimings, graceMs: 3_600_000, leaseMs: 3_600_000, ...options.timings },
     isFirst: options.isFirst ?? false,
+    parsingFolder,
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),

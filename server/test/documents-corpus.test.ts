@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { documentBounds, type IndexedDocument } from '../src/documents/document.ts';
 import { extractDocument } from '../src/documents/extract.ts';
-import { extractOnThread } from '../src/documents/extractor.ts';
+import { extractInSandbox } from '../src/documents/extractor.ts';
 import { indexed } from '../src/documents/pieces.ts';
 import { likeness } from './document-corpus/likeness.ts';
+import { openTestSandbox } from './parsing.ts';
 
 /** Files that real programs made (document-corpus/make.py) say what they were made of. */
 
@@ -15,6 +16,8 @@ type Entry = { file: string; program: string; text: string; least?: number; why?
 const folder = join(import.meta.dirname, 'document-corpus');
 const corpus: Entry[] = JSON.parse(await readFile(join(folder, 'corpus.json'), 'utf8'));
 const enough = 0.99;
+const sandbox = openTestSandbox();
+after(() => sandbox.close());
 
 const textOf = ({ pages }: IndexedDocument) =>
   pages.map(({ pieces }) => pieces.map(({ text }) => text).join('')).join('\n');
@@ -36,7 +39,7 @@ test('at least 99 % of the characters of every file come through, in their order
   assert.deepEqual(short, []);
 });
 
-test('the thread that reads documents gives the same for every kind', async () => {
+test('the process that reads documents gives the same for every kind', async () => {
   const firsts = new Map<string, { entry: Entry; document: IndexedDocument }>();
   for (const entry of corpus) {
     const extension = entry.file.slice(entry.file.lastIndexOf('.'));
@@ -45,7 +48,7 @@ test('the thread that reads documents gives the same for every kind', async () =
   assert.equal(firsts.size, 13);
   for (const { entry, document } of firsts.values()) {
     const bytes = await readFile(join(folder, 'files', entry.file));
-    assert.deepEqual(await extractOnThread(bytes, AbortSignal.timeout(300_000)), { document }, entry.file);
+    assert.deepEqual(await extractInSandbox(sandbox, bytes, AbortSignal.timeout(300_000)), { document }, entry.file);
   }
 });
 

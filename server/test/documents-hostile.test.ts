@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { deflateRawSync, deflateSync } from 'node:zlib';
 import { type DocumentBounds, DocumentRefused, documentBounds } from '../src/documents/document.ts';
 import { extractDocument } from '../src/documents/extract.ts';
-import { extractOnThread } from '../src/documents/extractor.ts';
+import { extractInSandbox } from '../src/documents/extractor.ts';
 import { makeDocx, makeEpub, makeOdf, makePdf, makePdfOf, makeZip, paragraph } from './document-makers.ts';
+import { openTestSandbox } from './parsing.ts';
 
 /** Files that are broken, locked or made to do harm: each is refused with a word, or read as far as it goes. */
+
+const sandbox = openTestSandbox();
+after(() => sandbox.close());
 
 const mebibyte = 1024 * 1024;
 const small = (bounds: Partial<DocumentBounds>): DocumentBounds => ({ ...documentBounds, ...bounds });
@@ -22,8 +26,8 @@ async function refusal(bytes: Uint8Array, bounds?: DocumentBounds): Promise<stri
   return error.code;
 }
 
-const onThread = (bytes: Uint8Array, bounds: Partial<DocumentBounds>) =>
-  extractOnThread(bytes, AbortSignal.timeout(300_000), small(bounds));
+const inSandbox = (bytes: Uint8Array, bounds: Partial<DocumentBounds>) =>
+  extractInSandbox(sandbox, bytes, AbortSignal.timeout(300_000), small(bounds));
 
 test('what unpacks without end is refused before it fills the memory', async () => {
   const zeros = deflateRawSync(Buffer.alloc(8 * mebibyte));
@@ -116,15 +120,15 @@ test('the longest text is read and handed over whole', async () => {
   const text = 'Words of a long text, line by line, on and on.\n'.repeat(30_000);
   const share = text.length / documentBounds.maxTextBytes;
   const maxPages = Math.floor(documentBounds.maxPages * share);
-  const answer = await onThread(Buffer.from(text), { maxPages });
+  const answer = await inSandbox(Buffer.from(text), { maxPages });
   assert.ok('document' in answer);
   const { pages, warnings } = answer.document;
   assert.deepEqual(warnings, []);
   assert.equal(pages.map(({ pieces }) => pieces.map((piece) => piece.text).join('')).join('\n'), text.trimEnd());
 });
 
-test('a file that takes too long or too much memory ends its thread and nothing else', async () => {
-  assert.deepEqual(await onThread(makeDocx(paragraph('x')), { timeoutMs: 1 }), {
+test('a file that takes too long or too much memory ends the process that reads it and nothing else', async () => {
+  assert.deepEqual(await inSandbox(makeDocx(paragraph('x')), { timeoutMs: 1 }), {
     problem: { code: 'too_slow', message: 'Reading the file takes too long.' },
   });
   const page = (stream: Uint8Array) =>
@@ -135,9 +139,9 @@ test('a file that takes too long or too much memory ends its thread and nothing 
       { dictionary: '/Filter /FlateDecode', stream },
     ]);
   const spaces = deflateSync(Buffer.alloc(160 * mebibyte, ' '), { level: 1 });
-  const bomb = await onThread(page(spaces), { maxBufferBytes: 32 * mebibyte });
+  const bomb = await inSandbox(page(spaces), { heapMb: 64, maxBufferBytes: 64 * mebibyte });
   assert.equal('problem' in bomb && bomb.problem.code, 'too_much_memory');
-  const fine = await onThread(makeDocx(paragraph('x')), {});
+  const fine = await inSandbox(makeDocx(paragraph('x')), {});
   assert.deepEqual('document' in fine && fine.document.pages, [
     { label: 'part 1', pieces: [{ text: 'x', words: 'x' }] },
   ]);

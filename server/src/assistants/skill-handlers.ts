@@ -15,11 +15,12 @@ import {
   replaceSkill,
   updateSkill,
 } from './skill-library.ts';
-import { readSkillPackage, type SkillPackage } from './skill-package.ts';
+import type { SkillPackage } from './skill-package.ts';
+import { readSkillInSandbox } from './skill-reader.ts';
 import { readSkillFiles, trustSkill } from './skill-trust.ts';
 import { readSkills } from './skills.ts';
 
-type HandlerDeps = Pick<Deps, 'db' | 'workspaces'>;
+type HandlerDeps = Pick<Deps, 'db' | 'workspaces' | 'sandbox'>;
 type SkillHandler<Name extends keyof typeof skillEndpoints> = Handler<HandlerDeps, (typeof skillEndpoints)[Name]>;
 
 /** Until the head of the archive: the folder is counted first. */
@@ -38,7 +39,9 @@ export const getSkills: SkillHandler<'getSkills'> = async (deps, { actor, query,
 
 /** POST /api/skills */
 export const postSkill: SkillHandler<'postSkill'> = async (deps, input) => {
-  const { fields, taken } = await input.form.receive(sink);
+  const { fields, taken } = await input.form.receive(
+    sinkFor(deps, { userId: input.actor.id, signal: input.request.signal }),
+  );
   const { id, ...sharing } = fields;
   const source = sourceOf(input);
   if (id !== undefined) return { skill: await replaceSkill(deps, input.actor, id, taken, source) };
@@ -60,7 +63,8 @@ export const postSkillFromWorkspace: SkillHandler<'postSkillFromWorkspace'> = as
       answer.body.destroy();
     }
   });
-  const content = await readSkillPackage(bytes);
+  const who = { userId: input.actor.id, signal: input.request.signal };
+  const content = await readSkillInSandbox(deps.sandbox, bytes, who);
   return { skill: await createSkill(deps, input.actor, sharing, content, sourceOf(input)) };
 };
 
@@ -84,10 +88,15 @@ export const postSkillTrust: SkillHandler<'postSkillTrust'> = async (deps, input
   skill: await trustSkill(deps, input.actor, input.body, sourceOf(input)),
 });
 
-const sink: FormSink<unknown, SkillPackage> = {
-  take: async ({ bytes }) => readSkillPackage(await gather(bytes)),
-  drop: async () => undefined,
-};
+function sinkFor(
+  { sandbox }: Pick<Deps, 'sandbox'>,
+  who: { userId: string; signal: AbortSignal },
+): FormSink<unknown, SkillPackage> {
+  return {
+    take: async ({ bytes }) => readSkillInSandbox(sandbox, await gather(bytes), who),
+    drop: async () => undefined,
+  };
+}
 
 /** Throws `payload_too_large`. */
 async function gather(bytes: AsyncIterable<Buffer>): Promise<Buffer> {

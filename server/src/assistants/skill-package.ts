@@ -22,6 +22,8 @@ const skillTextMax = 256 * 1024;
 const depthMax = 8;
 /** Directories and what is left out count as well. */
 const entriesMax = 2000;
+/** Names, extra fields and comments of all entries. */
+const describedMax = 4 * 1024 * 1024;
 const linkMode = 0o120000;
 /** What systems and tools leave behind. */
 const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
@@ -41,7 +43,7 @@ export function packageOf(found: Map<string, Buffer>, isZip = true): SkillPackag
   const main = files.find(({ path }) => path === skillFileName);
   if (main === undefined) {
     const other = files.find(({ path }) => path.endsWith(`/${skillFileName}`));
-    throw refused(
+    throw refusedSkill(
       other === undefined
         ? `There is no ${skillFileName}. A skill is a folder with that file in it.`
         : `${skillFileName} is not at the top but at ${other.path}. Upload one skill at a time: its folder alone.`,
@@ -61,14 +63,14 @@ export function textOf(content: Buffer): string | undefined {
 }
 
 function readMain(content: Buffer, isZip: boolean): { name: string; description: string } {
-  if (content.length > skillTextMax) throw refused(`${skillFileName} is larger than ${skillTextMax / 1024} KiB.`);
+  if (content.length > skillTextMax) throw refusedSkill(`${skillFileName} is larger than ${skillTextMax / 1024} KiB.`);
   const text = textOf(content);
   if (text === undefined) {
-    throw refused(isZip ? `${skillFileName} is not UTF-8 text.` : 'This is neither a zip archive nor a SKILL.md.');
+    throw refusedSkill(isZip ? `${skillFileName} is not UTF-8 text.` : 'This is neither a zip archive nor a SKILL.md.');
   }
   const told = frontMatterOf(text);
   if (told !== undefined) return told;
-  throw refused(
+  throw refusedSkill(
     `${skillFileName} has to begin with "---", a name (1 to 64 of a-z, 0-9 and single hyphens), a description (1 to 1,024 characters) and "---".`,
   );
 }
@@ -79,15 +81,19 @@ async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
     return await readEntries(zip);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw refused('The archive is damaged, or a name in it leads out of its folder. Zip the folder again.', error);
+    throw refusedSkill('The archive is damaged, or a name in it leads out of its folder. Zip the folder again.', error);
   }
 }
 
 async function readEntries(zip: ZipFile): Promise<Map<string, Buffer>> {
-  if (zip.entryCount > entriesMax) throw refused(`The archive has more than ${entriesMax} entries.`);
+  if (zip.entryCount > entriesMax) throw refusedSkill(`The archive has more than ${entriesMax} entries.`);
   const bounds = new SkillBounds();
   const files = new Map<string, Buffer>();
+  let described = 0;
   for await (const entry of zip.eachEntry()) {
+    described += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
+    if (described > describedMax)
+      throw refusedSkill('The archive says too much about its files. Zip the folder again.');
     if (entry.fileName.endsWith('/') || !bounds.admits(entry.fileName, entry.uncompressedSize)) continue;
     assertPlain(entry);
     // More bytes than the entry says end it.
@@ -109,19 +115,19 @@ export class SkillBounds {
     assertUsablePath(path);
     // Some disks take names that differ in case for one.
     const name = path.toLowerCase();
-    if (this.#names.has(name)) throw refused(`The archive has ${path} twice.`);
+    if (this.#names.has(name)) throw refusedSkill(`The archive has ${path} twice.`);
     this.#names.add(name);
-    if (this.#names.size > limits.skillFiles) throw refused(`A skill has at most ${limits.skillFiles} files.`);
+    if (this.#names.size > limits.skillFiles) throw refusedSkill(`A skill has at most ${limits.skillFiles} files.`);
     this.#room -= bytes;
-    if (this.#room < 0) throw refused(`A skill has at most ${limits.skillBytes / 1024 / 1024} MiB, unpacked.`);
+    if (this.#room < 0) throw refusedSkill(`A skill has at most ${limits.skillBytes / 1024 / 1024} MiB, unpacked.`);
     return true;
   }
 }
 
 function assertPlain(entry: Entry): void {
-  if (entry.isEncrypted()) throw refused('The archive is encrypted. Zip the folder again without a password.');
+  if (entry.isEncrypted()) throw refusedSkill('The archive is encrypted. Zip the folder again without a password.');
   if (((entry.externalFileAttributes >>> 16) & 0o170000) === linkMode) {
-    throw refused('The archive has a symbolic link. Put the file itself in its place.');
+    throw refusedSkill('The archive has a symbolic link. Put the file itself in its place.');
   }
 }
 
@@ -130,7 +136,7 @@ function assertUsablePath(name: string): void {
   const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   const isFit = name.length <= limits.skillPathMax && segments.length <= depthMax && isPlain;
   if (!isFit || /[\p{C}\\:*?"<>|\ufffd]/u.test(name) || name !== name.normalize('NFC')) {
-    throw refused(
+    throw refusedSkill(
       `A file name cannot be used. Paths have at most ${limits.skillPathMax} characters and ${depthMax} levels, and no special characters.`,
     );
   }
@@ -152,6 +158,6 @@ function sha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-function refused(message: string, cause?: unknown): ApiError {
+export function refusedSkill(message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', message, { details: [{ path: 'file', message }], cause });
 }

@@ -4,7 +4,7 @@ import type { Platform } from '../platform.ts';
 import { describeRegistry, dropRegistry, uploadRegistry } from './registry/current-registry.ts';
 
 type RegistryHandler<Name extends keyof typeof modelRegistryEndpoints> = Handler<
-  Pick<Platform, 'db'>,
+  Pick<Platform, 'db' | 'sandbox'>,
   (typeof modelRegistryEndpoints)[Name]
 >;
 
@@ -13,7 +13,7 @@ export const getModelRegistry: RegistryHandler<'getModelRegistry'> = (deps) => d
 
 /** PUT /api/admin/model-registry */
 export const putModelRegistry: RegistryHandler<'putModelRegistry'> = (deps, input) =>
-  uploadRegistry(deps, input.body.bytes, sourceOf(input));
+  uploadRegistry(deps, input.body.bytes, sourceOf(input), input.request.signal);
 
 /** DELETE /api/admin/model-registry */
 export const deleteModelRegistry: RegistryHandler<'deleteModelRegistry'> = (deps, input) =>

@@ -34,8 +34,8 @@ type Row = {
 const claimSeconds = 240;
 /** What took too long may have met a busy machine: it is tried again after this. */
 const retrySeconds = 3_600;
-/** A file that ended the process that often is left alone. */
-const mostAttempts = 3;
+/** Then a file is left alone. A crash of the service counts twice: it is followed by one more attempt. */
+const mostAttempts = 4;
 const gaveUp: DocumentProblem = { code: 'too_much_memory', message: 'Reading the file failed several times.' };
 
 const batchCharacters = 400_000;
@@ -62,7 +62,8 @@ export async function claimDocument(db: Queryable, sha256: string): Promise<stri
     select sha256, ${extractorVersion}, 'working', ${claim}, now() + ${claimSeconds} * interval '1 second'
     from blobs where sha256 = ${sha256}
     on conflict (sha256, version) do update
-    set state = 'working', claim = excluded.claim, claimed_until = excluded.claimed_until, attempts = documents.attempts + 1
+    set state = 'working', claim = excluded.claim, claimed_until = excluded.claimed_until,
+      attempts = documents.attempts + case when documents.state = 'working' then 2 else 1 end
     where documents.state <> 'ready' and documents.claimed_until < now()
     returning attempts`.execute(db);
   const attempts = rows[0]?.attempts;

@@ -1,33 +1,28 @@
 /** What is read of a document, and what may be said against it. */
 
-export type DocumentKind =
-  | 'pdf'
-  | 'docx'
-  | 'xlsx'
-  | 'pptx'
-  | 'odt'
-  | 'ods'
-  | 'odp'
-  | 'epub'
-  | 'rtf'
-  | 'html'
-  | 'eml'
-  | 'text';
+// biome-ignore format: one line
+export const documentKinds = ['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'html', 'eml', 'text'] as const;
+export type DocumentKind = (typeof documentKinds)[number];
 
 /** `label` is what a reader calls it: "page 3", "slide 3", "sheet Budget, rows 1–80", "part 3". Pages count from 1. */
 export type DocumentPage = { label: string; text: string };
 
-export type DocumentWarning = {
-  code: 'pages_cut' | 'text_cut' | 'pages_without_text' | 'pages_unreadable';
-  message: string;
-};
+export const warningCodes = ['pages_cut', 'text_cut', 'pages_without_text', 'pages_unreadable'] as const;
+export type DocumentWarning = { code: (typeof warningCodes)[number]; message: string };
 
 export type ExtractedDocument = { kind: DocumentKind; pages: DocumentPage[]; warnings: DocumentWarning[] };
 
-export type DocumentProblem = {
-  code: 'password' | 'too_large' | 'too_slow' | 'too_much_memory' | 'damaged' | 'unsupported' | 'unsafe' | 'no_text';
-  message: string;
-};
+export const problemCodes = [
+  'password',
+  'too_large',
+  'too_slow',
+  'too_much_memory',
+  'damaged',
+  'unsupported',
+  'unsafe',
+  'no_text',
+] as const;
+export type DocumentProblem = { code: (typeof problemCodes)[number]; message: string };
 
 export type DocumentBounds = {
   maxBytes: number;
@@ -38,7 +33,7 @@ export type DocumentBounds = {
   maxUnpackedBytes: number;
   timeoutMs: number;
   heapMb: number;
-  /** Buffers lie outside the heap. */
+  /** Beside the heap: buffers and the process itself. */
   maxBufferBytes: number;
 };
 

@@ -1,8 +1,10 @@
-import { availableParallelism } from 'node:os';
+import { ApiError } from '@homeport/contracts/errors';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import { readContent } from '../artifacts/contents.ts';
+import { FairTurns } from '../fair-turns.ts';
 import type { Platform } from '../platform.ts';
-import { Slots } from '../slots.ts';
+import { RecentTimeouts } from '../recent-timeouts.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { waitAtMost } from '../waits.ts';
 import { type DocumentProblem, documentBounds } from './document.ts';
 import {
@@ -13,15 +15,13 @@ import {
   forgetClaim,
   saveDocument,
 } from './document-store.ts';
-import { extractOnThread } from './extractor.ts';
+import { extractInSandbox } from './extractor.ts';
 
 export type Content = { sha256: string; size: number };
-type Needs = Pick<Platform, 'db' | 'log' | 'clock'> & { artifactStore: BlobStore };
+type Needs = Pick<Platform, 'db' | 'log' | 'clock'> & { artifactStore: BlobStore; sandbox: Sandbox };
 
-/** Files read at once: each takes a core, and memory up to the bounds. */
-const threads = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** What stands in line in this process; the rest is begun when it is asked for again. */
-const mostWaiting = 500;
+/** Files read at once: each takes a core, and memory up to the bounds. What is refused is begun when asked for again. */
+const turnLimits = { atOnce: 2, perLane: 1, waiting: 500, busy: 'Too many files are waiting to be read.' };
 const loadTimeoutMs = 60_000;
 const lookEveryMs = 500;
 const closeMs = 2_000;
@@ -32,20 +32,24 @@ const tooLarge: DocumentProblem = {
 };
 
 /**
- * Sees to it that contents are read: once for all replicas, a few at a time, never on the thread that answers requests.
+ * Reads contents: once for all replicas, a few at a time, in child processes. Each person has one turn at a time, and
+ * shorter limits after files that took too long.
  */
 export class Documents {
   readonly #deps: Needs;
-  readonly #slots = new Slots(threads);
+  readonly #turns = new FairTurns(turnLimits);
+  readonly #timeouts: RecentTimeouts;
+  /** By person and content. */
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #closed = new AbortController();
 
   constructor(deps: Needs) {
     this.#deps = deps;
+    this.#timeouts = new RecentTimeouts(deps.clock);
   }
 
-  /** What is known of the content; what nobody has read yet is begun, and waited for that long. */
-  async read(content: Content, patienceMs: number, signal?: AbortSignal): Promise<DocumentInfo> {
+  /** What is known of the content; what nobody has read yet is begun in the person's turn, and waited for that long. */
+  async read(content: Content, userId: string, patienceMs: number, signal?: AbortSignal): Promise<DocumentInfo> {
     const { clock } = this.#deps;
     const giveUpAt = clock.elapsed() + patienceMs;
     for (;;) {
@@ -53,7 +57,7 @@ export class Documents {
       const known = await this.#find(content);
       if (known !== undefined && known.state !== 'working') return known;
       const left = giveUpAt - clock.elapsed();
-      const own = this.#begin(content);
+      const own = this.#begin(content, userId);
       if (left <= 0 || this.#closed.signal.aborted) return { state: 'working' };
       // Another replica may have it: then only looking helps.
       if (own === undefined) await clock.sleep(Math.min(lookEveryMs, left), signal);
@@ -73,34 +77,41 @@ export class Documents {
   }
 
   /** Undefined when this process has nothing to do for it, or too much. */
-  #begin(content: Content): Promise<void> | undefined {
-    const { sha256, size } = content;
-    const known = this.#underWay.get(sha256);
-    if (known !== undefined || size > documentBounds.maxBytes || this.#closed.signal.aborted) return known;
-    if (this.#underWay.size >= mostWaiting) return undefined;
-    const work = this.#slots
-      .run(() => this.#work(content), this.#closed.signal)
+  #begin(content: Content, userId: string): Promise<void> | undefined {
+    const key = `${userId} ${content.sha256}`;
+    const known = this.#underWay.get(key);
+    const { signal } = this.#closed;
+    if (known !== undefined || content.size > documentBounds.maxBytes || signal.aborted) return known;
+    const work = this.#turns
+      .take({ lane: userId, isKnown: true, signal }, () => this.#work(content, userId))
+      // Whoever asks looks again after this; without a pause it would look without end.
+      .then((isOurs) => (isOurs ? undefined : this.#deps.clock.sleep(lookEveryMs, signal)))
       .catch((error: unknown) => {
-        if (!this.#closed.signal.aborted) this.#deps.log.warn({ cause: error }, 'failed to read a document');
+        const isExpected = signal.aborted || (error instanceof ApiError && error.code === 'rate_limited');
+        if (!isExpected) this.#deps.log.warn({ cause: error }, 'failed to read a document');
+        return this.#deps.clock.sleep(lookEveryMs, signal).catch(() => undefined);
       })
-      .finally(() => this.#underWay.delete(sha256));
-    this.#underWay.set(sha256, work);
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, work);
     return work;
   }
 
-  async #work(content: Content): Promise<void> {
+  /** False if another one reads it, or has read it. */
+  async #work(content: Content, userId: string): Promise<boolean> {
     const { kysely } = this.#deps.db;
     const claim = await claimDocument(kysely, content.sha256);
-    if (claim === undefined) {
-      // Whoever asks looks again after this; without a pause it would look without end.
-      await this.#deps.clock.sleep(lookEveryMs, this.#closed.signal);
-      return;
-    }
+    if (claim === undefined) return false;
     const claimed = { sha256: content.sha256, claim };
+    const timeoutMs = this.#timeouts.limitFor(userId, documentBounds.timeoutMs);
     try {
-      const answer = await extractOnThread(await this.#load(content), this.#closed.signal);
-      if ('problem' in answer) await failDocument(kysely, claimed, answer.problem);
-      else await saveDocument(this.#deps, claimed, answer.document);
+      const bytes = await this.#load(content);
+      const bounds = { ...documentBounds, timeoutMs };
+      const answer = await extractInSandbox(this.#deps.sandbox, bytes, this.#closed.signal, bounds);
+      if ('problem' in answer) {
+        if (answer.problem.code === 'too_slow') this.#timeouts.add(userId);
+        await failDocument(kysely, claimed, answer.problem);
+      } else await saveDocument(this.#deps, claimed, answer.document);
+      return true;
     } catch (error) {
       await forgetClaim(kysely, claimed);
       throw error;

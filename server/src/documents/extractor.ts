@@ -1,97 +1,101 @@
-import { Worker } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
-import { type DocumentBounds, type DocumentProblem, documentBounds, type IndexedDocument } from './document.ts';
+import { z } from 'zod';
+import { type JobLimits, ParseFailure } from '../sandbox/child.ts';
+import { ParseRefused, type Sandbox } from '../sandbox/sandbox.ts';
+import {
+  type DocumentBounds,
+  type DocumentProblem,
+  documentBounds,
+  documentKinds,
+  type IndexedDocument,
+  problemCodes,
+  warningCodes,
+} from './document.ts';
 
-/** What the thread of extract-worker.ts is given and answers. */
+/** The input of the task in extract-task.ts. */
 export type ExtractInput = { bytes: Uint8Array; bounds: DocumentBounds };
-export type ThreadAnswer =
-  | { head: Omit<IndexedDocument, 'pages'> }
-  /** The next ones, sent when they are asked for; none at the end. */
-  | { pages: IndexedDocument['pages'] }
-  | { problem: DocumentProblem };
 export type ExtractAnswer = { document: IndexedDocument } | { problem: DocumentProblem };
-
-const watchEveryMs = 100;
 
 const tooSlow: DocumentProblem = { code: 'too_slow', message: 'Reading the file takes too long.' };
 const tooMuchMemory: DocumentProblem = { code: 'too_much_memory', message: 'Reading the file takes too much memory.' };
 const crashed: DocumentProblem = { code: 'damaged', message: 'The file is damaged or was cut short.' };
 
+// A file may have taken over the process that read it, so its answers are checked like those of any stranger.
+const problemAnswer = z.object({ code: z.enum(problemCodes), message: z.string().max(500) });
+const headAnswer = z.object({
+  kind: z.enum(documentKinds),
+  warnings: z.array(z.object({ code: z.enum(warningCodes), message: z.string().max(500) })).max(10),
+  tokens: z.number().int().min(0).max(1_000_000_000),
+});
+const pagesAnswer = z.array(
+  z.object({
+    label: z.string().max(10_000),
+    pieces: z.array(z.object({ text: z.string().max(20_000), words: z.string().max(200_000) })),
+  }),
+);
+
 /**
- * Reads a document on a thread of its own with bounded time and memory, so that no file holds up or ends the service.
- * Takes the bytes over. Rejects only with the signal's reason.
+ * Reads a document in a child process with bounded time and memory, so that no file holds up or ends the service. A
+ * child that ended for no known reason is tried once more. Rejects only with the signal's reason, and when the child
+ * was ended from outside.
  */
-export async function extractOnThread(
+export async function extractInSandbox(
+  sandbox: Sandbox,
   bytes: Uint8Array,
   signal: AbortSignal,
   bounds: DocumentBounds = documentBounds,
 ): Promise<ExtractAnswer> {
-  signal.throwIfAborted();
-  const own = ownBytes(bytes);
-  const worker = new Worker(workerFile(), {
-    workerData: { bytes: own, bounds } satisfies ExtractInput,
-    transferList: [own.buffer],
-    resourceLimits: { maxOldGenerationSizeMb: bounds.heapMb },
-    // What a library prints about a file is for nobody.
-    stdout: true,
-    stderr: true,
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await extractOnce(sandbox, bytes, signal, bounds);
+    } catch (error) {
+      if (error instanceof ParseRefused) return { problem: problemOf(error.data) };
+      if (error instanceof z.ZodError) return { problem: crashed };
+      if (!(error instanceof ParseFailure) || error.reason === 'interrupted') throw error;
+      if (error.reason === 'time') return { problem: tooSlow };
+      if (error.reason === 'memory') return { problem: tooMuchMemory };
+      if (error.reason === 'failed' || attempt === 2) return { problem: crashed };
+    }
+  }
+}
+
+async function extractOnce(
+  sandbox: Sandbox,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  bounds: DocumentBounds,
+): Promise<ExtractAnswer> {
+  const job = await sandbox.open('document', { bytes, bounds } satisfies ExtractInput, {
+    limits: limitsOf(bounds),
+    signal,
   });
-  const { promise, resolve, reject } = Promise.withResolvers<ExtractAnswer>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const timer = systemClock.after(bounds.timeoutMs, () => resolve({ problem: tooSlow }));
-  const watch = systemClock.every(watchEveryMs, async () => {
-    if (await holdsMoreThan(worker, bounds.maxBufferBytes)) resolve({ problem: tooMuchMemory });
-  });
-  receive(worker, resolve);
-  worker.on('error', (error) => resolve({ problem: isOutOfMemory(error) ? tooMuchMemory : crashed }));
-  worker.on('exit', () => resolve({ problem: crashed }));
   try {
-    return await promise;
+    const head = headAnswer.parse(job.opened);
+    const pages: IndexedDocument['pages'] = [];
+    let characters = 0;
+    for (;;) {
+      const batch = pagesAnswer.parse(await job.ask('pages'));
+      if (batch.length === 0) return { document: { ...head, pages } };
+      for (const page of batch) {
+        pages.push(page);
+        for (const { text } of page.pieces) characters += text.length;
+      }
+      if (pages.length > bounds.maxPages || characters > bounds.maxTextBytes) return { problem: crashed };
+    }
   } finally {
-    timer.stop();
-    watch.stop();
-    signal.removeEventListener('abort', onAbort);
-    await worker.terminate();
+    await job.close();
   }
 }
 
-/** Asks for the pages bit by bit: unpacking a long document at once would hold up everything else. */
-function receive(worker: Worker, resolve: (answer: ExtractAnswer) => void): void {
-  let head: Omit<IndexedDocument, 'pages'> | undefined;
-  const pages: IndexedDocument['pages'] = [];
-  worker.on('message', (answer: ThreadAnswer) => {
-    if ('problem' in answer) return resolve(answer);
-    if ('head' in answer) head = answer.head;
-    else if (answer.pages.length > 0) pages.push(...answer.pages);
-    else if (head !== undefined) return resolve({ document: { ...head, pages } });
-    worker.postMessage('next');
-  });
+function limitsOf({ heapMb, maxBufferBytes, timeoutMs }: DocumentBounds): JobLimits {
+  return {
+    heapMb,
+    memoryBytes: heapMb * 1024 * 1024 + maxBufferBytes,
+    stepMs: timeoutMs,
+    cpuMs: timeoutMs,
+  };
 }
 
-/** Buffers are in no bound of a thread's heap: a stream in a PDF may unpack to any size. */
-async function holdsMoreThan(worker: Worker, bytes: number): Promise<boolean> {
-  try {
-    const { external_memory: external } = await worker.getHeapStatistics();
-    return external > bytes;
-  } catch {
-    return false;
-  }
-}
-
-/** Only whole memory can be handed over to a thread. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = bytes;
-  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === buffer.byteLength;
-  return isWhole && buffer instanceof ArrayBuffer ? new Uint8Array(buffer) : Uint8Array.from(bytes);
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-/** Beside this file in the sources, and beside the bundle. */
-function workerFile(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
-  return new URL(`./extract-worker.${extension}`, import.meta.url);
+function problemOf(data: unknown): DocumentProblem {
+  const { success, data: problem } = problemAnswer.safeParse(data);
+  return success ? problem : crashed;
 }

@@ -21,7 +21,7 @@ export const getArtifactText: Handler<Deps, (typeof endpoints)['getArtifactText'
   const { kysely } = deps.db;
   const target = query.id === undefined ? { path: parsePath(query.path ?? '', 'path') } : { id: query.id };
   const row = await getArtifact(kysely, await getNamespace(kysely, { userId: actor.id }, query), target);
-  const known = await deps.documents.read(row, patienceMs, request.signal);
+  const known = await deps.documents.read(row, actor.id, patienceMs, request.signal);
   if (known.state === 'working') return { ...nothing, state: 'working' as const };
   if (known.state === 'failed') return { ...nothing, state: 'failed' as const, problem: known.problem };
   const asked = query.label === undefined ? query.page : await findPage(kysely, row.sha256, query.label);

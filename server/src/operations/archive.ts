@@ -113,11 +113,18 @@ export class ZipArchive {
 }
 
 async function readDirectory(zip: ZipFile, packedBytes: number): Promise<Map<string, Entry>> {
-  const { entries: mostEntries, unpackedBytes, ratio } = importBounds;
+  const { entries: mostEntries, unpackedBytes, ratio, directoryBytes, commentBytes } = importBounds;
   if (zip.entryCount > mostEntries) throw new ImportRefused(`The archive has more than ${mostEntries} files.`);
   const found = new Map<string, Entry>();
   let unpacked = 0;
+  let described = 0;
+  let commented = 0;
   for await (const entry of zip.eachEntry()) {
+    described += entry.fileNameLength + entry.extraFieldLength;
+    commented += entry.fileCommentLength;
+    if (described > directoryBytes || commented > commentBytes) {
+      throw new ImportRefused('The archive says more about its files than any export does, and is not read.');
+    }
     if (entry.fileName.endsWith('/')) continue;
     if (entry.isEncrypted())
       throw new ImportRefused('The archive is encrypted. Unpack it and zip it again without a password.');
@@ -125,7 +132,9 @@ async function readDirectory(zip: ZipFile, packedBytes: number): Promise<Map<str
     if (unpacked > unpackedBytes || unpacked > 256 * mebibyte + packedBytes * ratio) {
       throw new ImportRefused('The archive unpacks to far more than its size and is not read.');
     }
-    // Nobody needs the raw header again.
+    // Only its place and size are needed again.
+    entry.extraFields = [];
+    entry.fileComment = '';
     if (!found.has(entry.fileName)) found.set(entry.fileName, entry);
   }
   return found;

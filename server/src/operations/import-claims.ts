@@ -10,6 +10,8 @@ const leaseSeconds = 30;
 export const renewEveryMs = 5_000;
 /** Attempts in a row that brought nothing: then it is the archive. */
 const attemptsMax = 5;
+/** A crash counts for as many: after two in a row it is the archive. */
+const crashWeight = 3;
 const firstRestSeconds = 2;
 const longestRestSeconds = 60;
 const problemsMax = 50;
@@ -19,14 +21,28 @@ const keptDays = 7;
 /** `attempts`: in a row, this one included; those before something was brought no longer count. */
 export type ClaimedImport = ImportRow & { claim: string; email: string };
 
-/** The oldest import that nobody works on; undefined if there is none. */
-export async function claimImport(db: Queryable): Promise<ClaimedImport | undefined> {
+type Waiting = { id: string; owner_id: string };
+
+/** Imports that nobody works on, the oldest first. */
+export async function waitingImports(db: Queryable, limit: number): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select id, owner_id from imports where (state in ('reading', 'importing') or is_undoing)
+      and (claimed_until is null or claimed_until < now())
+    order by created_at limit ${limit}`.execute(db);
+  return rows;
+}
+
+/**
+ * The oldest import that nobody works on, or this one; undefined if there is none. A claim that ran out was held by a
+ * process that crashed: the import is tried once more, then failed.
+ */
+export async function claimImport(db: Queryable, importId?: string): Promise<ClaimedImport | undefined> {
   const { rows } = await sql<ClaimedImport>`
     update imports i set claim = ${randomUUID()}, claimed_until = now() + ${leaseSeconds} * interval '1 second',
-      attempts = attempts + 1
+      attempts = attempts + case when claim is null then 1 else ${crashWeight}::int end
     from users u where u.id = i.owner_id and i.id = (
       select id from imports where (state in ('reading', 'importing') or is_undoing)
-        and (claimed_until is null or claimed_until < now())
+        and (claimed_until is null or claimed_until < now()) and (${importId ?? null}::text is null or id = ${importId ?? null})
       order by created_at limit 1 for update skip locked)
     returning i.*, u.email`.execute(db);
   const found = rows[0];

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ImportRecord } from '@homeport/contracts/imports';
 import { openBlobStore } from '../artifacts/open-store.ts';
 import { systemClock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { createLogger } from '../logger.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
 import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
 import { cancelImport, createImport, getImport } from './import-records.ts';
 import { Imports } from './imports.ts';
@@ -37,7 +38,8 @@ async function bring(call: Call): Promise<Outcome> {
     const disk = { assertRoom: async () => undefined };
     const artifactStore = openBlobStore(config, disk);
     const log = createLogger('warn', process.stderr);
-    const deps = { config, db, artifactStore, disk, log, clock: systemClock };
+    const sandbox = new Sandbox(join(config.dataDir, 'parsing'), log);
+    const deps = { config, db, artifactStore, disk, log, clock: systemClock, sandbox };
     const imports = new Imports(deps);
     try {
       const stored = await artifactStore.put(createReadStream(file));
@@ -55,6 +57,7 @@ async function bring(call: Call): Promise<Outcome> {
       };
     } finally {
       await imports.close();
+      await sandbox.close();
       artifactStore.close();
     }
   });

@@ -17,9 +17,10 @@ import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Disk } from '../disk.ts';
 import type { Platform } from '../platform.ts';
 import { importProject } from '../projects/projects.ts';
-import { type Archive, ZipArchive } from './archive.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type ClaimedImport, holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
+import { EntryDamaged, type ImportReader } from './import-reader.ts';
 import type { PreparedConversation, PreparedFile, PreparedProject } from './prepare.ts';
 import type { ReadContent } from './readers/read-conversation.ts';
 
@@ -27,8 +28,9 @@ import type { ReadContent } from './readers/read-conversation.ts';
 
 export type ImportDeps = Pick<Platform, 'db' | 'log' | 'clock' | 'config'> & { artifactStore: BlobStore } & {
   disk: Pick<Disk, 'assertRoom'>;
+  sandbox: Sandbox;
 };
-export type Place = { run: ClaimedImport; archive: Archive; position: number };
+export type Place = { run: ClaimedImport; archive: ImportReader; position: number };
 
 /** The import was cancelled, or another replica has it. */
 export class ClaimLost extends Error {}
@@ -117,29 +119,33 @@ async function missingFiles(deps: ImportDeps, files: readonly PreparedFile[]): P
   return files.filter(({ id }) => !here.has(id));
 }
 
-/** Undefined for a file that is damaged or too large: the conversation comes without it, and the report says so. */
 /** Undefined for an entry that is missing, damaged or too large. */
-async function storeContent(deps: ImportDeps, archive: Archive, content: ReadContent): Promise<StoredBlob | undefined> {
+async function storeContent(
+  deps: ImportDeps,
+  archive: ImportReader,
+  content: ReadContent,
+): Promise<StoredBlob | undefined> {
   const most = deps.config.artifactMaxUploadBytes;
-  if ('entry' in content) {
-    if (!(archive instanceof ZipArchive) || !archive.has(content.entry) || archive.sizeOf(content.entry) > most)
-      return undefined;
-  } else if (content.bytes.length > most) return undefined;
+  if ('bytes' in content && content.bytes.length > most) return undefined;
   await deps.disk.assertRoom('files');
-  let isDamaged = false;
-  async function* bytesOf(entry: string) {
+  const source =
+    'entry' in content ? await archive.read(content.entry, most) : Readable.from([Buffer.from(content.bytes)]);
+  if (source === undefined) return undefined;
+  let failure: unknown;
+  async function* watched(bytes: AsyncIterable<Buffer>) {
     try {
-      yield* await (archive as ZipArchive).read(entry);
+      yield* bytes;
     } catch (error) {
-      isDamaged = true;
+      failure = error;
       throw error;
     }
   }
   try {
-    const source = 'entry' in content ? bytesOf(content.entry) : Readable.from([Buffer.from(content.bytes)]);
-    return await deps.artifactStore.put(source);
+    return await deps.artifactStore.put(watched(source));
   } catch (error) {
-    if (isDamaged) return undefined;
+    if (failure instanceof EntryDamaged) return undefined;
+    // The process that reads the archive ended.
+    if (failure !== undefined) throw failure;
     throw error instanceof ApiError ? error : new StoreFailed('The file could not be stored', { cause: error });
   }
 }

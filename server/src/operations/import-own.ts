@@ -10,10 +10,10 @@ import { knownTiers, newContent } from '../assistants/versions.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { ImportKind } from '../db/tables-imports.ts';
-import { type Archive, ZipArchive } from './archive.ts';
 import { holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
 import { ClaimLost, type ImportDeps, type Place } from './import-item.ts';
+import type { ImportReader } from './import-reader.ts';
 import { type ExportedAssistant, exportedAssistant, exportedPrompt } from './own-fields.ts';
 import type { PreparedOwn } from './prepare.ts';
 
@@ -64,14 +64,16 @@ async function assistantContent(deps: ImportDeps, trx: Queryable, ownerId: strin
   return { stored: { ...newContent(content.name), ...content, ...own }, missing };
 }
 
-async function readSkill(archive: Archive, files: readonly { entry: string; path: string }[]): Promise<SkillPackage> {
+async function readSkill(
+  archive: ImportReader,
+  files: readonly { entry: string; path: string }[],
+): Promise<SkillPackage> {
   const found = new Map<string, Buffer>();
   const bounds = new SkillBounds();
   for (const { entry, path } of files) {
-    if (!(archive instanceof ZipArchive) || !bounds.admits(path, archive.sizeOf(entry))) continue;
     const content = await archive.readWhole(entry, limits.skillBytes);
     if (content === undefined) throw new ApiError('invalid_request', `${path} is damaged`);
-    found.set(path, content);
+    if (bounds.admits(path, content.length)) found.set(path, content);
   }
   return packageOf(found);
 }

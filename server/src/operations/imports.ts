@@ -7,9 +7,11 @@ import { ApiError } from '@homeport/contracts/errors';
 import { readContent } from '../artifacts/contents.ts';
 import type { Timer } from '../clock.ts';
 import { mayPass } from '../db/failures.ts';
+import { FairTurns } from '../fair-turns.ts';
 import { makeFolder } from '../make-folder.ts';
+import { RecentTimeouts } from '../recent-timeouts.ts';
+import { ParseFailure } from '../sandbox/child.ts';
 import { until, waitAtMost } from '../waits.ts';
-import { openArchive } from './archive.ts';
 import {
   type ClaimedImport,
   claimImport,
@@ -21,38 +23,48 @@ import {
   releaseClaim,
   renewClaim,
   renewEveryMs,
+  waitingImports,
 } from './import-claims.ts';
 import { insertEntries, leaveOut, openPositions } from './import-entries.ts';
 import { ClaimLost, type ImportDeps, importConversation, importProjectItem, StoreFailed } from './import-item.ts';
 import { importOwnItem } from './import-own.ts';
 import { hasEntry, isOwn, planEntries } from './import-plan.ts';
-import { readOnThread } from './import-reader.ts';
+import { ImportReader, ImportTooSlow } from './import-reader.ts';
 import { undoImport } from './import-undo.ts';
 import type { PreparedItem } from './prepare.ts';
-import { ImportRefused } from './readers/read-conversation.ts';
+import { ImportRefused, importBounds } from './readers/read-conversation.ts';
 
 const lookEveryMs = 5_000;
 const closeMs = 2_000;
 /** As long as a lease: later it has run out. */
 const postponePatience = { patienceMs: 30_000, firstMs: 100, longestMs: 1_000 };
+const turnLimits = { atOnce: 2, perLane: 1, waiting: 1_000, busy: 'Too many imports are waiting.' };
+const mostWaiting = 500;
+/** A child process that crashed with an archive is followed by one more attempt. */
+const crashed = 'Reading the archive ended the process that reads it, twice. It was given up.';
 const batchItems = 50;
 const batchBytes = 4_000_000;
 /** Files of processes that crashed; nobody works this long. */
 const strayMs = 86_400_000;
 
 /**
- * Reads and imports archives, one at a time in this process. What a crash leaves half done, this or another replica
+ * Reads and imports archives, one of each person and two at a time in this process. What a crash leaves half done, this or another replica
  * goes on with, at the first conversation that has not come.
  */
 export class Imports {
   readonly #deps: ImportDeps;
   readonly #closed = new AbortController();
+  /** One turn per person, so that nobody's archives hold up another person's. */
+  readonly #turns = new FairTurns(turnLimits);
+  readonly #timeouts: RecentTimeouts;
+  readonly #underWay = new Map<string, Promise<void>>();
   #timer: Timer | undefined;
-  #working: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #isAsked = false;
 
   constructor(deps: ImportDeps) {
     this.#deps = deps;
+    this.#timeouts = new RecentTimeouts(deps.clock);
   }
 
   start(): void {
@@ -64,9 +76,9 @@ export class Imports {
   /** Looks for work now instead of at the next tick. */
   look(): void {
     this.#isAsked = true;
-    if (this.#working !== undefined || this.#closed.signal.aborted) return;
-    this.#working = this.#workAll().finally(() => {
-      this.#working = undefined;
+    if (this.#looking !== undefined || this.#closed.signal.aborted) return;
+    this.#looking = this.#findWork().finally(() => {
+      this.#looking = undefined;
       if (this.#isAsked) this.look();
     });
   }
@@ -74,28 +86,46 @@ export class Imports {
   async close(): Promise<void> {
     this.#timer?.stop();
     this.#closed.abort(new Error('the service stops'));
-    if (this.#working !== undefined) await waitAtMost(this.#deps.clock, closeMs, this.#working);
+    await waitAtMost(this.#deps.clock, closeMs, Promise.all([this.#looking, ...this.#underWay.values()]));
   }
 
   get #folder(): string {
     return join(this.#deps.config.dataDir, 'imports');
   }
 
-  async #workAll(): Promise<void> {
+  async #findWork(): Promise<void> {
     const { kysely } = this.#deps.db;
+    this.#isAsked = false;
     try {
-      while (!this.#closed.signal.aborted) {
-        this.#isAsked = false;
-        await giveUpOld(kysely);
-        const run = await claimImport(kysely);
-        if (run === undefined) return;
-        await this.#work(run);
+      await giveUpOld(kysely);
+      for (const { id, owner_id: lane } of await waitingImports(kysely, mostWaiting)) {
+        if (this.#underWay.has(id) || this.#closed.signal.aborted) continue;
+        const work = this.#turns.take({ lane, isKnown: true, signal: this.#closed.signal }, () =>
+          this.#claimAndWork(id),
+        );
+        this.#underWay.set(
+          id,
+          work.catch((error: unknown) => this.#warn(error)).finally(() => this.#underWay.delete(id)),
+        );
       }
     } catch (error) {
-      this.#isAsked = false;
-      if (!this.#closed.signal.aborted)
-        this.#deps.log.warn({ cause: error }, 'failed to process imports; trying again');
+      this.#warn(error);
     }
+  }
+
+  /** Another replica may have been faster. */
+  async #claimAndWork(id: string): Promise<void> {
+    const run = await claimImport(this.#deps.db.kysely, id);
+    if (run === undefined) return;
+    await this.#work(run);
+    // It may be wanted or undone by now.
+    this.#underWay.delete(id);
+    this.look();
+  }
+
+  #warn(error: unknown): void {
+    if (this.#closed.signal.aborted) return;
+    this.#deps.log.warn({ cause: error }, 'failed to process imports; trying again');
   }
 
   async #work(run: ClaimedImport): Promise<void> {
@@ -115,6 +145,9 @@ export class Imports {
     } catch (error) {
       if (error instanceof ClaimLost || lost.signal.aborted) return;
       if (this.#closed.signal.aborted) return await releaseClaim(db.kysely, run);
+      if (error instanceof ImportTooSlow) this.#timeouts.add(run.owner_id);
+      if (error instanceof ParseFailure && error.reason === 'crashed' && run.attempts > 1)
+        return await failImport(db.kysely, run, crashed, false);
       if (error instanceof ImportRefused) return await failImport(db.kysely, run, error.message, false);
       if (error instanceof ApiError)
         return await failImport(db.kysely, run, `${error.message}. Start the import again later.`, true);
@@ -175,7 +208,7 @@ export class Imports {
       batch = [];
       bytes = 0;
     };
-    for await (const item of readOnThread({ path, ownerId: run.owner_id, email: run.email }, signal)) {
+    for await (const item of this.#itemsOf(run, path, signal)) {
       if (item.kind === 'note') problems.push(item.message);
       else if (item.kind === 'instructions') told.push(item.text);
       if (!hasEntry(item)) continue;
@@ -192,10 +225,10 @@ export class Imports {
   async #import(run: ClaimedImport, path: string, signal: AbortSignal): Promise<void> {
     const { kysely } = this.#deps.db;
     const open = await openPositions(kysely, run.id);
-    const archive = await openArchive(path);
+    const archive = await this.#open(run, path, signal);
     try {
       let position = -1;
-      for await (const item of readOnThread({ path, ownerId: run.owner_id, email: run.email }, signal)) {
+      for await (const item of archive.items()) {
         if (open.size === 0) break;
         if (!hasEntry(item)) continue;
         position += 1;
@@ -203,9 +236,24 @@ export class Imports {
         await this.#importItem({ run, archive, position }, item, signal);
       }
     } finally {
-      archive.close();
+      await archive.close();
     }
     await finishImport(kysely, run);
+  }
+
+  #open({ owner_id: ownerId, email }: ClaimedImport, path: string, signal: AbortSignal): Promise<ImportReader> {
+    const stepMs = this.#timeouts.limitFor(ownerId, importBounds.stepMs);
+    const cpuMs = this.#timeouts.limitFor(ownerId, importBounds.cpuMs);
+    return ImportReader.open(this.#deps.sandbox, { path, ownerId, email }, signal, { ...importBounds, stepMs, cpuMs });
+  }
+
+  async *#itemsOf(run: ClaimedImport, path: string, signal: AbortSignal): AsyncGenerator<PreparedItem, void> {
+    const archive = await this.#open(run, path, signal);
+    try {
+      yield* archive.items();
+    } finally {
+      await archive.close();
+    }
   }
 
   async #importItem(
@@ -220,6 +268,7 @@ export class Imports {
       else if (isOwn(item)) await importOwnItem(this.#deps, place, item);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof ParseFailure || error instanceof ImportRefused) throw error;
       const isAlone = error instanceof Error && !isTemporary(error);
       if (!isAlone) throw error;
       this.#deps.log.warn({ cause: error, import: place.run.id }, 'failed to import an entry of an archive');

@@ -1,7 +1,6 @@
-import { Worker } from 'node:worker_threads';
 import type { ModelTier } from '@homeport/contracts/catalogue';
 import type { SentBytes } from '@homeport/contracts/endpoint';
-import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { ApiError } from '@homeport/contracts/errors';
 import type {
   ManifestAssistant,
   ManifestHead,
@@ -9,19 +8,18 @@ import type {
   ManifestProvider,
   ManifestUser,
 } from '@homeport/contracts/manifest';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { ImportedChat } from '../conversations/imported-chats.ts';
 import type { ImportedMessage } from '../conversations/messages.ts';
+import { type JobLimits, ParseFailure } from '../sandbox/child.ts';
+import { type Job, ParseRefused, type Sandbox } from '../sandbox/sandbox.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
-/** What the thread of manifest-worker.ts is given, asked, and answers. */
-export type WorkerInput = { bytes: Uint8Array; form: ManifestForm; edition: Config['edition'] };
+/** The input of the task in manifest-task.ts, and its questions. */
+export type ManifestInput = { bytes: Uint8Array; form: ManifestForm; edition: Config['edition'] };
 export type BatchKind = 'users' | 'catalogues' | 'assistants' | 'prompts' | 'conversations';
 export type Question = { kind: BatchKind; from: number };
-export type Answer =
-  | { head: ManifestHead }
-  | { batch: Batch }
-  | { refused: { code: ErrorCode; message: string; details: unknown } };
 
 /** `index` is the position in `users`. */
 export type AccountEntry = Omit<ManifestUser, 'modelTiers' | 'providers'> & { index: number };
@@ -45,110 +43,84 @@ export type Batch = {
   next: number | null;
 };
 
-const readTimeoutMs = 120_000;
-// A manifest of 64 MiB needs about 500 MB; a body built to need more ends its thread, not the service.
-const heapMb = 1024;
+// A manifest of 64 MiB needs about 500 MB; a body built to need more ends the process that reads it, not the service.
+const jobLimits: JobLimits = {
+  heapMb: 1024,
+  memoryBytes: 1_792 * 1024 * 1024,
+  // Per answer: hashing passwords between two of them may take minutes.
+  stepMs: 120_000,
+  cpuMs: 300_000,
+};
 
-/**
- * Reads a manifest on a separate thread, so that neither its size nor its form delays other requests. `close` ends the
- * thread and frees its memory.
- */
+const refusal = z.object({
+  code: z.enum(['invalid_request', 'payload_too_large']),
+  message: z.string().max(10_000),
+  details: z.unknown(),
+});
+
+/** Reads a manifest in a child process, so that neither its size nor its form delays other requests. */
 export class ManifestReader {
-  readonly #worker: Worker;
-  readonly #signal: AbortSignal;
-  #head: ManifestHead | undefined;
-  #failure: Error | undefined;
+  readonly #job: Job;
+  readonly head: ManifestHead;
 
-  /** Takes over the bytes: they are empty afterwards. */
-  constructor(sent: SentBytes, edition: Config['edition'], signal: AbortSignal) {
-    const form = sent.type === 'application/json' || sent.bytes.length === 0 ? 'json' : 'yaml';
-    const workerData: WorkerInput = { bytes: sent.bytes, form, edition };
-    this.#worker = new Worker(workerFile(), {
-      workerData,
-      transferList: [sent.bytes.buffer],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    });
-    // The thread may also fail while nobody waits for an answer.
-    this.#worker.on('error', (error: Error) => {
-      this.#failure = readerError(error);
-    });
-    this.#signal = signal;
+  private constructor(job: Job) {
+    this.#job = job;
+    this.head = job.opened as ManifestHead;
   }
 
   /** Reads and validates. Throws `invalid_request` with paths, and `payload_too_large` if it takes too much memory. */
-  async open(): Promise<void> {
-    const answer = await this.#receive();
-    if ('refused' in answer) {
-      const { code, message, details } = answer.refused;
-      throw new ApiError(code, message, { details });
-    }
-    if ('head' in answer) this.#head = answer.head;
-  }
-
-  get head(): ManifestHead {
-    if (this.#head === undefined) throw new Error('The manifest is not open');
-    return this.#head;
+  static async open(
+    sandbox: Sandbox,
+    sent: SentBytes,
+    edition: Config['edition'],
+    signal: AbortSignal,
+  ): Promise<ManifestReader> {
+    const form = sent.type === 'application/json' || sent.bytes.length === 0 ? 'json' : 'yaml';
+    const input: ManifestInput = { bytes: sent.bytes, form, edition };
+    return new ManifestReader(
+      await inWords(signal, () => sandbox.open('manifest', input, { limits: jobLimits, signal })),
+    );
   }
 
   /** The entries of one kind, in order. The next batch is prepared while the consumer works on the current one. */
   async *batches(kind: BatchKind): AsyncGenerator<Batch, void> {
-    let coming: Promise<Answer> | undefined = this.#ask({ kind, from: 0 });
+    let coming: Promise<Batch> | undefined = this.#ask({ kind, from: 0 });
     while (coming !== undefined) {
-      const answer: Answer = await coming;
-      if (!('batch' in answer)) throw new Error('The manifest reader answered out of turn');
-      const next: number | null = answer.batch.next;
+      const batch: Batch = await coming;
+      const next: number | null = batch.next;
       coming = next === null ? undefined : this.#ask({ kind, from: next });
       // Handled when awaited; a consumer that stops early must not leave it unhandled.
       coming?.catch(() => undefined);
-      yield answer.batch;
+      yield batch;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#worker.terminate();
+  close(): Promise<void> {
+    return this.#job.close();
   }
 
-  #ask(question: Question): Promise<Answer> {
-    const answer = this.#receive();
-    this.#worker.postMessage(question);
-    return answer;
-  }
-
-  #receive(): Promise<Answer> {
-    const worker = this.#worker;
-    // Per answer: hashing passwords between two of them may take minutes.
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(readTimeoutMs)]);
-    return new Promise((resolve, reject) => {
-      const onMessage = (answer: Answer): void => finish(() => resolve(answer));
-      const onError = (error: Error): void => finish(() => reject(readerError(error)));
-      const onExit = (): void => finish(() => reject(new Error('The manifest reader ended')));
-      const onAbort = (): void => finish(() => reject(abandoned(signal.reason)));
-      const finish = (settle: () => void): void => {
-        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-        signal.removeEventListener('abort', onAbort);
-        settle();
-      };
-      if (this.#failure !== undefined) return reject(this.#failure);
-      if (signal.aborted) return reject(abandoned(signal.reason));
-      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      signal.addEventListener('abort', onAbort);
-    });
+  async #ask(question: Question): Promise<Batch> {
+    const batch = (await inWords(undefined, () => this.#job.ask(question))) as Batch;
+    // Each batch begins after the one before, so that there is an end.
+    if (batch.next !== null && !(batch.next > question.from))
+      throw new Error('The manifest reader answered out of turn');
+    return batch;
   }
 }
 
-/** Beside this file in the sources, and beside the bundle. */
-function workerFile(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
-  return new URL(`./manifest-worker.${extension}`, import.meta.url);
-}
-
-function readerError(error: Error): Error {
-  if (!('code' in error) || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return new ApiError('payload_too_large', 'This manifest needs too much memory. Split it into several.');
-}
-
-function abandoned(reason: unknown): ApiError {
-  return new ApiError('invalid_request', 'Reading the manifest was stopped: it took too long, or the request ended', {
-    cause: reason,
-  });
+async function inWords<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ParseRefused) {
+      const { code, message, details } = refusal.parse(error.data);
+      throw new ApiError(code, message, { details });
+    }
+    if (error instanceof ParseFailure && error.reason === 'memory') {
+      throw new ApiError('payload_too_large', 'This manifest needs too much memory. Split it into several.');
+    }
+    if (signal?.aborted !== true && !(error instanceof ParseFailure)) throw error;
+    const message = 'Reading the manifest was stopped: it took too long, is damaged, or the request ended';
+    throw new ApiError('invalid_request', message, { cause: error });
+  }
 }

@@ -12,6 +12,8 @@ import { findJsonExcess } from '../json-scan.ts';
 export type ManifestForm = 'json' | 'yaml';
 
 const maxDepth = 64;
+/** Millions of levels or members take a parser minutes and gigabytes. */
+const jsonBounds = { depth: maxDepth, values: 4_000_000, names: 3_000_000 };
 const maxAliases = 10_000;
 
 /** Throws `invalid_request` that says where the text is wrong. */
@@ -33,8 +35,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function parseJson(text: string, bytes: Uint8Array): unknown {
-  // Millions of levels take a parser minutes and a gigabyte.
-  const excess = findJsonExcess(bytes, { depth: maxDepth, values: Infinity, names: Infinity });
+  const excess = findJsonExcess(bytes, jsonBounds);
   if (excess !== undefined) throw invalid('', excess.message);
   try {
     return JSON.parse(text);

@@ -22,7 +22,7 @@ import { applyUsers } from './users.ts';
 
 /** The installation manifest (control-plane-api.md "Apply an installation manifest", contract.md section 9). */
 
-export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock'>;
+export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock' | 'sandbox'>;
 
 export type ProvisionRequest = {
   sent: SentBytes;
@@ -47,9 +47,8 @@ export async function provisionInstallation(
   request: ProvisionRequest,
 ): Promise<{ report: ProvisionReport; disabledIds: string[] }> {
   return inTurn(deps, async () => {
-    const reader = new ManifestReader(request.sent, deps.config.edition, request.signal);
+    const reader = await ManifestReader.open(deps.sandbox, request.sent, deps.config.edition, request.signal);
     try {
-      await reader.open();
       const passwords = await preparePasswords(deps, reader, request);
       const report = new Report();
       const disabledIds = await inOneTransaction(deps, request.dryRun, (transaction) =>

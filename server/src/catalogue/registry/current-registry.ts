@@ -6,6 +6,9 @@ import { z } from 'zod';
 import { type AuditSource, recordEvent } from '../../audit.ts';
 import { type Database, inTransaction } from '../../db/pool.ts';
 import { findJsonExcess, foreignJsonBounds } from '../../json-scan.ts';
+import type { Platform } from '../../platform.ts';
+import { type JobLimits, ParseFailure } from '../../sandbox/child.ts';
+import { ParseRefused } from '../../sandbox/sandbox.ts';
 import { ModelRegistry, parseRegistry, parseRegistryInTurns } from './registry.ts';
 
 /**
@@ -51,8 +54,13 @@ export async function describeRegistry(deps: Deps): Promise<RegistryState> {
 }
 
 /** Replaces the previous one. Throws `invalid_request` for an invalid registry. */
-export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSource): Promise<RegistryState> {
-  const { content, source } = await readUpload(bytes);
+export async function uploadRegistry(
+  deps: Deps & Pick<Platform, 'sandbox'>,
+  bytes: Uint8Array,
+  by: AuditSource,
+  signal: AbortSignal,
+): Promise<RegistryState> {
+  const { content, source } = await readUpload(deps, bytes, signal);
   await inTransaction(deps.db, async (trx) => {
     // Of two uploads at once the later one counts.
     await trx
@@ -80,36 +88,34 @@ export async function dropRegistry(deps: Deps, by: AuditSource): Promise<Registr
   return describeRegistry(deps);
 }
 
-/** In several turns of the event loop: five megabytes take tens of milliseconds in each step. */
-async function readUpload(bytes: Uint8Array): Promise<{ content: string; source: string }> {
+const jobLimits: JobLimits = { heapMb: 512, memoryBytes: 1024 * 1024 * 1024, stepMs: 30_000, cpuMs: 30_000 };
+const fieldErrors = z.array(z.object({ path: z.string(), message: z.string() })).max(100);
+
+/** Counted here, parsed and checked in a child process. */
+async function readUpload(
+  { sandbox }: Pick<Platform, 'sandbox'>,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<{ content: string; source: string }> {
+  const excess = findJsonExcess(bytes, foreignJsonBounds);
+  if (excess !== undefined) throw refused([{ path: '', message: excess.message }]);
+  await setImmediate();
+  const content = new TextDecoder().decode(bytes);
   try {
-    const excess = findJsonExcess(bytes, foreignJsonBounds);
-    if (excess !== undefined) throw new SyntaxError(excess.message);
-    await setImmediate();
-    const content = new TextDecoder().decode(bytes);
-    await setImmediate();
-    const value = parse(content);
-    await setImmediate();
-    return { content, source: (await parseRegistryInTurns(value)).source };
-  } catch (cause) {
-    const message = 'This is no registry of models. docs/models.md says how to make one.';
-    throw new ApiError('invalid_request', message, { cause, details: faultsOf(cause, message) });
+    const job = await sandbox.open('registry', { content }, { limits: jobLimits, signal });
+    await job.close();
+    return { content, source: z.string().min(1).max(500).parse(job.opened) };
+  } catch (error) {
+    if (error instanceof ParseRefused) throw refused(fieldErrors.parse(error.data), error);
+    if (error instanceof ParseFailure && error.reason !== 'interrupted') throw refused([], error);
+    throw error;
   }
 }
 
-/** Without the parser's own message, which quotes the text. */
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    throw new SyntaxError('Not valid JSON');
-  }
-}
-
-const faultsMax = 20;
-
-function faultsOf(cause: unknown, message: string): FieldError[] {
-  if (cause instanceof SyntaxError) return [{ path: '', message: cause.message }];
-  if (!(cause instanceof z.ZodError)) return [{ path: '', message }];
-  return cause.issues.slice(0, faultsMax).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+function refused(details: FieldError[], cause?: unknown): ApiError {
+  const message = 'This is no registry of models. docs/models.md says how to make one.';
+  return new ApiError('invalid_request', message, {
+    cause,
+    details: details.length > 0 ? details : [{ path: '', message }],
+  });
 }

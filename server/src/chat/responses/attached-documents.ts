@@ -26,6 +26,9 @@ export function documentRoom(room: number, takesPdf: boolean): DocumentRoom {
   return { left: room * windowShare, perFile: room * fileShare, takesPdf };
 }
 
+/** An attached document, and the person in whose turn it is read. */
+type Attached = { file: AttachedFile; userId: string };
+
 /** Nothing is read for a summary: what is known already is named. */
 export function noDocumentRoom(): DocumentRoom {
   return { left: 0, perFile: 0, takesPdf: false };
@@ -37,12 +40,12 @@ export function noDocumentRoom(): DocumentRoom {
  */
 export async function documentText(
   deps: Needs,
-  file: AttachedFile,
+  { file, userId }: Attached,
   room: DocumentRoom,
   signal: AbortSignal,
   isText = false,
 ): Promise<string | undefined> {
-  const known = await deps.documents.read(file, room.perFile > 0 ? patienceMs : 0, signal);
+  const known = await deps.documents.read(file, userId, room.perFile > 0 ? patienceMs : 0, signal);
   if (known.state === 'failed') return isText ? undefined : notIncluded(file, known.problem.message);
   if (known.state === 'working') return notIncluded(file, `it is still being read. ${howToRead(file)}`);
   if (known.tokens > Math.min(room.left, room.perFile)) return tooLong(file, known);
@@ -62,13 +65,13 @@ const nativeMax = 10 * 1024 * 1024;
 /** A PDF without text as it is, for a model that reads its pages itself; undefined for any other file. */
 export async function scannedPdf(
   deps: Needs & Pick<Platform, 'log'> & { artifactStore: BlobStore },
-  file: AttachedFile,
+  { file, userId }: Attached,
   room: DocumentRoom & { bytes: number },
   signal: AbortSignal,
 ): Promise<{ part: ContentPart; bytes: number } | undefined> {
   const { mediaType, size } = file;
   if (!room.takesPdf || mediaType !== 'application/pdf' || size > Math.min(nativeMax, room.bytes)) return undefined;
-  const known = await deps.documents.read(file, room.perFile > 0 ? patienceMs : 0, signal);
+  const known = await deps.documents.read(file, userId, room.perFile > 0 ? patienceMs : 0, signal);
   if (known.state !== 'failed' || known.problem.code !== 'no_text') return undefined;
   try {
     const content = await readHead(deps, file, size, AbortSignal.any([signal, AbortSignal.timeout(readMs)]));

@@ -70,10 +70,15 @@ async function fill(
     bytes += attachment?.bytes ?? 0;
     const scan =
       attachment?.kind === 'document'
-        ? await scannedPdf(deps, attachment.file, { ...room.documents, bytes: room.bytes - bytes }, signal)
+        ? await scannedPdf(
+            deps,
+            { file: attachment.file, userId: ownerId },
+            { ...room.documents, bytes: room.bytes - bytes },
+            signal,
+          )
         : undefined;
     bytes += scan?.bytes ?? 0;
-    const shown = scan?.part ?? (await partOf(deps, attachment, room.documents, signal));
+    const shown = scan?.part ?? (await partOf(deps, ownerId, attachment, room.documents, signal));
     if (attachment?.source) content.push(note(sourceNote(attachment.source)));
     content.push(shown);
     files.push(shown);
@@ -87,6 +92,7 @@ async function fill(
 
 async function partOf(
   deps: Needs,
+  userId: string,
   attachment: Awaited<ReturnType<typeof readAttachment>>,
   room: DocumentRoom,
   signal: AbortSignal,
@@ -94,13 +100,16 @@ async function partOf(
   if (attachment === undefined) return note('[A file that was attached here no longer exists]');
   if (attachment.kind === 'image') return { type: 'image_url', image_url: { url: attachment.url } };
   if (attachment.kind === 'document') {
-    return note((await documentText(deps, attachment.file, room, signal)) ?? `[File ${attachment.file.name} is empty]`);
+    const { file } = attachment;
+    return note((await documentText(deps, { file, userId }, room, signal)) ?? `[File ${file.name} is empty]`);
   }
   const { name } = attachment;
   if (attachment.kind === 'named') {
     return note(`[File ${name} (${attachment.mediaType}) is not included: ${attachment.reason}]`);
   }
-  const whole = attachment.isCut ? await documentText(deps, attachment.file, room, signal, true) : undefined;
+  const whole = attachment.isCut
+    ? await documentText(deps, { file: attachment.file, userId }, room, signal, true)
+    : undefined;
   if (whole !== undefined) return note(whole);
   const end = attachment.isCut ? `\n[… only the first ${attachment.bytes} bytes of ${name} are included …]` : '';
   return note(`[File ${name}]\n${attachment.text}${end}`);

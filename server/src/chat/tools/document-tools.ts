@@ -46,7 +46,7 @@ function searchTool(deps: Needs, reader: Reader): Tool {
     input: searchInput,
     async run({ query }, { signal }) {
       const namespace = await namespaceOf(deps, reader);
-      const unread = await readAll(deps, namespace, signal);
+      const unread = await readAll(deps, namespace, reader.userId, signal);
       const matches = await searchDocuments(deps.db.kysely, namespace, query, matchesMax);
       const results = matches.map((match) => ({ ...match, cite: `[${match.file}, ${match.label}]` }));
       return {
@@ -66,7 +66,7 @@ function readTool(deps: Needs, reader: Reader): Tool {
     async run({ id, page }, { signal }) {
       const { kysely } = deps.db;
       const row = await getArtifact(kysely, await namespaceOf(deps, reader), { id: id.replace(/^artifact:\/\//, '') });
-      const known = await deps.documents.read(row, readPatienceMs, signal);
+      const known = await deps.documents.read(row, reader.userId, readPatienceMs, signal);
       if (known.state === 'working') throw new ToolFailure('The file is still being read. Try again later.');
       if (known.state === 'failed') throw new ToolFailure(known.problem.message);
       const [found] = await readPages(kysely, row.sha256, page, page);
@@ -78,9 +78,14 @@ function readTool(deps: Needs, reader: Reader): Tool {
 }
 
 /** Waits a while for files that nobody has read; resolves with how many are still not. */
-async function readAll({ db, documents }: Needs, namespace: Namespace, signal: AbortSignal): Promise<number> {
+async function readAll(
+  { db, documents }: Needs,
+  namespace: Namespace,
+  userId: string,
+  signal: AbortSignal,
+): Promise<number> {
   const unread = await unreadFiles(db.kysely, namespace, unreadMax);
-  const infos = await Promise.all(unread.map((file) => documents.read(file, searchPatienceMs, signal)));
+  const infos = await Promise.all(unread.map((file) => documents.read(file, userId, searchPatienceMs, signal)));
   return infos.filter(({ state }) => state === 'working').length;
 }
 

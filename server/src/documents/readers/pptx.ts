@@ -3,6 +3,9 @@ import { relationsOf } from './relations.ts';
 import { readXml, relationId } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 
+/** More than the pages that are read. */
+const mostSlides = 20_000;
+
 /** PowerPoint (ECMA-376): the slides in the order they are shown, each with its notes. */
 export function readPptx(zip: ZipFile, writer: PageWriter): void {
   const main = 'ppt/presentation.xml';
@@ -12,7 +15,7 @@ export function readPptx(zip: ZipFile, writer: PageWriter): void {
     open(name, attributes) {
       if (name !== 'sldId') return;
       const slide = relations.get(relationId(attributes) ?? '')?.target;
-      if (slide !== undefined) slides.push(slide);
+      if (slide !== undefined && slides.length < mostSlides) slides.push(slide);
     },
   });
   for (const slide of slides) {

@@ -4,6 +4,8 @@ import { readXml } from './xml.ts';
 export type CellStyles = { show(style: number, value: string): string };
 
 const dayMs = 86_400_000;
+/** Excel has at most 65,490. */
+const mostStyles = 100_000;
 const builtIn = new Map<number, 'date' | 'percent'>([
   ...[14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47].map((id) => [id, 'date'] as const),
   [9, 'percent'],
@@ -16,11 +18,11 @@ export function readCellStyles(bytes: Buffer | undefined, epoch: number): CellSt
   let inCells = false;
   readXml(bytes ?? Buffer.alloc(0), {
     open(name, { numFmtId, formatCode }) {
-      if (name === 'numFmt') {
+      if (name === 'numFmt' && formats.size < mostStyles) {
         const kind = kindOf(formatCode ?? '');
         if (kind !== undefined) formats.set(Number(numFmtId), kind);
       } else if (name === 'cellXfs') inCells = true;
-      else if (name === 'xf' && inCells) cells.push(formats.get(Number(numFmtId)));
+      else if (name === 'xf' && inCells && cells.length < mostStyles) cells.push(formats.get(Number(numFmtId)));
     },
     close(name) {
       if (name === 'cellXfs') inCells = false;

@@ -6,7 +6,9 @@ import { type CellStyles, readCellStyles } from './xlsx-styles.ts';
 import { readXml, relationId } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 
-const mostShared = 64 * 1024 * 1024;
+/** Characters of all shared texts, and how many there are. */
+const mostShared = { characters: 64 * 1024 * 1024, texts: 2_000_000 };
+const mostSheets = 10_000;
 
 /** Excel (ECMA-376): the sheets in their order, row by row, cells between tabs; values as they were last worked out. */
 export function readXlsx(zip: ZipFile, writer: PageWriter): void {
@@ -19,7 +21,8 @@ export function readXlsx(zip: ZipFile, writer: PageWriter): void {
       if (name === 'workbookPr' && /^(?:1|true)$/.test(attributes.date1904 ?? '')) epoch = 1904;
       if (name !== 'sheet') return;
       const part = relations.get(relationId(attributes) ?? '')?.target;
-      if (part !== undefined) sheets.push({ name: attributes.name ?? `${sheets.length + 1}`, part });
+      if (part !== undefined && sheets.length < mostSheets)
+        sheets.push({ name: attributes.name ?? `${sheets.length + 1}`, part });
     },
   });
   const shared = readShared(zip.read('xl/sharedStrings.xml'));
@@ -47,16 +50,20 @@ function readShared(bytes: Buffer | undefined): string[] {
     close(name) {
       if (name === 't') inText = false;
       else if (name === 'rPh') inReading = false;
-      else if (name === 'si') shared.push(text);
+      else if (name === 'si' && shared.push(text) > mostShared.texts) throw tooMuch();
     },
     text(piece) {
       if (!inText || inReading) return;
       text += piece;
       length += piece.length;
-      if (length > mostShared) throw new DocumentRefused('too_large', 'The file holds too much text to be read.');
+      if (length > mostShared.characters) throw tooMuch();
     },
   });
   return shared;
+}
+
+function tooMuch(): DocumentRefused {
+  return new DocumentRefused('too_large', 'The file holds too much text to be read.');
 }
 
 function readSheet(bytes: Buffer, sheet: SheetWriter, shared: readonly string[], styles: CellStyles): void {

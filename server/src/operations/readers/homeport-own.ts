@@ -1,6 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { findJsonExcess } from '../../json-scan.ts';
 import type { ZipArchive } from '../archive.ts';
+import { parseCounted } from './counted-json.ts';
 import { importBounds, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
 import { items, type Members, members, name } from './values.ts';
 
@@ -16,7 +17,7 @@ export async function* readOwn(archive: ZipArchive): AsyncGenerator<ReadItem, vo
   const listIn = async (entry: string, key: string): Promise<readonly unknown[]> => {
     if (!archive.has(`${top}${entry}`)) return [];
     const bytes = await archive.readWhole(`${top}${entry}`, importBounds.ownBytes);
-    return items(members(parsed(bytes))[key]).slice(0, importBounds.own);
+    return items(members(parseCounted(bytes, importBounds.json))[key]).slice(0, importBounds.own);
   };
   for (const value of await listIn('prompts.json', 'prompts')) yield promptOf(value);
   for (const value of await listIn('assistants.json', 'assistants')) yield assistantOf(value);
@@ -70,12 +71,4 @@ function modest(value: unknown): Members {
 
 function shared({ audience }: Members): string[] {
   return audience === undefined || audience === 'me' ? [] : ['It was shared with others; here it is yours alone'];
-}
-
-function parsed(bytes: Buffer | undefined): unknown {
-  try {
-    return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

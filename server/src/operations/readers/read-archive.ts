@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream';
+import { findJsonExcess } from '../../json-scan.ts';
 import { type Archive, PlainFile, type ZipArchive } from '../archive.ts';
 import { ArchiveFiles } from './archive-files.ts';
 import { readChatbotUi } from './chatbot-ui.ts';
 import { missingParts, readChatGpt } from './chatgpt.ts';
 import { readClaude, readClaudeProject } from './claude.ts';
+import { parseCounted, parseJson } from './counted-json.ts';
 import { readHomeport, readHomeportProject } from './homeport.ts';
 import { readOwn } from './homeport-own.ts';
 import { jsonElements } from './json-elements.ts';
@@ -34,6 +36,8 @@ const sideFiles = new Set([
   ...['model_comparisons.json', 'shared_conversations.json', 'conversation_asset_file_names.json', 'group_chats.json'],
   ...['shopping.json', 'sora.json', 'assistants.json', 'prompts.json'],
 ]);
+/** Of an element that is not parsed. */
+const headBytes = 8_192;
 const unknown =
   'This is no export that Homeport knows. It reads those of ChatGPT, Claude, Open WebUI, LibreChat, chatbot-ui and Homeport.';
 
@@ -45,12 +49,14 @@ export async function* readArchive(archive: Archive, email: string): AsyncGenera
     return;
   }
   const base = (entry: string): string => entry.split('/').at(-1) ?? '';
-  const parsed = async (wanted: string): Promise<unknown> => {
+  const sideFile = async (wanted: string): Promise<unknown> => {
     const entry = archive.entries.find((each) => base(each) === wanted);
-    return entry === undefined ? undefined : parseSideFile(await archive.readWhole(entry, importBounds.sideFileBytes));
+    return entry === undefined
+      ? undefined
+      : parseCounted(await archive.readWhole(entry, importBounds.sideFileBytes), importBounds.sideJson);
   };
-  files.learnNames(members(await parsed('conversation_asset_file_names.json')));
-  for (const part of missingParts(await parsed('export_manifest.json'), archive.entries).slice(0, 20)) {
+  files.learnNames(members(await sideFile('conversation_asset_file_names.json')));
+  for (const part of missingParts(await sideFile('export_manifest.json'), archive.entries).slice(0, 20)) {
     yield {
       kind: 'note',
       message: `${part} is not in this archive: it is in another part of the same export. Import that part, too.`,
@@ -59,7 +65,7 @@ export async function* readArchive(archive: Archive, email: string): AsyncGenera
   if (archive.entries.some((entry) => base(entry) === 'memories.json')) {
     yield { kind: 'note', message: 'Memories are not imported. Copy what matters into your instructions.' };
   }
-  const homeport = members(await parsed('homeport.json'));
+  const homeport = members(await sideFile('homeport.json'));
   const about = instructions(members(homeport.user).instructions);
   if (about !== null) yield { kind: 'instructions', text: about };
   let isKnown = homeport.format === 'homeport-export';
@@ -123,7 +129,15 @@ async function* readJson(stream: Readable, files: ArchiveFiles, from: string): A
         source ??= found.source;
         continue;
       }
-      const items = readElement(parseElement(element.bytes), files, place);
+      const excess = findJsonExcess(element.bytes, importBounds.json);
+      if (excess !== undefined) {
+        const found = headFacts(element.bytes.subarray(0, headBytes));
+        const own = { ...found.facts, source: source ?? found.source };
+        yield { kind: 'left-out', ...own, reason: `it is JSON ${excess.reason}` };
+        source ??= found.source;
+        continue;
+      }
+      const items = readElement(parseJson(element.bytes), files, place);
       if (items === undefined) strange += 1;
       for (const item of items ?? []) {
         if ('source' in item) source ??= item.source;
@@ -206,18 +220,6 @@ function headFacts(head: Buffer): { source: ImportSource; facts: { sourceId: str
   const source = start.includes('"chat_messages"') ? 'claude' : start.includes('"chat"') ? 'open-webui' : 'chatgpt';
   const sourceId = member('conversation_id') ?? member('uuid') ?? member('id') ?? 'unnamed';
   return { source, facts: { sourceId, title: title(member('title') ?? member('name')) } };
-}
-
-function parseElement(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-function parseSideFile(bytes: Buffer | undefined): unknown {
-  return bytes === undefined ? undefined : parseElement(bytes);
 }
 
 const shown = (entry: string): string => (entry === 'the file' ? 'The file' : entry.slice(-100));

@@ -4,9 +4,10 @@ import type { Members } from './values.ts';
 
 /** What readers make of an archive, whatever program it comes from: the same for all of them. */
 
-export type ImportSource = 'chatgpt' | 'claude' | 'open-webui' | 'librechat' | 'chatbot-ui' | 'homeport';
+export const importSources = ['chatgpt', 'claude', 'open-webui', 'librechat', 'chatbot-ui', 'homeport'] as const;
+export type ImportSource = (typeof importSources)[number];
 
-/** Bounds of what is read; together they keep the thread that reads below its memory. */
+/** Bounds of what is read; together they keep the process that reads below its memory. */
 export const importBounds = {
   /** JSON of one conversation. */
   elementBytes: 32 * 1024 * 1024,
@@ -25,12 +26,20 @@ export const importBounds = {
   /** Of a file whose bytes are in the JSON. */
   inlineBytes: 24 * 1024 * 1024,
   entries: 200_000,
+  /** Of the names and extra fields of all entries, and of their comments, which no export has. */
+  directoryBytes: 64 * 1024 * 1024,
+  commentBytes: 1024 * 1024,
+  /** Of one conversation, one list of prompts or assistants, and other files: counted before they are parsed. */
+  json: { depth: 500, values: 2_000_000, names: 1_500_000 },
+  sideJson: { depth: 64, values: 400_000, names: 400_000 },
   unpackedBytes: 16 * 1024 ** 3,
   /** How many times larger than packed an archive may be, beyond the first 256 MiB. */
   ratio: 200,
   /** Without an answer for this long, reading has failed. */
   stepMs: 120_000,
   heapMb: 512,
+  /** Processor time of a whole archive. */
+  cpuMs: 1_200_000,
 } as const;
 
 /** A file of a conversation or project: in the archive under its entry's name, or as bytes from the JSON. */

@@ -1,35 +1,34 @@
-import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '@homeport/contracts/errors';
+import { type Task, TaskRefused } from '../sandbox/serve.ts';
 import { type ParsedManifest, validateManifest } from './manifest.ts';
-import type { Answer, Batch, BatchKind, Question, WorkerInput } from './manifest-reader.ts';
+import type { Batch, BatchKind, ManifestInput, Question } from './manifest-reader.ts';
 import { conversationRows } from './manifest-rows.ts';
 import { parseManifestText } from './manifest-text.ts';
-
-/** The thread that reads one manifest: it parses and validates everything, then hands it out in batches. */
 
 const batchBytes = 1_000_000;
 const batchItems = 500;
 
-const port = parentPort;
-if (port === null) throw new Error('manifest-worker.ts runs as a worker thread');
-const input = workerData as WorkerInput;
-const answer = (message: Answer): void => port.postMessage(message);
-
-try {
-  const value = parseManifestText(input.bytes, input.form);
-  // workerData lives as long as the thread, but the bytes are no longer needed.
-  input.bytes = new Uint8Array();
-  const manifest = validateManifest(value, input.edition);
-  port.on('message', ({ kind, from }: Question) => answer({ batch: batchOf(manifest, kind, from) }));
-  answer({ head: manifest.head });
-} catch (error) {
-  if (error instanceof ApiError) {
-    const { code, message, details } = error;
-    answer({ refused: { code, message, details } });
-  } else if (error instanceof RangeError) {
-    answer({ refused: { code: 'invalid_request', message: 'The manifest is nested too deeply', details: undefined } });
-  } else throw error;
-}
+/** Reads one manifest in a child process: it parses and validates everything, then hands it out in batches. */
+export const manifestTask: Task = async (given) => {
+  const { bytes, form, edition } = given as ManifestInput;
+  try {
+    const manifest = validateManifest(parseManifestText(bytes, form), edition);
+    return {
+      opened: manifest.head,
+      ask: (question) => {
+        const { kind, from } = question as Question;
+        return batchOf(manifest, kind, from);
+      },
+    };
+  } catch (error) {
+    if (error instanceof ApiError) {
+      const { code, message, details } = error;
+      throw new TaskRefused({ code, message, details });
+    }
+    if (!(error instanceof RangeError)) throw error;
+    throw new TaskRefused({ code: 'invalid_request', message: 'The manifest is nested too deeply' });
+  }
+};
 
 /** As many items from `from` as fit a batch; `next` is where the following one begins, null at the end. */
 function batchOf(manifest: ParsedManifest, kind: BatchKind, from: number): Batch {
