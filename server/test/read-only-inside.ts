@@ -38,7 +38,11 @@ export async function assertNoEffects({ run, background, read }: Inside, node: s
   };
   await said(prepareHome);
   await background(targets(node));
-  const victim = Number(await said('until test -s /tmp/victim; do :; done; cat /tmp/victim'));
+  const victim = Number(
+    await said(
+      'for i in {1..100}; do test -s /tmp/victim && break; sleep 0.1; done; cat /tmp/victim || tail ~/.workspace/exec/*.log >&2',
+    ),
+  );
   const untouched = await said(look);
   const commands = effectCommands({ port, socket, victim });
   assert.ok(commands.length >= 200);
@@ -49,7 +53,9 @@ export async function assertNoEffects({ run, background, read }: Inside, node: s
   assert.notEqual((await read('cat /run/workspace/*')).exitCode, 0);
   assert.doesNotMatch((await read('env; cat /proc/[0-9]*/environ')).stdout, /HOMEPORT_TOKEN_FILE|HOMEPORT_DAEMON/);
   // The targets do answer.
-  await said(`: > /dev/tcp/127.0.0.1/${port}; until test -s ${reached}; do :; done`);
+  await said(
+    `: > /dev/tcp/127.0.0.1/${port}; for i in {1..100}; do test -s ${reached} && exit; sleep 0.1; done; exit 1`,
+  );
 }
 
 const reading: readonly (readonly [string, RegExp])[] = [

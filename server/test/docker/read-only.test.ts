@@ -18,5 +18,5 @@ test('no command of 200 has an effect without approval, and reading works', asyn
     const answer = await one.daemon.request('/v1/exec', { method: 'POST', headers, body });
     await answer.body.toArray();
   };
-  await assertNoEffects({ run: one.run, read: one.read, background }, '/usr/local/bin/node');
+  await assertNoEffects({ run: one.run, read: one.read, background }, 'node');
 });

@@ -1,3 +1,5 @@
+import { isPlainArithmetic, isPlainParameter, mayEvaluate, type SourceWord } from './command-arithmetic.ts';
+
 /**
  * Reads a shell command as far as rules need it: the simple commands in it, wherever they stand, with their quotes
  * removed. What it does not understand it says so about; it never guesses.
@@ -5,8 +7,11 @@
 
 /** `isOpen`: only the beginning is known, because the shell puts something in its place. `isBare`: without quotes. */
 export type CommandWord = { text: string; isOpen: boolean; isBare: boolean };
-/** One simple command. `assigns`: variables are set in front of it. `writes`: output goes to a file. */
-export type CommandPart = { words: CommandWord[]; assigns: boolean; writes: boolean };
+/**
+ * One simple command. `assigns`: variables are set in front of it, in `assigned` with their values. `writes`: output
+ * goes to a file.
+ */
+export type CommandPart = { words: CommandWord[]; assigns: boolean; assigned: CommandWord[]; writes: boolean };
 /** `isWhole` is false when something could not be read; the parts are those before it. */
 export type CommandParts = { parts: CommandPart[]; isWhole: boolean };
 
@@ -94,7 +99,7 @@ class CommandReader {
   }
 
   #readSimple(level: number): void {
-    const part: CommandPart = { words: [], assigns: false, writes: false };
+    const part = { words: [] as SourceWord[], assigns: false, assigned: [] as CommandWord[], writes: false };
     for (;;) {
       this.#skipBlanks();
       const next = this.#text[this.#at];
@@ -107,24 +112,28 @@ class CommandReader {
       if (!isWord || this.#skipDescriptor()) part.writes = this.#redirect() || part.writes;
       else this.#takeWord(part, level);
     }
-    if (this.#parts.length >= partsMax) throw new Unreadable();
+    if (this.#parts.length >= partsMax || mayEvaluate(part.words, this.#text)) throw new Unreadable();
     if (part.words.length > 0 || part.writes || part.assigns) this.#parts.push(part);
   }
 
-  #takeWord(part: CommandPart, level: number): void {
-    const isAssignment = /[A-Za-z_]\w*(?:\[[^\]$`]*\])?\+?=/y;
-    isAssignment.lastIndex = this.#at;
-    const assigns = part.words.length === 0 && isAssignment.test(this.#text);
+  #takeWord(part: CommandPart & { words: SourceWord[] }, level: number): void {
+    const assignment = /[A-Za-z_]\w*(?:\[([^\]$`]*)\])?\+?=/y;
+    assignment.lastIndex = this.#at;
+    const assigned = part.words.length === 0 ? assignment.exec(this.#text) : null;
+    const start = this.#at;
     const word = this.#readWord(level);
-    if (assigns) {
+    if (hasLateSubscript(word.text)) throw new Unreadable();
+    if (assigned !== null) {
+      if (!isPlainArithmetic(assigned[1] ?? '', this.#text)) throw new Unreadable();
       part.assigns = true;
+      part.assigned.push(word);
       return;
     }
     if (part.words.length === 0 && word.isBare && !word.isOpen) {
       if (unreadKeywords.has(word.text)) throw new Unreadable();
       if (keywords.has(word.text)) return;
     }
-    part.words.push(word);
+    part.words.push({ ...word, source: this.#text.slice(start, this.#at) });
   }
 
   /** The number of a descriptor in front of a redirection. */
@@ -278,6 +287,7 @@ class CommandReader {
   }
 
   #readExpansion(word: CommandWord, literal: (text: string) => void, level: number): void {
+    const start = this.#at;
     if (this.#text[this.#at] === '`') {
       const end = this.#text.indexOf('`', this.#at + 1);
       const inner = this.#text.slice(this.#at + 1, end);
@@ -286,7 +296,7 @@ class CommandReader {
       new CommandReader(inner, this.#parts, level + 1).readList();
       this.#at = end + 1;
     } else if (this.#skip(arithmetic)) {
-      // A number, whatever it is.
+      if (!isPlainArithmetic(this.#text.slice(start + 3, this.#at - 2), this.#text)) throw new Unreadable();
     } else if (this.#text.startsWith('$(', this.#at)) {
       this.#at += 2;
       this.readList(level + 1, ')');
@@ -295,6 +305,8 @@ class CommandReader {
       this.#at++;
       literal('$');
       return;
+    } else if (this.#text[start + 1] === '{') {
+      if (!isPlainParameter(this.#text.slice(start + 2, this.#at - 1), this.#text)) throw new Unreadable();
     }
     word.isOpen = true;
   }

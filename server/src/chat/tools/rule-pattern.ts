@@ -42,6 +42,7 @@ export function mayMatch(pattern: RulePattern, face: CommandFace): boolean {
 
 /** Whether it is what the pattern means, whatever an open end becomes. */
 export function surelyMatches(pattern: RulePattern, face: CommandFace): boolean {
+  if (face.isGuess) return false;
   if (!face.isOpen) return matches(pattern, face.text);
   const [head = '', tail, ...more] = pattern.texts;
   return tail === '' && more.length === 0 && face.text.startsWith(head);
