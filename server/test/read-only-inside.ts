@@ -43,6 +43,7 @@ export async function assertNoEffects({ run, background, read }: Inside, node: s
       'for i in {1..100}; do test -s /tmp/victim && break; sleep 0.1; done; cat /tmp/victim || tail ~/.workspace/exec/*.log >&2',
     ),
   );
+  assert.ok(victim > 1);
   const untouched = await said(look);
   const commands = effectCommands({ port, socket, victim });
   assert.ok(commands.length >= 200);
