@@ -133,6 +133,7 @@ test('read only writes nothing, whatever else is allowed', async () => {
   assert.ok(!existsSync(join(await homeOf(chat), 'made')) && !existsSync(join(await homeOf(chat), 'written')));
 });
 
+const evilList = bash("mkdir evil && printf '#!/bin/sh\\ntouch ~/made\\n' > evil/ls && chmod 755 evil/ls");
 /** They pass for reading by their text, and try to write. */
 const disguised = [
   "sed -n 1p -e '1e touch made' /etc/passwd",
@@ -148,7 +149,7 @@ const disguised = [
 for (const preset of ['ask', 'read-only'] as const) {
   test(`${preset}: a command that nobody approved can write nothing, whatever its text is taken for`, async () => {
     const chat = await agents.startChat();
-    await run(chat, [bash("mkdir evil && printf '#!/bin/sh\\ntouch ~/made\\n' > evil/ls && chmod 755 evil/ls")]);
+    await run(chat, [evilList]);
     await setRules(chat.user, preset);
     for (const command of disguised) {
       await run(chat, [bash(command)], { approved: false });
@@ -163,8 +164,9 @@ for (const preset of ['ask', 'read-only'] as const) {
 
 test('a command that failed because it ran read-only says so, and runs when the person approves it', async () => {
   const chat = await agents.startChat();
+  await run(chat, [evilList]);
   await setRules(chat.user, 'ask');
-  const command = 'x="a[\\$(touch made)]"; test -v "$x"; ls made';
+  const command = 'PATH=./evil:$PATH; ls; cat made';
   const first = await run(chat, [bash(command)]);
   assert.deepEqual(first.states, ['output-available']);
   assert.match(JSON.stringify(first.tools[0]?.output), /ran read-only: it could write no file.*askFirst: true/);

@@ -13,8 +13,8 @@ const readersWithout = new Map<string, RegExp>([
   ['sort', /^(?:-[A-Za-z]*[oT]|--(?:o|c|t))/],
   ['rg', /^(?:--pre|--hostname-bin|--search-zip|-[a-zA-Z]*z)/],
   ['tree', /^(?:-[A-Za-z]*o|--output)/],
-  ['file', /^(?:-[A-Za-z]*C|--compile)/],
-  ['date', /^(?:-[A-Za-z]*s|--set)/],
+  ['file', /^(?:-[A-Za-z]*C|--c)/],
+  ['date', /^(?:-[A-Za-z]*s|--s)/],
 ]);
 /** Programs that can only read and print, given words that are known. */
 const inert = new Set('cd pwd echo true false : cat head tail wc grep'.split(' '));
@@ -43,13 +43,20 @@ export function onlyReads({ words, assigns, writes }: CommandPart): boolean {
   const [first] = given;
   if (versioned.has(name) && given.length === 1 && first?.text === '--version') return true;
   if (name === 'git') return gitReaders.has(first?.text ?? '') && !given.some(({ text }) => gitWriters.test(text));
-  if (name === 'uniq') return given.filter(({ text }) => !text.startsWith('-')).length < 2;
+  if (name === 'uniq') return operandsOf(given).length < 2;
   if (name === 'command') return first?.text === '-v';
   if (name === 'sed') return printsLines(given);
   const refused = readersWithout.get(name);
   return refused !== undefined && !given.some(({ text }) => refused.test(text));
 }
 
-function printsLines([option, script]: readonly CommandWord[]): boolean {
+/** Words that are no options; after `--`, all are. */
+function operandsOf(given: readonly CommandWord[]): CommandWord[] {
+  const end = given.findIndex(({ text }) => text === '--');
+  return given.filter(({ text }, index) => !text.startsWith('-') || (end !== -1 && index > end));
+}
+
+function printsLines([option, script, ...files]: readonly CommandWord[]): boolean {
+  if (files.some(({ text }) => text.startsWith('-'))) return false;
   return option?.text === '-n' && script !== undefined && /^[\d,$]+p$/.test(script.text);
 }

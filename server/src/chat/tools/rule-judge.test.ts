@@ -183,6 +183,8 @@ test('allow is for exactly what it says, and the more specific rule decides', ()
 test('the presets: reading is free, everything runs, or nothing is written', () => {
   const reading = [
     'ls -la',
+    'sort a | uniq -c',
+    'uniq -c a',
     'cat a | grep b | wc -l',
     'git log --oneline',
     'find . -name "*.ts"',
@@ -200,6 +202,12 @@ test('the presets: reading is free, everything runs, or nothing is written', () 
   ];
   const odd = [
     'PAGER=x git log',
+    'uniq -- a -b',
+    'uniq a b',
+    'sed -n 1p -i a',
+    "sed -n 1p -e '1e x' a",
+    'file --comp a',
+    'date --se=x',
     'ls; touch a',
     'ls $(touch a)',
     'git commit',
