@@ -1,6 +1,8 @@
-// File lengths, spreads of literals, paths that documents mention, and a complete lockfile.
+// File lengths, spreads of literals, paths that documents mention, a complete lockfile, and the language of texts.
 import { existsSync } from 'node:fs';
-import { posix } from 'node:path';
+import { join, posix, relative, resolve } from 'node:path';
+import { findingsIn } from './language/findings.mjs';
+import { unitsOf } from './language/units.mjs';
 import { listFiles, readSource } from './source-text.mjs';
 
 const measured = /\.(ts|tsx|mjs|js|css)$/;
@@ -22,7 +24,7 @@ export function checkFileLengths(root) {
 
 const code = /\.(ts|tsx|mjs)$/;
 
-/** An object spread into another one, member by member, only to save lines: its members can stand there themselves. */
+/** An object spread into another one, member by member, only to save lines. List the members instead. */
 export function checkSpreads(root) {
   const problems = [];
   for (const file of listFiles(root).filter((name) => code.test(name))) {
@@ -89,4 +91,45 @@ function isLocked(packages, path, name) {
   const parts = path.split('/node_modules/');
   const folders = parts.map((_, index) => `${parts.slice(0, index + 1).join('/node_modules/')}/node_modules/${name}`);
   return [`node_modules/${name}`, ...folders].some((folder) => folder in packages);
+}
+
+const prose = /\.(?:ts|tsx|mts|mjs|js|md|css|sql|sh|ya?ml|toml|conf)$|(?:^|\/)(?:Dockerfile[\w.-]*|Caddyfile)$/;
+
+/**
+ * Violations of the language rules in comments, logs, help, prompts, endpoint summaries, headings and test names, in
+ * files below `paths`: `{file, line, rule, message, kind}`.
+ */
+export function checkLanguage(root, paths = ['']) {
+  const files = listFiles(root).filter((file) =>
+    paths.some((path) => path === '' || file === path || file.startsWith(`${path.replace(/\/$/, '')}/`)),
+  );
+  return files.flatMap((file) => {
+    if (!prose.test(file)) return [];
+    return unitsOf(file, readSource(root, file)).flatMap(({ kind, text, line }) =>
+      findingsIn(kind, text).map(({ rule, fragment, hint, offset }) => {
+        const at = line + text.slice(0, offset).split('\n').length - 1;
+        return { file, line: at, rule, kind, message: `${kind}: "${fragment}" → ${hint}` };
+      }),
+    );
+  });
+}
+
+/** `node scripts/text-rules.mjs --list [path …]` prints the findings, then how many each rule has. */
+function list(paths) {
+  const root = join(import.meta.dirname, '..');
+  const given = paths.map((path) => relative(root, resolve(path)));
+  const findings = checkLanguage(root, given.length === 0 ? [''] : given);
+  for (const { file, line, rule, message } of findings) console.log(`${file}:${line} [${rule}] ${message}`);
+  const counts = Map.groupBy(findings, ({ rule }) => rule);
+  for (const [rule, { length }] of counts) console.log(`${rule}: ${length}`);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}
+
+if (import.meta.main) {
+  const [option, ...paths] = process.argv.slice(2);
+  if (option === '--list') list(paths);
+  else {
+    console.error('Usage: node scripts/text-rules.mjs --list [path …]');
+    process.exitCode = 2;
+  }
 }
