@@ -12,9 +12,11 @@ import { promisify } from 'node:util';
 import { until } from '../../contracts/test/until.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
 import { isAlive } from '../src/db/embedded-cluster.ts';
+import { locatePrograms } from '../src/db/embedded-programs.ts';
 import { readPidFile } from '../src/db/embedded-server.ts';
 import { isDatabaseUnavailable } from '../src/db/failures.ts';
 import { openDatabase } from '../src/db/pool.ts';
+import { packagedLibraries } from '../src/db/system-programs.ts';
 import { silentLog } from './database.ts';
 
 const run = promisify(execFile);
@@ -230,6 +232,55 @@ test('library links that the installation left out or broke are made', async () 
   const embedded = await startEmbedded({ dataDir, packageRoot, log: silentLog });
   assert.deepEqual(await queryOnce(embedded, 'select 1 as up'), [{ up: 1 }]);
   await embedded.stop();
+});
+
+/** Programs as a distribution installs them, of this version; they run those of the package. */
+async function systemFolder(version: string): Promise<string> {
+  const { packageRoot } = await locatePrograms(undefined, []);
+  const folder = join(await dataFolder(), 'bin');
+  await mkdir(folder, { recursive: true });
+  for (const name of ['initdb', 'postgres']) {
+    const program = join(packageRoot, 'native/bin', name);
+    const text = `#!/bin/sh\ncase "$1" in --version|-V) echo "${name} (PostgreSQL) ${version} (Debian)";; *) exec ${program} "$@";; esac\n`;
+    await writeFile(join(folder, name), text, { mode: 0o755 });
+  }
+  return folder;
+}
+
+test('a PostgreSQL of the system is used if it has the same major version and is not older', async () => {
+  const missing = '/nowhere/postgresql/18/bin';
+  const located = async (version: string) => {
+    const folder = await systemFolder(version);
+    return (await locatePrograms(undefined, [missing, folder])).postgres.startsWith(folder);
+  };
+  assert.deepEqual(await Promise.all(['18.4', '18.99', '18.3', '17.99', '19.0', 'none'].map(located)), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a cluster of the package runs with a PostgreSQL of the system, and back', async () => {
+  const dataDir = await dataFolder();
+  const first = await startEmbedded({ dataDir, log: silentLog, systemFolders: [] });
+  await queryOnce(first, 'create table kept as select 7 as value');
+  await first.stop();
+  const systemFolders = [await systemFolder('18.99')];
+  for (const folders of [systemFolders, []]) {
+    const embedded = await startEmbedded({ dataDir, log: silentLog, systemFolders: folders });
+    assert.deepEqual(await queryOnce(embedded, 'select value from kept'), [{ value: 7 }]);
+    await embedded.stop();
+  }
+});
+
+test('the libraries of the package that no system updates are named with their versions', async () => {
+  const { packageRoot } = await locatePrograms(undefined, []);
+  const found = await packagedLibraries(packageRoot);
+  assert.match(found.join(' and '), /^OpenSSL \d\S+ .*\d{4} and libxml2 2\.\d+\.\d+$/);
+  assert.deepEqual(await packagedLibraries('/nowhere'), []);
 });
 
 test('what an interrupted first start left is repaired, and nothing is thrown away', async () => {

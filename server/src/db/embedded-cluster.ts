@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { access, chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
+import { commandLine, majorVersion, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
 import type { DatabaseLog } from './pool.ts';
 
 const run = promisify(execFile);
-const majorVersion = '18';
 const initdbTimeoutMs = 120_000;
 
 /** The superuser of the embedded cluster; its socket is in a folder that only we can enter. */

