@@ -199,6 +199,37 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
   ],
 ];
 
+const endpoints = ['token', 'registration', 'revocation'] as const;
+for (const kind of endpoints) {
+  test(`metadata that came from another origin names no ${kind} endpoint there`, () =>
+    withLiar(async (liar, _fake, user, id) => {
+      const other = await startLiar();
+      const path = '/.well-known/oauth-authorization-server';
+      other.documents[path] = { ...liar.metadata, [`${kind}_endpoint`]: `${other.issuer}/${kind}` };
+      liar.documents[path] = (response: ServerResponse) =>
+        response.writeHead(302, { location: other.issuer + path }).end();
+      const { status, body, text } = await user.call('POST /api/mcp/connect', { id });
+      assert.deepEqual([status, body.error?.details.reason], [502, 'endpoint'], text);
+      assert.deepEqual([...liar.seen, ...other.seen], []);
+      other.close();
+    }));
+}
+
+test('an issuer may name a token endpoint at another origin in its own metadata', () =>
+  withLiar(async (liar, _fake, user, id) => {
+    const other = await startLiar();
+    lieIn(liar.documents, { ...liar.metadata, token_endpoint: `${other.issuer}/token` });
+    const begun = await user.call('POST /api/mcp/connect', { id });
+    const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
+    const query = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+    await user.fetch(`/api/mcp/oauth/callback?${query}`);
+    assert.deepEqual(
+      other.seen.map(({ path }) => path),
+      ['/token'],
+    );
+    other.close();
+  }));
+
 for (const [name, lie] of leaks) {
   test(`a token endpoint that ${name} ends the sign-in`, () =>
     withLiar(async (liar, fake, user, id) => {

@@ -78,7 +78,8 @@ export async function discoverSignIn(
   { metadataUrl, scope }: Challenge,
 ): Promise<{ server: AuthorizationServer; resource: string; scope: string | undefined }> {
   const library = await import('@modelcontextprotocol/client');
-  const fetchFn = boundedFetch(deps);
+  const origins = { asked: '', answered: '' };
+  const fetchFn = boundedFetch(deps, (asked, answered) => Object.assign(origins, { asked, answered }));
   const found = await library
     .discoverOAuthServerInfo(serverUrl, {
       fetchFn,
@@ -96,10 +97,23 @@ export async function discoverSignIn(
     throw refusal('pkce', 'its sign-in does not support PKCE with S256');
   }
   const server = readServer(deps, metadata);
+  assertOwnEndpoints(server, origins);
   const offered = strings(metadata.scopes_supported);
   const wanted = scope ?? (strings(resourceMetadata?.scopes_supported).join(' ') || undefined);
   const withRefresh = offered.includes('offline_access') ? joinScopes(wanted, 'offline_access') : wanted;
   return { server, resource: resourceMetadata?.resource ?? withoutFragment(serverUrl), scope: withRefresh };
+}
+
+/**
+ * Codes, secrets and tokens go to these endpoints. Only the issuer may send them to another origin: metadata that came
+ * by a redirect from elsewhere may name endpoints of the issuer's origin only. Throws `mcp_unreachable`.
+ */
+function assertOwnEndpoints(server: AuthorizationServer, metadataFrom: { asked: string; answered: string }): void {
+  const { origin } = new URL(server.issuer);
+  if (metadataFrom.asked === origin && metadataFrom.answered === origin) return;
+  const endpoints = [server.tokenEndpoint, server.registrationEndpoint, server.revocationEndpoint];
+  if (endpoints.every((endpoint) => endpoint === undefined || URL.parse(endpoint)?.origin === origin)) return;
+  throw refusal('endpoint', 'its sign-in is described elsewhere and sends credentials to another server');
 }
 
 /** Every scope of both, once. */
@@ -333,13 +347,15 @@ function strings(values: unknown): string[] {
 }
 
 /** Bounded in time and size; what carries a secret is never redirected. */
-function boundedFetch(deps: OAuthDeps): typeof fetch {
+function boundedFetch(deps: OAuthDeps, onResponse?: (asked: string, answered: string) => void): typeof fetch {
   const { totalTimeoutMs, maxResponseBytes } = bounds;
   const base = deps.egress.fetchWithin({ totalTimeoutMs, maxResponseBytes });
   return async (input, init) => {
     const isSecret = (init?.method ?? 'GET') !== 'GET';
     const response = await base(input, { ...init, redirect: isSecret ? 'error' : 'follow' });
     const bytes = await response.arrayBuffer();
+    const asked = input instanceof Request ? input.url : String(input);
+    onResponse?.(new URL(asked).origin, new URL(response.url).origin);
     if (findJsonExcess(new Uint8Array(bytes), foreignJsonBounds) !== undefined) {
       throw refusal('too_large', 'its sign-in answered with more than can be read');
     }
