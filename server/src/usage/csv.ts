@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { csvCell } from '@homeport/contracts/csv';
 import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
 
 /** Usage as a table for other programs (RFC 4180). */
@@ -39,15 +40,8 @@ export async function usageCsv({ by, from, to, rows }: UsageReport): Promise<str
   const columns = [...named[by], ...counted, ...(by === 'day' ? [] : span)];
   let text = `${columns.map(([name]) => name).join(',')}\r\n`;
   for (const [index, row] of rows.entries()) {
-    text += `${columns.map(([, read]) => cell(read(row))).join(',')}\r\n`;
+    text += `${columns.map(([, read]) => csvCell(read(row))).join(',')}\r\n`;
     if (index % rowsAtOnce === rowsAtOnce - 1) await setImmediate();
   }
   return text;
-}
-
-/** Programs for tables run texts that begin like a formula; a mark before them keeps them texts. */
-function cell(value: string | number | null | undefined): string {
-  if (typeof value !== 'string') return value === null || value === undefined ? '' : String(value);
-  const text = /^\s*[=+\-@\t\r\n|%]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,3 +1,4 @@
+import { csvCell } from '@homeport/contracts/csv';
 import type { ImportEntry, ImportRecord } from '@homeport/contracts/imports';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
@@ -27,22 +28,16 @@ export async function listEntries(id: string, cursor: string | undefined, signal
   return 'entries' in answer ? answer : { entries: [], nextCursor: null };
 }
 
-/** The whole report as CSV, which spreadsheets open; texts that look like formulas are told apart by a quote. */
+/** The whole report as CSV, which spreadsheets open. */
 export async function reportOf({ id }: ImportRecord): Promise<string> {
   const rows = ['title,kind,result,reason,messages,files'];
   let cursor: string | undefined;
   do {
     const page = await listEntries(id, cursor);
     for (const { title, kind, outcome, reason, messages, files } of page.entries) {
-      rows.push([title, kind, outcome, reason ?? '', messages, files].map(field).join(','));
+      rows.push([title, kind, outcome, reason ?? '', messages, files].map(csvCell).join(','));
     }
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return `${rows.join('\r\n')}\r\n`;
-}
-
-function field(value: string | number): string {
-  const text = String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
