@@ -77,8 +77,9 @@ async function ask(who: SignedIn, chatId: string, extra: object = {}): Promise<A
   };
 }
 
-async function serverOf(who: SignedIn, fake: FakeMcp, name: string): Promise<string> {
-  const { body } = await who.call('POST /api/mcp', { name, url: fake.url });
+async function serverOf(who: SignedIn, fake: FakeMcp, name: string, offerId?: string): Promise<string> {
+  const place = offerId === undefined ? { url: fake.url } : { offerId };
+  const { body } = await who.call('POST /api/mcp', { name, ...place });
   const { id, fingerprint } = body.server;
   assert.equal((await who.call('POST /api/mcp/trust', { id, fingerprint })).status, 200);
   return id;
@@ -154,11 +155,15 @@ test('an assistant narrows servers and workspace, and never widens them', async 
 
 test('who lacks the model or servers gets what is theirs, and is told once for each version', async () => {
   const [modelId] = await addModels(owner, provider, ['words-5', 'echo']);
-  const servers = [await serverOf(owner, mcp[0], 'Ours'), await serverOf(owner, mcp[1], 'Mine')];
+  const admin = await app.signIn({ role: 'admin' });
+  const { body } = await admin.call('POST /api/admin/mcp/offers', { name: 'Same', url: mcp[0].url });
+  const offerId: string = body.offer.id;
+  const servers = [await serverOf(owner, mcp[0], 'Ours', offerId), await serverOf(owner, mcp[1], 'Mine')];
   const shared = { audience: 'project', projectId, modelId, mcpServerIds: servers };
   const { id } = await make(owner, shared);
   await addModels(member, provider, ['echo']);
-  await serverOf(member, mcp[0], 'Same');
+  await serverOf(member, mcp[0], 'Same', offerId);
+  await serverOf(member, mcp[1], 'Guessed');
   const chatId = await chatWith(member, { assistantId: id });
   const first = await ask(member, chatId);
   assert.equal(first.sent.model, 'echo');

@@ -56,6 +56,10 @@ async function modelOf(who: SignedIn, providerModelId: string): Promise<string> 
   return makeModel(catalogue(), who.id, providerId, { providerModelId });
 }
 
+async function addOffered(who: SignedIn, offerId: string): Promise<string> {
+  return (await who.call('POST /api/mcp', { name: 'Offered', offerId })).body.server.id;
+}
+
 async function serverOf(who: SignedIn, url: string): Promise<string> {
   const id = crypto.randomUUID();
   await app.database.database.pool.query(
@@ -221,9 +225,13 @@ test('what was private once is not in the history that others see', async () => 
 test('a reader is shown their own models and servers only, and how much they lack', async () => {
   const projectId = await makeProject(member);
   const modelId = await modelOf(owner, 'shared-name');
-  const shared = 'https://both.example.org/mcp';
+  const { body: made } = await admin.call('POST /api/admin/mcp/offers', {
+    name: 'Shared',
+    url: 'https://both.example.org/mcp',
+  });
+  const offerId: string = made.offer.id;
   const secret = 'https://private.example.org/mcp?key=hush';
-  const mcpServerIds = [await serverOf(owner, shared), await serverOf(owner, secret)];
+  const mcpServerIds = [await addOffered(owner, offerId), await serverOf(owner, secret)];
   const { id } = await make(owner, { audience: 'project', projectId, modelId, mcpServerIds });
   const before = await get(member, id);
   assert.deepEqual(
@@ -234,7 +242,11 @@ test('a reader is shown their own models and servers only, and how much they lac
     assert.equal(before.text.includes(hidden), false);
 
   const own = await modelOf(member, 'shared-name');
-  const ownServer = await serverOf(member, shared);
+  const guessed = await serverOf(member, secret);
+  const guess = await get(member, id);
+  assert.deepEqual([guess.body.assistant.mcpServerIds, guess.body.assistant.missing.mcpServers], [[], 2]);
+  assert.equal(guess.text.includes(guessed), false, 'a guessed address is not confirmed');
+  const ownServer = await addOffered(member, offerId);
   const now = (await get(member, id)).body.assistant;
   assert.deepEqual([now.modelId, now.mcpServerIds, now.missing], [own, [ownServer], { model: false, mcpServers: 1 }]);
   await member.call('PATCH /api/models', { id: own, enabled: false });

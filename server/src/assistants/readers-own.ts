@@ -16,7 +16,10 @@ export function readersModel(catalogue: string): string {
     order by (m.enabled and p.enabled) desc, (m.id = v.model_id) is true desc, m.owner_id = ${catalogue} desc, m.seq limit 1`;
 }
 
-/** The reader's MCP servers for the version `v`: those it names, else ones of the same address. */
+/**
+ * The reader's MCP servers for the version `v`: those it names, else ones of the same offer. Never ones of the same
+ * address: the count would confirm guesses of an address that only its author knows.
+ */
 export function readersServers(reader: string): string {
   return `
     select jsonb_agg(mine.id order by named.place) filter (where mine.id is not null) as ids,
@@ -24,7 +27,7 @@ export function readersServers(reader: string): string {
     from jsonb_array_elements_text(v.mcp_server_ids) with ordinality named (id, place)
     left join mcp_servers theirs on theirs.id = named.id
     left join lateral (select s.id from mcp_servers s
-      where s.owner_id = ${reader} and (s.id = named.id or s.url = theirs.url)
+      where s.owner_id = ${reader} and (s.id = named.id or s.offer_id = theirs.offer_id)
       order by s.id = named.id desc, s.seq limit 1) mine on true`;
 }
 
