@@ -14,6 +14,7 @@ export const auditActions = [
   'user.created',
   'user.updated',
   'user.deleted',
+  'user.exported',
   'users.updated',
   'invitation.created',
   'invitation.revoked',

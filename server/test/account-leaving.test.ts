@@ -85,6 +85,14 @@ test('an export brings everything back in another account: the same again', asyn
   assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'application/zip']);
   assert.match(response.headers.get('content-disposition') ?? '', /homeport-export-\d{4}-\d\d-\d\d\.zip/);
   const archive = Buffer.from(await response.arrayBuffer());
+  await first.fetch('/api/me/export', { method: 'HEAD' });
+  const admin = await app.signIn({ role: 'admin' });
+  const { body: log } = await admin.call('GET /api/admin/audit', undefined, { query: { limit: '500' } });
+  const exported = log.events.filter(({ action }: Json) => action === 'user.exported');
+  assert.deepEqual(
+    exported.map(({ actorId, targetId }: Json) => [actorId, targetId]),
+    [[first.id, first.id]],
+  );
 
   const second = await app.signIn();
   const { import: made } = await bring(second, archive);

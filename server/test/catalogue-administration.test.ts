@@ -131,7 +131,7 @@ test('a userId on the self-service endpoints never switches ownership', async ()
   assert.deepEqual((await user.call('GET /api/providers')).body.providers, []);
 });
 
-test('what an administrator changes for a user is in the audit log, what people change for themselves is not', async () => {
+test('what an administrator changes for a user is in the audit log, and which providers people add for themselves', async () => {
   const user = await app.signIn();
   const query = { userId: user.id };
   await addModels(user, provider, ['echo']);
@@ -158,13 +158,14 @@ test('what an administrator changes for a user is in the audit log, what people 
   assert.deepEqual(
     mine.map(({ action, actorId, details }: Json) => [action, actorId, details]),
     [
+      ['provider.created', user.id, { owner: user.id, name: mine[0].details.name, origin }],
       ['provider.created', administrator.id, { owner: user.id, name: 'Given', origin }],
       ['provider.updated', administrator.id, { owner: user.id, name: 'Given', origin, changed: ['baseUrl', 'apiKey'] }],
       ['model_tiers.replaced', administrator.id, { owner: user.id, changed: ['1 One'] }],
     ],
   );
   assert.deepEqual(
-    [mine[0].targetType, mine[0].targetId, mine[0].requestId, mine[0].address],
+    [mine[1].targetType, mine[1].targetId, mine[1].requestId, mine[1].address],
     ['provider', id, 'audited-request', '127.0.0.1'],
   );
   assert.doesNotMatch(text, /sk-|sealed|in-the-address/);
@@ -190,4 +191,30 @@ test('managed edition: the shared catalogue is audited, and nobody has one of th
   } finally {
     await managed.stop();
   }
+});
+
+test('what people do with their own providers is in the audit log, without keys, headers or the rest of an address', async () => {
+  const user = await app.signIn();
+  const made = await user.call('POST /api/providers', {
+    name: 'Own',
+    baseUrl: 'https://own.example.org/v1?key=in-the-address',
+    apiKey: 'sk-first',
+    headers: { 'x-a': 'sealed' },
+  });
+  const { id } = made.body.provider;
+  await user.call('PATCH /api/providers', { id, apiKey: 'sk-second' });
+  await user.call('PATCH /api/providers', { id, headers: { 'x-b': 'sealed' } });
+  await user.call('DELETE /api/providers', undefined, { query: { id } });
+  const { body, text } = await administrator.call('GET /api/admin/audit', undefined, { query: { limit: '500' } });
+  const mine = body.events.filter((event: Json) => event.targetId === id).reverse();
+  assert.deepEqual(
+    mine.map(({ action, actorId, details }: Json) => [action, actorId, details.name, details.origin, details.changed]),
+    [
+      ['provider.created', user.id, 'Own', 'https://own.example.org', undefined],
+      ['provider.updated', user.id, 'Own', undefined, ['apiKey']],
+      ['provider.updated', user.id, 'Own', undefined, ['headers']],
+      ['provider.deleted', user.id, 'Own', undefined, undefined],
+    ],
+  );
+  assert.doesNotMatch(text, /sk-first|sk-second|sealed|in-the-address/);
 });

@@ -202,7 +202,7 @@ test('who may share, and with whom', async () => {
   assert.ok(events.some(({ action, targetId }: Json) => action === 'provider.created' && targetId === id));
 });
 
-test('what its owner changes in a shared provider is in the audit log, never a key; in their own it is not', async () => {
+test('what its owner changes in a shared provider is in the audit log, never a key; of models in their own it is not', async () => {
   const { admin, id, models } = await share('everyone');
   const moved = 'https://models.example.org/v1?key=in-the-address';
   const ok = async (answered: Promise<{ status: number; text: string }>) => {
@@ -230,6 +230,7 @@ test('what its owner changes in a shared provider is in the audit log, never a k
       ['provider.updated', undefined, ['name']],
       ['model.updated', undefined, ['providerModelId']],
       ['provider.updated', undefined, ['sharedWith']],
+      ['provider.updated', new URL(upstream.url).origin, ['baseUrl']],
       ['provider.updated', undefined, ['sharedWith']],
       ['model.deleted', undefined, undefined],
       ['provider.deleted', undefined, undefined],

@@ -3,8 +3,8 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * Who changes a catalogue, and whether it is their own: what people change for themselves alone is not in the audit
- * log. Undefined for what nobody asked for.
+ * The person who changes a catalogue, and whether it is their own. Of what people change for themselves alone, the audit
+ * log has the providers only. Undefined for what nobody asked for.
  */
 export type ChangedBy = (AuditSource & { isOwner: boolean }) | undefined;
 
@@ -18,8 +18,8 @@ type Change = {
 };
 
 /**
- * Records a change to `owner`'s catalogue in its own transaction, if it changes anything for others; of a base URL only
- * the origin, since the rest may be secret.
+ * Records a change to `owner`'s catalogue in its own transaction, if it is of a provider or changes anything for others;
+ * of a base URL only the origin, since the rest may be secret.
  */
 export async function recordChange(
   transaction: CatalogueTransaction,
@@ -28,7 +28,7 @@ export async function recordChange(
   action: AuditAction,
   { id, name, baseUrl, changed, isShared = false }: Change,
 ): Promise<void> {
-  if (by === undefined || (by.isOwner && !isShared)) return;
+  if (by === undefined || (by.isOwner && !isShared && !action.startsWith('provider.'))) return;
   const { isOwner: _, ...source } = by;
   await recordEvent(transaction, source, {
     action,

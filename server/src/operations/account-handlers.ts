@@ -1,6 +1,7 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import { clearedCookie, cookieRule } from '../accounts/session-cookie.ts';
+import { recordEvent } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
@@ -15,30 +16,35 @@ const exportsMax = 4;
 const exporting = new Set<string>();
 
 /** GET /api/me/export */
-export const getMyExport: Handler<Deps, Endpoints['getMyExport']> = async (
-  deps,
-  { actor, request },
-): Promise<typeof streamed> => {
+export const getMyExport: Handler<Deps, Endpoints['getMyExport']> = async (deps, input): Promise<typeof streamed> => {
+  const { actor, request } = input;
   if (exporting.has(actor.id) || exporting.size >= exportsMax) {
     throw new ApiError('rate_limited', 'Another export is being made. Try again when it has ended.', {
       retryAfter: 30,
     });
   }
-  const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
   const { outgoing } = request;
-  outgoing.writeHead(200, {
-    ...untrustedHeaders(request),
-    'content-type': 'application/zip',
-    'content-disposition': attachment(`homeport-export-${day}.zip`),
-  });
+  const writeHead = () => {
+    const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
+    outgoing.writeHead(200, {
+      ...untrustedHeaders(request),
+      'content-type': 'application/zip',
+      'content-disposition': attachment(`homeport-export-${day}.zip`),
+    });
+  };
   if (request.method === 'HEAD') {
+    writeHead();
     outgoing.end();
     return streamed;
   }
   exporting.add(actor.id);
   try {
+    const event = { action: 'user.exported', targetType: 'user', targetId: actor.id } as const;
+    await recordEvent(deps.db.kysely, sourceOf(input), event);
+    writeHead();
     await exportAccount(deps, actor.id, outgoing, request.signal);
   } catch (error) {
+    if (!outgoing.headersSent) throw error;
     // So that nobody takes half an archive for the whole.
     outgoing.destroy();
     if (!request.signal.aborted) deps.log.warn({ cause: error }, 'an export was cut off');

@@ -60,7 +60,8 @@ test('a new address of a provider is told as one', () => {
   const to = (changed: string[]) =>
     sentenceOf(event({ action: 'provider.updated', details: { name: 'House', changed } }), names, t);
   assert.equal(to(['baseUrl', 'apiKey']), 'audit.is.provider.updated.address Ada House');
-  assert.equal(to(['apiKey']), 'audit.is.provider.updated Ada House');
+  assert.equal(to(['apiKey']), 'audit.is.provider.updated.key Ada House');
+  assert.equal(to(['name']), 'audit.is.provider.updated Ada House');
 });
 
 test('an action that is new here still has a sentence', () => {

@@ -43,7 +43,10 @@ function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
   const changed = changedFields(details);
   // Where conversations are sent from now on matters more than what else was changed.
-  if (action === 'provider.updated') return changed.includes('baseUrl') ? `${action}.address` : action;
+  if (action === 'provider.updated') {
+    if (changed.includes('baseUrl')) return `${action}.address`;
+    return changed.includes('apiKey') ? `${action}.key` : action;
+  }
   if (action === 'conversation.updated') return changed.join() === 'toolRules' ? `${action}.toolRules` : action;
   if (action !== 'user.updated') return action;
   if (changed.length !== 1) return action;
