@@ -5,6 +5,7 @@ import { checkCitations } from './citation-rules.mjs';
 import { checkCoverage } from './coverage-rules.mjs';
 import { checkDocumentation } from './docs-pages.mjs';
 import { checkImportRules } from './import-rules.mjs';
+import { checkRegexes } from './regex-rules.mjs';
 import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile, checkSpreads } from './text-rules.mjs';
 
@@ -31,6 +32,7 @@ export async function check() {
     { name: 'unused code', work: unused },
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
+    { name: 'regular expressions', work: async () => report(await checkRegexes(root)) },
     { name: 'spreads', work: () => report(checkSpreads(root)) },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
     { name: 'documentation', work: () => report(checkDocumentation(root)) },

@@ -40,7 +40,7 @@ function unencoded(given: string): string[] {
     path.includes('@') ||
     hash.includes('@') ||
     /^\?[^=]*@/.test(query) ||
-    (!authority.includes('@') && /@[^/&]*\/[^&]/.test(query)) ||
+    (!authority.includes('@') && /@[^/&@]*\/[^&]/.test(query)) ||
     (rest.includes('@') && !URL.canParse(withHost(given)));
   const end = isCut ? authority.length + rest.lastIndexOf('@') : authority.lastIndexOf('@');
   const user = `${authority}${rest}`.slice(0, Math.max(end, 0));

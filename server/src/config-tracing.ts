@@ -4,8 +4,9 @@ import { choice, flag, optional, text } from './config-kinds.ts';
 export function parsePairs(given: string): [string, string][] | undefined {
   const pairs: [string, string][] = [];
   for (const entry of given.split(',').filter((part) => part.trim() !== '')) {
-    const [, name, value] = /^\s*([\w.-]+)\s*=\s*(.*?)\s*$/.exec(entry) ?? [];
-    if (name === undefined || value === undefined) return undefined;
+    const equals = entry.indexOf('=');
+    const [name, value] = [entry.slice(0, equals).trim(), entry.slice(equals + 1).trim()];
+    if (equals === -1 || !/^[\w.-]+$/.test(name)) return undefined;
     try {
       pairs.push([name, decodeURIComponent(value)]);
     } catch {

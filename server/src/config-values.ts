@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import { parseCidr } from './client-address.ts';
 import { parseProxy } from './egress/outbound-proxy.ts';
 
@@ -9,9 +10,8 @@ export const leastKeyBytes = 32;
 
 /** A bucket and a folder in it; undefined if invalid. */
 export function parseS3Location(given: string): { bucket: string; prefix: string } | undefined {
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*?)\/*)?$/.exec(given) ?? [];
-  return bucket === undefined ? undefined : { bucket, prefix };
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/.exec(given) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix: trimEndOf(prefix, '/') };
 }
 
 /** A Docker engine's socket or address; undefined if it is neither. */

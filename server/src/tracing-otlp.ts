@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hostname } from 'node:os';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -32,7 +33,7 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 export function openTracing(config: Config, log: DatabaseLog): Tracing {
   const exporter = watched(
     new OTLPTraceExporter({
-      url: config.tracesUrl ?? `${config.tracesBase?.replace(/\/+$/, '')}/v1/traces`,
+      url: config.tracesUrl ?? `${trimEndOf(config.tracesBase ?? '', '/')}/v1/traces`,
       headers: Object.fromEntries(parsePairs(config.tracesHeaders ?? '') ?? []),
       timeoutMillis: exportMs,
       concurrencyLimit: 2,

@@ -1,4 +1,5 @@
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import type { Credentials } from './credentials.ts';
 
 /** What a protocol puts between base URL and path unless the address already ends in a version. */
@@ -13,7 +14,7 @@ const versions: Record<ProviderKind, string> = {
 export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): string {
   const url = new URL(baseUrl);
   const [pathname = '', query] = path.split('?');
-  const base = url.pathname.replace(/\/{1,2048}$/, '');
+  const base = trimEndOf(url.pathname, '/');
   url.pathname = `${base}${/\/v\d[a-z0-9]{0,10}$/.test(base) ? '' : versions[kind]}${pathname}`;
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
   return url.href;

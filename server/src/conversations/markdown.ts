@@ -87,7 +87,8 @@ export function inline(text: string): string {
 function closeFences(text: string): string {
   let open = '';
   for (const line of text.split('\n')) {
-    const [, fence = '', rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+    const [indented = '', fence = ''] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+    const rest = line.slice(indented.length);
     if (fence === '') continue;
     if (open === '') open = fence.startsWith('`') && rest.includes('`') ? '' : fence;
     else if (fence[0] === open[0] && fence.length >= open.length && rest.trim() === '') open = '';

@@ -80,7 +80,7 @@ async function moveAside(clusterDir: string, log: DatabaseLog): Promise<void> {
 
 async function removeLeftovers(clusterDir: string): Promise<void> {
   const parent = join(clusterDir, '..');
-  const pattern = /\.new-(\d+)-[^/]+$/;
+  const pattern = /\.new-(\d{1,10})-/;
   for (const name of await readdir(parent)) {
     const pid = pattern.exec(name)?.[1];
     const path = join(parent, name);

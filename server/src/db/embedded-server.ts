@@ -180,7 +180,7 @@ function patience(patienceMs: number): Patience {
 
 // Fatal to one connection only; happens at every start and stop.
 const routine =
-  /^FATAL: +(the database system is (starting up|shutting down|not yet accepting)|terminating \w+.* due to administrator command)/;
+  /^FATAL: +(the database system is (starting up|shutting down|not yet accepting)|terminating .* due to administrator command)/;
 
 function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => string[] } {
   const settings = { ...leanSettings, unix_socket_directories: plan.socketDir, port: String(port), ...plan.settings };

@@ -203,7 +203,7 @@ async function takeLock(client: Client, clusterDir: string, signal: AbortSignal)
      where l.locktype = 'advisory' and l.objid = $1 and l.granted limit 1`,
     [supervisorLock],
   );
-  const pid = /\d+$/.exec(String(holder.rows[0]?.application_name))?.[0] ?? 'unknown';
+  const pid = /(?<!\d)\d{1,10}$/.exec(String(holder.rows[0]?.application_name))?.[0] ?? 'unknown';
   throw new Error(
     `Another Homeport (process ${pid}) is using the database in ${clusterDir}. ` +
       'Stop it first, or give this one a DATA_DIR of its own.',

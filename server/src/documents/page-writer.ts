@@ -1,3 +1,4 @@
+import { trimEndOf, trimOf } from '@homeport/contracts/trim-characters';
 import type { DocumentBounds, DocumentPage, DocumentWarning } from './document.ts';
 
 /** Thrown into a reader once nothing more is taken; what there is stays. */
@@ -62,10 +63,7 @@ export class PageWriter {
       this.#take(text, bytes);
       return;
     }
-    const kept = Buffer.from(text)
-      .subarray(0, Math.max(0, room))
-      .toString()
-      .replace(/\uFFFD+$/, '');
+    const kept = trimEndOf(Buffer.from(text).subarray(0, Math.max(0, room)).toString(), '\uFFFD');
     this.#take(kept, room);
     this.warn('text_cut', `Only the first ${Math.round(this.#bounds.maxTextBytes / 1024)} KiB of the text are read.`);
     throw new Enough();
@@ -112,16 +110,11 @@ export class PageWriter {
 }
 
 function tidy(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      .replace(/\r\n?/g, '\n')
-      .replace(controls, '')
-      .split('\n')
-      // A pattern would look at long blanks again from each of them.
-      .map((line) => line.trimEnd())
-      .join('\n')
-      .replace(/\n{3,}/g, '\n\n')
-      .replace(/^\n+|\n+$/g, '')
-  );
+  const lines = text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(controls, '')
+    .split('\n')
+    .map((line) => line.trimEnd());
+  return trimOf(lines.join('\n').replace(/\n{3,}/g, '\n\n'), '\n');
 }

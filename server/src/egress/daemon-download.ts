@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { trimOf } from '@homeport/contracts/trim-characters';
 import { systemClock, type Timer } from '../clock.ts';
 import type { DaemonAddress } from './daemon-request.ts';
 
@@ -138,7 +139,8 @@ function parseHead(text: string): Pick<DaemonDownload, 'status' | 'headers'> | u
   if (Number.isNaN(status)) return undefined;
   const headers: Partial<Record<KeptHeader, string>> = {};
   for (const line of lines) {
-    const [, written = '', value = ''] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*?)[ \t]*$/.exec(line) ?? [];
+    const [, written = '', given = ''] = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e]*)$/.exec(line) ?? [];
+    const value = trimOf(given, ' \t');
     const name = written.toLowerCase();
     if (name === '' || name === 'transfer-encoding') return undefined;
     if (!kept.includes(name)) continue;

@@ -9,6 +9,7 @@ export function brandedPage(template: string, branding: Branding): string {
   const icon = branding.faviconDataUrl;
   const named = template.replace(/<title>[^<]*<\/title>/, () => `<title>${escaped(branding.productName)}</title>`);
   if (icon === null) return named;
+  // regex-bound: the built page, and a product name of 60 characters
   return named.replace(/(<link rel="(?:icon|apple-touch-icon)"[^>]*?href=")[^"]*/g, (_, link) => link + escaped(icon));
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 
 /** True for the addresses of the documentation, which is public: nothing in it is this installation's own. */
 export const isDocsAddress = (pathname: string): boolean => /^\/docs(?:\/|$)/.test(pathname);
@@ -11,7 +12,7 @@ const assets = '/docs/assets/';
 /** The file behind an address, below the folder of the client; undefined if it is an asset or no page. */
 function pageFile(pathname: string): string | undefined {
   if (pathname.startsWith(assets) || pathname.endsWith('.html')) return undefined;
-  const path = pathname.replace(/\/+$/, '');
+  const path = trimEndOf(pathname, '/');
   return path === '/docs' ? '/docs/index.html' : `${path}.html`;
 }
 

@@ -64,7 +64,7 @@ function ofApiError(error: ApiError): ApiError {
   if (error.code !== 'provider_unreachable') return error;
   const { details } = error;
   const reason = isRecord(details) && typeof details.reason === 'string' ? details.reason : 'network';
-  return unreachable(reason, /: (.*)\.$/.exec(error.message)?.[1] ?? 'it did not answer');
+  return unreachable(reason, /: ([^:]*)\.$/.exec(error.message)?.[1] ?? 'it did not answer');
 }
 
 function ofChallenge(cause: RefusedAccess): ApiError {

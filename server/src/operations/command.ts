@@ -188,7 +188,7 @@ Each command has --help and --json. Exit codes: 0 done, 1 failed, 2 not understo
 
 function helpOf({ name, synopsis, summary, help }: Command): string {
   const form = `${name} ${synopsis}`.trimEnd();
-  // Below the descriptions of the other options.
+  // Below the descriptions of the other options. regex-bound: our own help texts
   const column = /^ +--.*? {2,}(?=\S)/.exec(help)?.[0].length ?? 12;
   const options = `${help === '' ? '' : `${help}\n`}${'  --json'.padEnd(column)}the result as one line of JSON on standard output`;
   return `Usage: ${adminCommand} ${form}\n\n${summary}\n\n${options}\n`;

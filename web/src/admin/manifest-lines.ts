@@ -168,8 +168,8 @@ function yamlEntries(text: string): YamlEntry[] {
 }
 
 function keyOf(text: string | undefined): string | undefined {
-  const key = /^("(?:[^"\\]|\\.)*"|'[^']*'|[^:#]+?)\s*:(\s|$)/.exec(text ?? '')?.[1];
-  if (key === undefined) return undefined;
+  const key = /^("(?:[^"\\]|\\.)*"\s*|'[^']*'\s*|[^:#]+):(?:\s|$)/.exec(text ?? '')?.[1]?.trimEnd();
+  if (key === undefined || key === '') return undefined;
   return key.startsWith('"') ? unquote(key) : key.replace(/^'|'$/g, '');
 }
 

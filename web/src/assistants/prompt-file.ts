@@ -1,4 +1,5 @@
 import { limits } from '@homeport/contracts/limits';
+import { trimOf } from '@homeport/contracts/trim-characters';
 
 /** Prompts as a file: our own format, and lists as other products export them (`command`, `content`). */
 
@@ -37,10 +38,7 @@ export function readPromptFile(content: string): PromptFile | undefined {
 /** A title or command as the name of a prompt: `/Weekly report` becomes `weekly-report`. */
 export function nameOf(text: string): string {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
-  return plain
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 64)
-    .replace(/^-+|-+$/g, '');
+  return trimOf(plain.replace(/[^a-z0-9]+/g, '-').slice(0, 64), '-');
 }
 
 function readPrompt(item: unknown): FilePrompt | Refused {

@@ -54,5 +54,5 @@ export function DiagramView({ code, onDrawn, children }: Props) {
 
 /** The code's own title, for people who do not see the picture. */
 function titleOf(code: string): string | undefined {
-  return /^\s*(?:accTitle\s*:|title\b:?)\s*(\S.{0,200})$/m.exec(code)?.[1]?.trim();
+  return /^[ \t]{0,40}(?:accTitle[ \t]{0,4}:|title\b:?)[ \t]{0,40}(\S.{0,200})$/m.exec(code)?.[1]?.trim();
 }

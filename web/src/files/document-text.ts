@@ -9,7 +9,7 @@ export function textBlocks(text: string): TextBlock[] {
   let lines: string[] = [];
   let rows: string[] = [];
   const endLines = () => {
-    const joined = lines.join('\n').replace(/^\n+|\n+$/g, '');
+    const joined = trimOf(lines.join('\n'), '\n');
     if (joined !== '') blocks.push({ kind: 'lines', text: joined });
     lines = [];
   };
@@ -33,3 +33,5 @@ export function textBlocks(text: string): TextBlock[] {
   endLines();
   return blocks;
 }
+
+import { trimOf } from '@homeport/contracts/trim-characters';

@@ -1,3 +1,4 @@
+import { trimOf } from '@homeport/contracts/trim-characters';
 import '../frame/dialogs.css';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
@@ -29,7 +30,7 @@ export function PathDialog({ kind, path, folders, onMove, onClose }: Props) {
     initialValues: { to: kind === 'rename' ? nameOf(path) : folderOf(path) },
     validate: ({ to }) => ({ to: fault(to.trim(), kind, t) }),
     submit: async ({ to }) => {
-      const given = to.trim().replace(/^\/+|\/+$/g, '');
+      const given = trimOf(to.trim(), '/');
       const target = kind === 'rename' ? joinPath(folderOf(path), given) : joinPath(given, nameOf(path));
       if (target !== path) await onMove(target);
       onClose();

@@ -41,7 +41,9 @@ export class BoundedTokenizer extends Tokenizer {
     const found = super.inlineText(source.slice(0, textWindow));
     if (!found || found.raw.length < textWindow) return found;
     // The window may have cut a word, an address or the spaces before a break.
-    const end = source.slice(0, textWindow).search(/\s+\S*$/);
+    const window = source.slice(0, textWindow);
+    const lastWord = /(?<!\S)\S*$/.exec(window)?.index ?? 0;
+    const end = window.slice(0, lastWord).trimEnd().length;
     return end > 0 ? super.inlineText(source.slice(0, end)) : found;
   }
 

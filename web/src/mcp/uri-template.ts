@@ -30,5 +30,7 @@ export function fillTemplate(template: string, values: FilledTemplate): string |
 }
 
 function plainName(entry: string): string {
-  return entry.replace(/[*:].*$/, '');
+  return beforeFirst(beforeFirst(entry, '*'), ':');
 }
+
+import { beforeFirst } from '@homeport/contracts/trim-characters';

@@ -18,7 +18,7 @@ export type TextPiece =
  */
 const unseen =
   /(?:(?![\n\t])(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}|\u034f|[\u115f\u1160\u3164\uffa0]|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]))+/gu;
-const gap = /(?:[ \t]*\n){4,}|[ \t]{24,}/g;
+const gap = /(?<![ \t])(?:[ \t]*\n){4,}|(?<![ \t])[ \t]{24,}/g;
 
 /** Codes listed individually before the rest is only counted. */
 const namedAtMost = 12;

@@ -11,7 +11,7 @@ export function readPublished(output: unknown, input: unknown): Published | unde
     return { id: artifact.id, filename, mediaType: textOf(artifact, 'mediaType') ?? guessPicture(filename) };
   }
   const text = typeof output === 'string' ? output : JSON.stringify(output ?? '');
-  const link = /\[([^\]\n]{1,512})\]\(artifact:\/\/([0-9a-f-]{36})\)/.exec(text);
+  const link = /\[([^[\]\n]{1,512})\]\(artifact:\/\/([0-9a-f-]{36})\)/.exec(text);
   const id = link?.[2] ?? /artifact:\/\/([0-9a-f-]{36})/.exec(text)?.[1];
   if (id === undefined) return undefined;
   return { id, filename: link?.[1] ?? baseName(textOf(input, 'path') ?? ''), mediaType: '' };

@@ -1,4 +1,5 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import type { Call } from './call.ts';
 import { ask, type Request, unexpected } from './control-plane.ts';
 import { exitCodes, Failure, usage } from './failure.ts';
@@ -124,7 +125,7 @@ export async function move(call: Call): Promise<void> {
 }
 
 export function lastName(path: string): string {
-  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  return trimEndOf(path, '/').split('/').at(-1) ?? '';
 }
 
 function files(count: number): string {

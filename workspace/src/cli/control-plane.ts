@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, request as startHttp } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import type { Config } from './config.ts';
 import { type ExitCode, exitCodes, Failure, reasonOf } from './failure.ts';
 import { printable } from './output.ts';
@@ -130,7 +131,7 @@ function placeOf({ url }: Config): Place {
   }
   const hostname = parsed.hostname.replace(/^\[|\]$/g, '');
   const options: RequestOptions = { hostname, port: parsed.port || undefined };
-  const prefix = parsed.pathname.replace(/\/+$/, '');
+  const prefix = trimEndOf(parsed.pathname, '/');
   return { name: parsed.origin, prefix, options, isSecure: parsed.protocol === 'https:' };
 }
 

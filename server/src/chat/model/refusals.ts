@@ -48,7 +48,7 @@ const wireNames: Record<ProviderKind, Record<(typeof parameterNames)[number], Re
 const isAboutValue =
   /\bvalues?\b|\bbetween\b|\bless than\b|\bgreater than\b|\bat (?:most|least)\b|\bmust be\b|\bone of\b|[<>]=?\s?\d/;
 const isAboutRole =
-  /system (?:role|message|prompt|instruction)|role.{0,40}\bsystem\b|\bsystem\b.{0,40}\brole|roles must alternate|only user and (?:assistant|model)|developer instruction/;
+  /system (?:role|message|prompt|instruction)|\brole\b[^.]{0,40}\bsystem\b|\bsystem\b[^.]{0,40}\brole|roles must alternate|only user and (?:assistant|model)|developer instruction/;
 
 /** True if the refusal named something that can be left out or expressed differently; `dialect` is then changed. */
 export function learnFrom(

@@ -44,7 +44,7 @@ function isSetToNumbers(name: string, command: string): boolean {
   const loops = count(String.raw`\bfor\s+${name}\b`);
   if (set !== count(String.raw`(?<![\w$])${name}\+?=${number}(?=[\s;&|)"]|\$)`) || set + loops === 0) return false;
   if (loops !== count(String.raw`\bfor\s+${name}\s+in(?:\s+${item})+\s*[;\n]`)) return false;
-  if (/(?:^|[;|&\n({])\s*(?:source|\.|eval)\s/.test(command)) return false;
+  if (/(?<![^\s;|&({])(?:source|\.|eval)\s/.test(command)) return false;
   const uses = new RegExp(String.raw`\b${name}\b`);
   return !command.split(/[;|&\n]/).some((segment) => readers.test(segment) && uses.test(segment));
 }

@@ -17,10 +17,24 @@ export function readPattern(source: string): RulePattern {
 }
 
 function parse(source: string): RulePattern {
-  const texts = source.split(/(?<=(?<!\\)(?:\\\\)*)\*/).map((text) => text.replace(/\\([\\*])/g, '$1'));
+  const texts = splitAtStars(source).map((text) => text.replace(/\\([\\*])/g, '$1'));
   const spaced = texts.map((text) => text.replace(/\s+/g, ' '));
   const weight = spaced.reduce((sum, text) => sum + text.length, 0);
   return { texts: spaced, whole: texts.length === 1 ? texts[0] : undefined, weight };
+}
+
+/** The pieces between stars; a backslash takes away the meaning of the character after it. */
+function splitAtStars(source: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < source.length; at += 1) {
+    if (source[at] === '\\') at += 1;
+    else if (source[at] === '*') {
+      pieces.push(source.slice(from, at));
+      from = at + 1;
+    }
+  }
+  return [...pieces, source.slice(from)];
 }
 
 /** The pattern that only this command has. */

@@ -1,4 +1,5 @@
 import type { WorkspaceNotes } from '@homeport/contracts/daemon';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 
 /** The texts of all AGENTS.md files together. */
 const agentsBytesMax = 32 * 1024;
@@ -40,7 +41,7 @@ function agentsTexts(notes: WorkspaceNotes | undefined, folder: string): string 
     const bytes = Buffer.from(text.trim());
     if (bytes.length === 0 || room <= 0) continue;
     const cut = bytes.length > room;
-    const kept = cut ? new TextDecoder().decode(bytes.subarray(0, room)).replace(/\uFFFD+$/, '') : bytes.toString();
+    const kept = cut ? trimEndOf(new TextDecoder().decode(bytes.subarray(0, room)), '\uFFFD') : bytes.toString();
     room -= bytes.length;
     // Nothing in the file ends its frame.
     const framed = kept.replaceAll(/<(?=\/?file\b)/gi, '‹');

@@ -81,7 +81,7 @@ function cleanTitle(answer: string): string | undefined {
 /** Text without markdown marks, control and direction characters, on one line. */
 function plainText(text: string): string {
   return text
-    .replace(/!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)/g, '$1')
+    .replace(/!?\[([^[\]\n]{0,200})\]\([^()\n]{0,500}\)/g, '$1')
     .replace(/^[ \t]{0,8}(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]/gm, '')
     .replace(/```[\w-]{0,30}|[`*~]|__/g, '')
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\s]{1,4000}/gu, ' ')

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { beforeFirst } from '@homeport/contracts/trim-characters';
 import { DocumentRefused, damaged } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
 import { writeHtml } from './html.ts';
@@ -56,7 +57,7 @@ function sealedParts(zip: ZipFile): Set<string> {
 }
 
 function unescaped(address: string): string {
-  const path = address.replace(/#.*$/, '');
+  const path = beforeFirst(address, '#');
   try {
     return decodeURIComponent(path);
   } catch {

@@ -1,3 +1,4 @@
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import { Parser } from 'htmlparser2';
 import { deepestNesting, tooDeep } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
@@ -32,7 +33,7 @@ export function writeHtml(source: string, writer: PageWriter, withTitle = true):
   const cells: { isEnded: boolean }[] = [];
   const flush = (): void => {
     // Notes end with a link back to their place.
-    const text = line.replace(/\s*↩\ufe0e?\s*$/, '').trim();
+    const text = trimEndOf(line.trimEnd(), '↩\ufe0e').trim();
     line = '';
     if (text === '') return;
     if (withTitle && title.trim() !== '' && text.replace(/^#+ /, '') !== title.trim()) writer.paragraph(title.trim());

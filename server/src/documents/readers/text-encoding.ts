@@ -18,6 +18,7 @@ export function decodeHtml(bytes: Uint8Array): string {
 
 function byName(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 2048)).toString('latin1');
+  // regex-bound: the first 2,048 bytes
   const named = /<\?xml[^>]*\bencoding\s*=\s*["']([\w-]+)|<meta[^>]*\bcharset\s*=\s*["']?\s*([\w-]+)/i.exec(head);
   try {
     return new TextDecoder(named?.[1] ?? named?.[2] ?? '').encoding;

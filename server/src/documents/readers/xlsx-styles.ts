@@ -39,7 +39,7 @@ export function readCellStyles(bytes: Buffer | undefined, epoch: number): CellSt
 }
 
 function kindOf(format: string): 'date' | 'percent' | undefined {
-  const bare = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '');
+  const bare = format.replace(/"[^"]*"|\\.|\[[^[\]]*\]/g, '');
   if (bare.includes('%')) return 'percent';
   return /[ymdhs]/i.test(bare) && !/general/i.test(bare) ? 'date' : undefined;
 }

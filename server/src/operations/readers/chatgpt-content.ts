@@ -174,8 +174,8 @@ function withLinks(said: string, message: Members): string {
     result = result.replaceAll(mark, () => referenceLinks(reference));
   }
   return result
-    .replace(/ {2,}(?=\(\[)/g, ' ')
-    .replace(/\ue200[^\ue201]{0,2000}\ue201/g, '')
+    .replace(/(?<! ) {2,}(?=\(\[)/g, ' ')
+    .replace(/\ue200[^\ue200\ue201]{0,2000}\ue201/g, '')
     .replace(/[\ue200-\ue206]/g, '');
 }
 

@@ -3,7 +3,7 @@ import { jsonOrText } from './values.ts';
 
 /** Answers of older Open WebUI hold reasoning and tool calls as HTML: `<details type="…">`. */
 
-const blockStart = /<details\b([^>]{0,200000})>/i;
+const blockStart = /<details\b([^<>]{0,200000})>/i;
 
 export function detailPieces(content: string): Piece[] {
   const pieces: Piece[] = [];
@@ -25,7 +25,7 @@ export function detailPieces(content: string): Piece[] {
 
 function blockPieces(attributes: Map<string, string>, inner: string): Piece[] | undefined {
   const type = attributes.get('type');
-  const body = inner.replace(/<summary>[\s\S]*?<\/summary>/i, '').trim();
+  const body = withoutSummary(inner).trim();
   if (type === 'reasoning') return reasoningPiece(decoded(body).replace(/^> ?/gm, ''));
   if (type !== 'tool_calls' && type !== 'code_interpreter') return undefined;
   const callId = attributes.get('id') ?? '';
@@ -37,9 +37,16 @@ function blockPieces(attributes: Map<string, string>, inner: string): Piece[] | 
   return result === undefined ? [call] : [call, { type: 'result', callId, name, output: unquote(result) }];
 }
 
+function withoutSummary(inner: string): string {
+  const start = inner.search(/<summary>/i);
+  if (start === -1) return inner;
+  const length = inner.slice(start).search(/<\/summary>/i);
+  return length === -1 ? inner : inner.slice(0, start) + inner.slice(start + length + '</summary>'.length);
+}
+
 function attributesOf(tag: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, key = '', value = ''] of tag.matchAll(/([\w-]{1,40})="([^"]*)"/g)) {
+  for (const [, key = '', value = ''] of tag.matchAll(/(?<![\w-])([\w-]{1,40})="([^"]*)"/g)) {
     found.set(key.toLowerCase(), decoded(value));
   }
   return found;

@@ -1,3 +1,4 @@
+import { beforeFirst } from '@homeport/contracts/trim-characters';
 import { tunnelRequest } from '../../egress/tunnel-request.ts';
 import type { Daemon } from '../daemon.ts';
 
@@ -25,14 +26,14 @@ export async function lookAtPort(
   const connection = await daemon.upgrade(`/v1/tunnel?port=${port}`, signal);
   try {
     const headers = { host: `localhost:${port}`, accept: 'text/html,*/*;q=0.8', 'user-agent': 'Homeport' };
-    const wish = { method: 'GET', path: path.replace(/#.*$/, ''), headers, body: undefined, signal };
+    const wish = { method: 'GET', path: beforeFirst(path, '#'), headers, body: undefined, signal };
     const { head, upgraded } = await tunnelRequest(connection, wish);
     upgraded?.destroy();
     const contentType = head.headers['content-type']?.slice(0, wordLength);
     // A stream of events has no end that could be waited for.
     const isText = /^text\/(?!event-stream)|json|xml|javascript/i.test(contentType ?? '');
     const text = isText && upgraded === undefined ? await beginning(head) : undefined;
-    const [, title] = /<title[^>]{0,100}>([^<]{0,1000})/i.exec(text ?? '') ?? [];
+    const [, title] = /<title(?: [^<>]{0,100})?>([^<]{0,1000})/i.exec(text ?? '') ?? [];
     return {
       status: head.statusCode ?? 0,
       contentType,

@@ -174,7 +174,8 @@ function programOf(command: string, args: readonly string[]): string[] {
 /** By a signal, or held by a tracer. */
 function isStopped(pid: number): boolean {
   try {
-    return /.*\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^\) [Tt] /.test(stat.slice(stat.lastIndexOf(')')));
   } catch {
     return false;
   }

@@ -93,9 +93,13 @@ function expandBraces(pattern: string): string[] {
   while (true) {
     const next = todo.pop();
     if (next === undefined) return done;
-    const [whole, before = '', inside = '', after = ''] = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/su.exec(next) ?? [];
-    if (whole === undefined) done.push(next);
-    else todo.push(...inside.split(',').map((one) => before + one + after));
+    const [found] = [...next.matchAll(/\{([^{}]*)\}/g)].filter(([, inside]) => inside?.includes(','));
+    if (found === undefined) done.push(next);
+    else {
+      const [whole, inside = ''] = found;
+      const after = next.slice(found.index + whole.length);
+      todo.push(...inside.split(',').map((one) => next.slice(0, found.index) + one + after));
+    }
     if (done.length + todo.length > alternativesMax) throw fault(`more than ${alternativesMax} alternatives in braces`);
   }
 }

@@ -116,7 +116,12 @@ function refusal(said: string): DaemonError {
 }
 
 /** What ripgrep writes between two lines if a file turns out to be binary after it has shown lines of it. */
-const binaryWarning = /^[^\n]*: WARNING: stopped searching binary file[^\n]*\n/;
+const binaryWarning = ': WARNING: stopped searching binary file';
+
+function withoutWarning(name: string): string {
+  const end = name.indexOf('\n') + 1;
+  return name.slice(0, end).includes(binaryWarning) ? name.slice(end) : name;
+}
 
 /** Parses `name NUL number : text newline` with little memory, whatever comes. */
 class LineReader {
@@ -161,7 +166,7 @@ class LineReader {
   #finish(): boolean {
     const [name = '', line = '', text = ''] = this.#fields.map((parts) => Buffer.concat(parts).toString('utf8'));
     for (const parts of this.#fields) parts.length = 0;
-    const file = name.replace(binaryWarning, '');
+    const file = withoutWarning(name);
     return this.#take({ file, line: Number(line), text: [...text].slice(0, textMax).join('') });
   }
 }

@@ -12,6 +12,7 @@ const here: Surroundings = { root: '/', hostname: hostname() };
 const engineFile = /^\S+ \S+ \S+ (\S+) \/etc\/(?:hostname|hosts|resolv\.conf) /;
 const idInPath = /\/([0-9a-f]{64})\//;
 const idInGroup = /\b([0-9a-f]{64})(?:\.scope)?$/;
+// regex-bound: the kernel's list of this process's mounts
 const rootMount = /^\S+ \S+ \S+ \S+ \/ .* - overlay .*\bupperdir=([^,\s]+)/m;
 /** Short ids are the default host name; a custom one may be the name of another container. */
 const shortId = /^[0-9a-f]{12}$/;

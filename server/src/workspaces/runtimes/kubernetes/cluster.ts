@@ -1,4 +1,5 @@
 import type { RequestOptions } from 'node:https';
+import { trimEndOf } from '@homeport/contracts/trim-characters';
 import { KubeConfig } from '@kubernetes/client-node';
 import { openOperatorConnections } from '../../../egress/operator-connections.ts';
 import { operatorRequest } from '../../../egress/operator-request.ts';
@@ -82,7 +83,7 @@ export function openCluster(wantedNamespace: string | undefined): Cluster {
         options,
         timeoutMs,
         maxBytes,
-        url: new URL(`${cluster.server.replace(/\/+$/, '')}${path}`),
+        url: new URL(`${trimEndOf(cluster.server, '/')}${path}`),
         headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': type }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });

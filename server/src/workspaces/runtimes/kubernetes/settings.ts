@@ -37,7 +37,7 @@ const usualSize = '10Gi';
 const units: Record<string, number> = { Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 };
 
 function bytesOf(quantity: string): number {
-  const [, number, unit = ''] = /^(\d+)(\w+)$/.exec(quantity) ?? [];
+  const [, number, unit = ''] = /^(\d+)([A-Za-z]\w*)$/.exec(quantity) ?? [];
   return Number(number) * (units[unit] ?? 1);
 }
 

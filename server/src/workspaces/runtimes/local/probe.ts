@@ -42,7 +42,7 @@ export async function findTools(path = searchPath): Promise<Tools> {
     setpriv: await find('setpriv', utilities),
   };
   const { stdout } = await promisify(execFile)(bwrap, ['--version'], { timeout: 10_000 });
-  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout)?.slice(1) ?? []).map(Number);
+  const [major = 0, minor = 0] = (/(?<!\d)(\d{1,6})\.(\d{1,6})/.exec(stdout)?.slice(1) ?? []).map(Number);
   const [leastMajor = 0, leastMinor = 0] = leastVersion;
   if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
     throw new RuntimeFailure(`bubblewrap ${leastVersion.join('.')} or later is needed, ${stdout.trim()} is installed.`);
