@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { locatePrograms, majorVersion } from '../db/embedded-programs.ts';
 import { listMigrations } from '../db/migrate.ts';
@@ -51,14 +53,15 @@ export async function checkDatabase(config: Config, db: Database): Promise<Findi
     add('warning', message, 'Lower it, or raise max_connections.');
   }
   findings.push(...(await checkPooler(config)));
-  const packaged = config.databaseUrl === undefined ? await checkPackage(version) : [];
+  const packaged = config.databaseUrl === undefined ? await checkPackage(config, version) : [];
   if (findings.length > 0) return [...findings, ...packaged];
   const kind = config.databaseUrl === undefined ? 'embedded' : 'external';
   return [finding('database', 'ok', `PostgreSQL ${version} (${kind}) has this release's schema.`), ...packaged];
 }
 
 /** The embedded PostgreSQL of the package brings libraries that no system updates. */
-async function checkPackage(version: string): Promise<Finding[]> {
+async function checkPackage({ dataDir }: Config, version: string): Promise<Finding[]> {
+  if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return [];
   const { packageRoot, postgres } = await locatePrograms();
   if (!postgres.startsWith(packageRoot)) {
     return [finding('postgresql', 'ok', `The PostgreSQL of this system is used from the next start on: ${postgres}.`)];
