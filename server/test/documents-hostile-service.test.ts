@@ -9,12 +9,12 @@ import { upload } from './artifact-makers.ts';
 import { createChat } from './chat-harness.ts';
 import { makeHostileFiles } from './hostile-documents.ts';
 import type { HostileFile } from './hostile-file.ts';
+import { watchTurns } from './loop-turns.ts';
 
 /** What the service says of hostile files, with its own bounds, and that it answers others meanwhile. */
 
 /** No turn of the event loop may take longer on a machine with nothing else to do. */
 const longestTurnMs = 200;
-const everyMs = 5;
 /** The machine has other work, and the memory is cleaned up now and then: a turn too long must be so each time. */
 const mostTries = 3;
 
@@ -85,26 +85,6 @@ async function textOf(user: SignedIn, query: { chatId: string; id: string }): Pr
     },
     300_000,
   );
-}
-
-/**
- * The longest time between two turns of a timer, in CPU time of this thread: a thread that other programs keep from its
- * core waits, but it is not held up.
- */
-function watchTurns(): { stop(): number } {
-  let longest = 0;
-  let before = process.threadCpuUsage();
-  const timer = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1_000);
-    before = process.threadCpuUsage();
-  }, everyMs);
-  return {
-    stop() {
-      clearInterval(timer);
-      return longest;
-    },
-  };
 }
 
 /** What a large text costs to parse at this moment: an eighth of the longest turn on a machine that is idle. */
