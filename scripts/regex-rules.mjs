@@ -45,7 +45,8 @@ function sorted(verdicts) {
 }
 
 /** Every regular expression of the product's sources: `/source/flags` to the places that use it. */
-export async function findPatterns(root, files = listFiles(root).filter((file) => checked.test(file))) {
+async function findPatterns(root) {
+  const files = listFiles(root).filter((file) => checked.test(file));
   const { parseSync } = await import('vite');
   const places = new Map();
   for (const file of files) {

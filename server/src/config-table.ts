@@ -53,7 +53,7 @@ export const settingTable = {
     parse: parsePostgresUrl,
     advise: adviseOnPostgresUrl,
   },
-  databasePoolMax: integer('DATABASE_POOL_MAX', 20, 2, 1_000, {
+  databasePoolMax: integer('DATABASE_POOL_MAX', 10, 2, 1_000, {
     about:
       'The most database connections one process opens, plus one for signals. Keep the total of all replicas below `max_connections` of the server; the embedded database accepts 50.',
   }),

@@ -52,7 +52,7 @@ describe('values', () => {
       edition: 'community',
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
-      databasePoolMax: 20,
+      databasePoolMax: 10,
       dataDir: join(process.cwd(), 'data'),
       host: '127.0.0.1',
       port: 3000,

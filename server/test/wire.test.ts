@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Compilable, sql } from 'kysely';
-import { until } from '../../contracts/test/until.ts';
 import { isDatabaseUnavailable, mayPass } from '../src/db/failures.ts';
 import { bound, type Database, inTransaction, lastly, openDatabase, together, togetherLastly } from '../src/db/pool.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -143,56 +142,6 @@ test('a large result and what is sent behind it reach each its own', async () =>
   assert.equal(large.length, 20_000);
   assert.ok(large.every(({ text }) => text.length === 1_000));
   assert.deepEqual(small, [{ one: 1 }]);
-});
-
-test('reads that are asked for at once share connections, and each has its own end', async () => {
-  const pids = (count: number, waitsFor = '') =>
-    Promise.all(
-      Array.from({ length: count }, async (_, index) => {
-        const text = `select pg_backend_pid() as pid${waitsFor}`;
-        if (index % 2 === 0) return (await db.pool.query<{ pid: number }>(text)).rows[0]?.pid;
-        return (await sql<{ pid: number }>`${sql.raw(text)}`.execute(db.kysely)).rows[0]?.pid;
-      }),
-    );
-  assert.equal(new Set(await pids(8)).size, 1);
-  // Both wait for a lock: behind a pooler, connections that are not busy at once would have one process.
-  const holder = await db.openClient();
-  await holder.query('begin; select pg_advisory_xact_lock(155)');
-  const nine = pids(9, ', pg_advisory_xact_lock_shared(155)');
-  const waiting = `select from pg_locks where locktype = 'advisory' and objid = 155 and not granted
-    and database = (select oid from pg_database where datname = current_database())`;
-  await until('two connections to wait', async () => (await holder.query(waiting)).rowCount === 2);
-  await holder.query('commit');
-  await holder.end();
-  assert.equal(new Set(await nine).size, 2, 'no more than eight wait for each other');
-  const [read, failing, write] = await Promise.allSettled([
-    sql`select count(*)::int as count from notes`.execute(db.kysely),
-    sql`select 1 / 0`.execute(db.kysely),
-    sql`insert into notes (id, said) values (300, 'beside reads') returning id`.execute(db.kysely),
-  ]);
-  assert.deepEqual([read.status, failing.status, write.status], ['fulfilled', 'rejected', 'fulfilled']);
-  await db.pool.query('delete from notes where id = 300');
-});
-
-test('reads of different moments never share a connection, even if the pool has none for a while', async () => {
-  const single = openDatabase({ connection: place.url, max: 2, log: silentLog });
-  const nextEvent = () => new Promise((resolve) => setImmediate(resolve));
-  const holders = await Promise.all([single.pool.connect(), single.pool.connect()]);
-  try {
-    const slow = sql`select pg_sleep(3600)`.execute(single.kysely).catch((error: Error) => error.message);
-    await nextEvent();
-    const quick = sql<{ one: number }>`select 1 as one`.execute(single.kysely);
-    await nextEvent();
-    for (const holder of holders) holder.release();
-    assert.deepEqual((await quick).rows, [{ one: 1 }]);
-    const cancelling = `select pg_cancel_backend(pid) from pg_stat_activity
-      where query like '%pg_sleep(3600)%' and state = 'active' and pid <> pg_backend_pid()`;
-    // On a busy machine its server process may not have begun yet.
-    await until('the slow statement to run', async () => (await db.pool.query(cancelling)).rowCount === 1);
-    assert.match(String(await slow), /user request/, 'not its own time limit');
-  } finally {
-    await single.close();
-  }
 });
 
 test('a write does not wait for the reads that were asked for with it', async () => {

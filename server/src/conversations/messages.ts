@@ -3,7 +3,7 @@ import type { MessageMetadata, MessagePart, Usage } from '@homeport/contracts/fr
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
-import { ownerLexeme, searchText, searchTextMax, searchVectorText } from './search-text.ts';
+import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
 import { parseStoredParts } from './stored-parts.ts';
 
 /** Message records. This file alone writes the table `messages`. */
@@ -177,9 +177,7 @@ export async function readParts(db: Queryable, id: string): Promise<MessagePart[
 
 function searchVector(words: string) {
   if (words === '') return sql`null::tsvector`;
-  const text = searchVectorText(words);
-  const vector = text === undefined ? sql`to_tsvector('simple', ${words})` : sql`${text}::tsvector`;
-  return sql`${vector} || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
+  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
 }
 
 /** Prepares a message for the search anew, unless its parts have changed meanwhile. */

@@ -30,36 +30,6 @@ export function searchText(text: string): string {
     .trim();
 }
 
-/** PostgreSQL indexes no longer words, in bytes. */
-const wordBytesMax = 2_046;
-const positionMax = 16_383;
-const positionsMax = 255;
-// Letters that are letters to every locale and version of a database.
-const latin = '0-9a-z\\u00df-\\u00f6\\u00f8-\\u024f';
-const greek = '\\u0370-\\u0373\\u0376\\u0377\\u037b-\\u037d\\u0386\\u0388-\\u03ff';
-const cyrillic = '\\u0400-\\u0481\\u048a-\\u052f';
-const plain = new RegExp(`^[ ${latin}${greek}${cyrillic}]*$`);
-
-/**
- * The vector that `to_tsvector('simple', …)` makes of a text that `searchText` made, as PostgreSQL writes it: reading this
- * takes the database a third of the time. Undefined where it depends on the database what a word is.
- */
-export function searchVectorText(words: string): string | undefined {
-  if (!plain.test(words)) return undefined;
-  const positions = new Map<string, number[]>();
-  let position = 0;
-  for (const word of words.split(' ')) {
-    if (word === '' || (word.length * 3 > wordBytesMax && Buffer.byteLength(word) > wordBytesMax)) continue;
-    position = Math.min(position + 1, positionMax);
-    const known = positions.get(word);
-    if (known === undefined) positions.set(word, [position]);
-    else if (known.length < positionsMax && known.at(-1) !== positionMax) known.push(position);
-  }
-  let text = '';
-  for (const [word, places] of positions) text += `'${word}':${places.join(',')} `;
-  return text;
-}
-
 /** True when a text that `searchText` made has words for signs. */
 export function hasSigns(words: string): boolean {
   return words.includes(signPrefix);

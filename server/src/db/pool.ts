@@ -6,10 +6,8 @@ import { systemClock } from '../clock.ts';
 import { version } from '../config.ts';
 import { within } from '../waits.ts';
 import { databaseUnavailable } from './failures.ts';
+import { ObservedPool } from './observed-pool.ts';
 import { Outage } from './outage.ts';
-import { PatientPool } from './patient-pool.ts';
-import { rememberColumns, type TypeParsers } from './prepared-query.ts';
-import { isRead, SharedReads } from './shared-reads.ts';
 import type { Tables } from './tables.ts';
 import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
 
@@ -53,11 +51,9 @@ const silentSocketTimeoutMs = 30_000;
 const acquireTimeout = 'timeout exceeded when trying to connect';
 const int8Oid = 20;
 
-const parserOf: TypeParsers = (oid) => (oid === int8Oid ? Number : types.getTypeParser(oid));
-
 const typeParsers: ClientConfig['types'] = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    format === 'binary' && oid !== int8Oid ? types.getTypeParser(oid, 'binary') : parserOf(oid),
+    oid === int8Oid ? Number : types.getTypeParser(oid, format),
 };
 
 /**
@@ -96,10 +92,9 @@ export function openDatabase(options: {
     constructor() {
       super(limited);
       if (isPooled) withoutNames(this);
-      else rememberColumns(this, this.connection, parserOf);
     }
   }
-  const pool = new PatientPool({
+  const pool = new ObservedPool({
     ...limited,
     Client: PooledClient,
     connectionTimeoutMillis: acquireTimeoutMs,
@@ -124,9 +119,7 @@ export function openDatabase(options: {
       );
   });
   const { trace } = options;
-  const reads = new SharedReads(pool);
-  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, reads, trace) });
-  shareReads(pool, reads);
+  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, trace) });
   // Here, since a client may be handed over in the middle of somebody else's work.
   if (trace !== undefined) traceQueries(pool, trace);
   return {
@@ -153,21 +146,6 @@ export function openDatabase(options: {
       if (!pool.ending) await pool.end();
     },
   };
-}
-
-/** Statements of the pool itself; those of Kysely are shared by its driver. */
-function shareReads(pool: Pool, reads: SharedReads): void {
-  const query: (...given: unknown[]) => unknown = pool.query.bind(pool);
-  const shared = (first: unknown, ...rest: unknown[]): unknown => {
-    const sql = typeof first === 'string' ? first : textOf(first);
-    if (sql === undefined || !isRead(sql) || rest.some((each) => typeof each === 'function'))
-      return query(first, ...rest);
-    return reads.run((client) => {
-      const send: (...given: unknown[]) => Promise<unknown> = client.query.bind(client);
-      return send(first, ...rest);
-    });
-  };
-  Object.assign(pool, { query: shared });
 }
 
 /** Those that are called for a promise, which are all of ours; Kysely has connections of its own. */

@@ -10,14 +10,13 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import type { QueryResult as PgResult, Pool, PoolClient } from 'pg';
-import { isRead, type SharedReads, sendTogether } from './shared-reads.ts';
 import { isStalePlan, StatementNames } from './statement-names.ts';
 
 /** Runs one statement, and may look how long it takes. */
 export type StatementTrace = <T>(sql: string, work: () => Promise<T>) => Promise<T>;
 
 /** What the connections of one database have in common. */
-type Wires = { pool: Pool; reads: SharedReads; names: StatementNames; trace: StatementTrace | undefined };
+type Wires = { pool: Pool; names: StatementNames; trace: StatementTrace | undefined };
 
 /**
  * Sends statements to the server: frequent ones are prepared, and those that need not wait for each other are sent
@@ -61,7 +60,6 @@ export class WireConnection implements DatabaseConnection {
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#transaction === 'ended') throw new Error('The transaction has ended');
     if (this.#transaction === 'none') return this.#executeAlone<R>(query);
-    sendTogether(this.#own);
     const begun = this.#transaction === 'due' ? this.#own.query(this.#beginText) : undefined;
     if (begun !== undefined) this.#transaction = 'open';
     const result = this.#traced<R>(this.#own, query);
@@ -69,7 +67,6 @@ export class WireConnection implements DatabaseConnection {
   }
 
   async #executeAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (isRead(query.sql)) return this.#wires.reads.run((client) => this.#traced<R>(client, query));
     this.#client ??= await this.#wires.pool.connect();
     return this.#traced<R>(this.#client, query);
   }
@@ -181,9 +178,9 @@ export function wireOf(connection: DatabaseConnection): WireConnection {
 }
 
 /** Kysely on a node-postgres pool, through `WireConnection`. */
-export function wireDialect(pool: Pool, reads: SharedReads, trace?: StatementTrace): Dialect {
+export function wireDialect(pool: Pool, trace?: StatementTrace): Dialect {
   return {
-    createDriver: () => new WireDriver({ pool, reads, names: new StatementNames(), trace }),
+    createDriver: () => new WireDriver({ pool, names: new StatementNames(), trace }),
     createAdapter: () => new PostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
