@@ -46,13 +46,13 @@ export const oidcRefusals = [
 ] as const;
 export type OidcRefusal = (typeof oidcRefusals)[number];
 
-/** Where single sign-on ends: a path of this installation, with or without its origin. */
+/** Redirect target after single sign-on: a path of this installation, with or without its origin. */
 const ownAddress = z
   .string()
   .max(2048)
   .regex(/^(?:https?:\/\/[^\s\\]+|\/(?![/\\])[^\s\\]*)$/i, 'A path of this installation, beginning with "/"');
 
-/** What models may know about a person: only what is allowed here. */
+/** Personal details in the prompt context of models: only those that the person allows. */
 export const aboutMe = z.object({
   /** Whether models get the person's name. */
   name: z.boolean(),
@@ -162,8 +162,7 @@ export const accountEndpoints = {
     method: 'GET',
     path: '/api/auth/oauth2/callback/:providerKey',
     access: 'public',
-    summary:
-      'Where the identity provider sends the browser back to: redirects to callbackURL, or to errorCallbackURL with ?error=',
+    summary: 'Redirect URI of the identity provider: redirects to callbackURL, or to errorCallbackURL with ?error=',
     params: z.object({ providerKey: z.string().max(64) }),
     response: 'file',
     others: { 302: 'empty' },
@@ -207,7 +206,7 @@ export const accountEndpoints = {
     method: 'GET',
     path: '/api/me/sessions',
     access: 'session',
-    summary: 'Where the user is signed in',
+    summary: 'Lists the sessions of the user',
     response: z.object({ sessions: z.array(accountSession) }),
   }),
   deleteMySessions: endpoint({

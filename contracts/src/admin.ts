@@ -173,7 +173,7 @@ export const oidcPatch = z.object({
 const adminConfig = z.object({
   branding,
   oidc: oidcConfiguration,
-  /** What every model is told first; null means `defaultInstructions`. */
+  /** First instructions in every prompt context; null means `defaultInstructions`. */
   instructions: fields.instructions,
   defaultInstructions: z.string(),
   /** How much a model may do in one turn. */
@@ -310,7 +310,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/audit',
     access: 'admin',
-    summary: 'Who did what to what, when and from where; newest first',
+    summary: 'Lists audit events with actor, action, target, time and address; newest first',
     query: z.object(page),
     response: z.object({ events: z.array(auditEvent), nextCursor }),
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** What an agent shows and asks while it works: its plan and its questions (contract.md section 11). */
+/** Plan and questions of an agent, shown while it works (contract.md section 11). */
 
 export const planStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 const planItem = z.object({
@@ -21,11 +21,11 @@ export type Question = {
   question: string;
   options: { label: string; description?: string }[];
   multiple: boolean;
-  /** Of an MCP server: what it means, and what kind of answer it takes. */
+  /** Description and expected kind of answer; only in questions of an MCP server. */
   about?: string;
   field?: QuestionField;
 };
-/** `values`: what the server calls the options. */
+/** `values`: the identifiers of the options, as the server names them. */
 export type QuestionField = {
   name: string;
   type: 'text' | 'number' | 'integer' | 'boolean' | 'choice';
@@ -40,7 +40,7 @@ export type AskedQuestions = {
   questions: Question[];
   /** An MCP server asks while its tool runs; with `url`, the person is to open that. */
   from?: { server: string; message: string; url?: string };
-  /** How that ended, and what was said. */
+  /** Outcome and the answers given. */
   outcome?: 'accept' | 'decline' | 'cancel';
   answers?: string[][];
 };

@@ -18,7 +18,7 @@ export const artifact = z.object({
   createdAt: fields.timestamp,
   /** Which content this is, counted from 1; each other content under the same id makes one. */
   version: z.number().int(),
-  /** Where it was attached from, if not from a device: an MCP server and the address of its resource. */
+  /** Origin of a file that was not uploaded from a device: an MCP server and the URI of its resource. */
   source: z.string().optional(),
 });
 export type Artifact = z.infer<typeof artifact>;
@@ -113,7 +113,7 @@ export const artifactEndpoints = {
     path: '/api/artifacts/text',
     access: 'session',
     summary:
-      'What a model reads of a file: how long it is, its first lines, or one page. Asks for it to be read if it was not yet',
+      'The text of a file as models read it: its length, its first lines, or one page. Starts the extraction if needed',
     query: z
       .object({
         ...scope,
@@ -180,7 +180,7 @@ export const artifactEndpoints = {
         ...scope,
         path: path.optional(),
         onConflict: onConflict.optional(),
-        /** Where it is from; models are told that it is a stranger's text. */
+        /** Origin of the text; the prompt context marks it as written by a third party. */
         source: line(1, limits.artifactSourceMax).optional(),
       })
       .refine(oneScope, scopeMissing),

@@ -19,7 +19,7 @@ function isIcon(text: string): boolean {
   return text.length <= emojiMax && emoji.test(text) && [...graphemes.segment(text)].length === 1;
 }
 
-/** What a version contains and an editor can change. */
+/** Content of a version, which editors can change. */
 export const assistantContent = {
   name: line(1, limits.assistantNameMax),
   description: z.string().trim().max(limits.assistantDescriptionMax),
@@ -41,7 +41,7 @@ export const assistantContent = {
 };
 const contentOut = z.object({ ...assistantContent, icon: z.string().nullable(), name: z.string() });
 
-/** What the assistant names but the caller lacks; it is left out. */
+/** Tools and files that the assistant names but the caller can't access; they are left out. */
 const missing = z.object({
   /** The caller has no such enabled model, so the tier or their default decides. */
   model: z.boolean(),
@@ -131,7 +131,7 @@ export const assistantEndpoints = {
     method: 'DELETE',
     path: '/api/assistants',
     access: 'session',
-    summary: 'Deletes an assistant; its conversations go on without it',
+    summary: 'Deletes an assistant; its conversations continue without it',
     query: z.object({ id: fields.id }),
     response: fields.ok,
     errors: ['not_found', 'forbidden'],

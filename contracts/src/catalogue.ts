@@ -22,7 +22,7 @@ export const model = z.object({
   parameters,
   abilities,
   prices: prices.nullable(),
-  /** Where each of these came from; absent: from a person. */
+  /** Source of each of these values; absent if a person entered it. */
   sources,
   createdAt: fields.timestamp,
 });
@@ -59,11 +59,14 @@ export const provider = z.object({
    */
   credentialsOrigin: z.string().optional(),
   enabled: z.boolean(),
-  /** False for one that somebody else shares: only its enabled models are listed, and only its owner changes it. */
+  /**
+   * False for a provider that another user shares: only its enabled models are listed, and only its owner can change
+   * it.
+   */
   canEdit: z.boolean(),
   /** For administrators of the community edition only. */
   sharedWith: sharedWith.optional(),
-  /** Of a shared provider: what its models' tiers are called in the catalogue that they come from. */
+  /** For a shared provider: the tiers of its models, as defined in its owner's catalogue. */
   modelTiers: z.array(modelTier).optional(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,

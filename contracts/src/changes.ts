@@ -10,7 +10,7 @@ const answer = z.object({ chatId: fields.id, messageId: fields.id });
 const wish = answer.extend({
   /** Files or folders; all of them by default. */
   paths: z.array(z.string().min(1).max(limits.workspacePathMax)).min(1).max(limits.changedPathsMax).optional(),
-  /** Also where somebody has changed a file since. */
+  /** Also overwrites files that were changed since. */
   force: z.boolean().optional(),
 });
 /** As it is afterwards; `skipped` was left as it is, and why. */

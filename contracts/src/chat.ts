@@ -76,7 +76,7 @@ export const chatEndpoints = {
     method: 'POST',
     path: '/api/chat/start',
     access: 'session',
-    summary: 'Saves and enqueues an input; the same id with the same content may be sent again',
+    summary: 'Saves and enqueues an input; sending the same id with the same content again is safe',
     takesMessage: true,
     body: submission,
     bodyBytes: limits.jsonBodyBytes,
@@ -198,7 +198,7 @@ export const chatEndpoints = {
     body: z.object({
       questionId: fields.id,
       answers: givenAnswers,
-      /** `decline`: what an MCP server asks is not answered. */
+      /** `decline`: refuses to answer a question of an MCP server. */
       action: z.enum(['accept', 'decline']).optional(),
     }),
     response: fields.ok,

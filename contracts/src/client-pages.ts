@@ -1,4 +1,4 @@
-/** Where the browser client's pages are: its router shows them, the server answers them with its page. */
+/** Paths of the browser client's pages: its router renders them, and the server serves the client's HTML for them. */
 export const clientPages = {
   start: '/',
   conversation: '/c/$chatId',

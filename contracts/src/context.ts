@@ -3,9 +3,9 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { parameters } from './parameters.ts';
 
-/** What a model was told for one answer (contract.md section 11). */
+/** Prompt context of one response (contract.md section 11). */
 
-/** In sending order: what changes least comes first, so that a provider's cache can help. */
+/** In sending order: stable layers come first, so that the provider can cache the prefix. */
 const instructionLayers = [
   'installation',
   'assistant',
@@ -34,7 +34,7 @@ const answerContext = z.object({
       state: z.enum(['sent', 'summarized', 'omitted']),
       reason: z.string().optional(),
       tokens,
-      /** Of these, what its files took. */
+      /** The share of its files in these tokens. */
       files: tokens.optional(),
     }),
   ),
@@ -44,11 +44,11 @@ const answerContext = z.object({
   tokens: z.object({
     total: tokens,
     window: tokens,
-    /** What is reserved for the answer. */
+    /** Tokens reserved for the response. */
     answerRoom: tokens,
-    /** What the sent messages took besides their files. */
+    /** Tokens of the sent messages without their files. */
     messages: tokens,
-    /** What attached files took; null if it was not kept: then `messages` has them as well. */
+    /** Tokens of attached files; null if not recorded, and then included in `messages`. */
     files: tokens.nullable(),
     /** True if `total` is the provider's count; the other numbers are always estimates. */
     counted: z.boolean(),
@@ -61,7 +61,7 @@ export const contextEndpoints = {
     method: 'GET',
     path: '/api/chats/context',
     access: 'session',
-    summary: 'What the model was told with one answer: instructions, parameters, tools and messages',
+    summary: 'The prompt context of one response: instructions, parameters, tools and messages',
     query: z.object({ chatId: fields.id, messageId: fields.id }),
     response: answerContext,
     errors: ['not_found'],

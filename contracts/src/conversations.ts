@@ -26,7 +26,7 @@ export const chat = z.object({
   autoCompaction: z.boolean(),
   instructions: fields.instructions,
   parameters,
-  /** What tools may do without asking here; null: what the person's own rules say. */
+  /** Tool permissions in this conversation; null: the person's own rules apply. */
   toolRules: toolRules.nullable(),
   /** Not listed or searched, and deleted a day after its last use. */
   temporary: z.boolean(),
@@ -77,7 +77,7 @@ const message = z.object({
 });
 export type Message = z.infer<typeof message>;
 
-/** What a person submits: text, and files by `artifact://` or `data:` reference. */
+/** Part of a submitted message: text, or a file by `artifact://` or `data:` reference. */
 const submittedPart = z.union([
   z.object({ type: z.literal('text'), text: z.string().max(limits.messageTextMax) }),
   z.object({
@@ -132,7 +132,7 @@ const chatDetail = z.object({
   nextBefore: fields.id.nullable(),
   inputs: z.array(input),
   response: runningResponse.nullable(),
-  /** Those of the active branch, oldest first. */
+  /** Summaries of the active branch, oldest first. */
   summaries: z.array(summary),
   /** The newest plan of the active branch. */
   plan: plan.nullable(),
@@ -191,7 +191,7 @@ export const conversationEndpoints = {
     path: '/api/chats',
     access: 'session',
     summary:
-      'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context; sets what the model is told',
+      'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context; sets instructions',
     body: z
       .object({
         id: fields.id,

@@ -20,7 +20,7 @@ function withoutFormulas(value: string): string {
   let at = 0;
   for (const character of value) {
     if (start !== undefined && formulaStarts.has(character)) {
-      // The first cell may be marked already, for the separator that it begins with.
+      // The first cell is already marked if it begins with the separator.
       const mark = start === 0 && text !== '' ? '' : "'";
       text += value.slice(copied, start) + mark;
       copied = start;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /**
- * What the daemon inside a workspace answers. Only the control plane speaks to it, with the bearer token of
- * the workspace's generation, and believes nothing beyond these shapes and bounds. Paths are given as people write them
- * (`~`, `~/x`, `/home/user/x`, `x`) and answered as `~` or `~/x`. Sizes in bytes, times RFC 3339.
+ * HTTP API of the daemon inside a workspace. Only the control plane calls it, with the bearer token of the workspace's
+ * generation, and validates every response against these shapes and bounds. Requests accept paths as people write them
+ * (`~`, `~/x`, `/home/user/x`, `x`), responses contain `~` or `~/x`. Sizes in bytes, times RFC 3339.
  *
  *   GET    /v1/health                                    daemonHealth; without a token `{ok: true, protocol}` only
  *   GET    /v1/files/stat?path                           {entry}
  *   GET    /v1/files?path&limit&cursor                   workspaceListing; a file: workspaceFile (its first 256 KiB)
  *   GET    /v1/files/content?path                        the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
- *   PUT    /v1/files/content?path&onConflict&size&mode   body: the bytes -> 201 {entry}; folders above it are made;
+ *   PUT    /v1/files/content?path&onConflict&size&mode   body: the bytes -> 201 {entry}; creates missing parent folders;
  *                                                        mode 444 or 555: the file is read-only
  *   POST   /v1/files/edit       {path, edits: [{oldText, newText, all?}]}   -> {entry, replaced}
  *   POST   /v1/files/folder     {path}                   -> 201 {entry}
@@ -22,27 +22,27 @@ import { z } from 'zod';
  *   POST   /v1/exec             execRequest -> NDJSON of execEvent; ends after `exit`, or after `start` in the background
  *   GET    /v1/processes                                 {processes: [processState]}
  *   GET    /v1/processes/:id/output?after=N&follow=      NDJSON of execEvent from byte N of its log, then live until it ends;
- *                                                        follow=false: what there is
+ *                                                        follow=false: ends at the current end of the log
  *   POST   /v1/processes/:id/signal  {signal}            -> {process}
  *   GET    /v1/terminal?id&columns&rows                  WebSocket, see terminalMessage
  *   DELETE /v1/terminal?id                               -> {ok: true}
  *   GET    /v1/changes                                   {turns: [id]}, the oldest first
- *   POST   /v1/changes/forget   {turns: [id]}            -> {ok: true}; nothing is kept of them any more
+ *   POST   /v1/changes/forget   {turns: [id]}            -> {ok: true}; deletes their records
  *   GET    /v1/changes/:turn                             turnChanges; empty if nothing is known of the turn
  *   POST   /v1/changes/:turn/undo | redo  {paths?, force?}  -> changesApplied; with conflicts nothing was written
  *   GET    /v1/changes/:turn/content?path&side=before|after  the bytes
  *   GET    /v1/notes                                     workspaceNotes
- *   GET    /v1/pipe                                      upgrade, then bytes: the first line is {command, args, env}; the rest is
- *                                                        the program's input, and what comes back its output. When it has
- *                                                        ended, a last line `#exit {exitCode, signal, stderr}`
- *   GET    /v1/ports                                     workspacePorts: what programs listen on at loopback
+ *   GET    /v1/pipe                                      upgrade, then bytes: a first line {command, args, env}, then stdin of
+ *                                                        the program; returns its stdout and, when it has ended, a last
+ *                                                        line `#exit {exitCode, signal, stderr}`
+ *   GET    /v1/ports                                     workspacePorts: ports with a listening program on loopback
  *   GET    /v1/tunnel?port                               upgrade, then the bytes of a connection to that port; not_found
  *                                                        when nothing listens on it
- *   POST   /v1/drain            {message}                -> {ok: true}; the message is shown in terminals and in the output
- *                                                        of running commands, and nothing new is begun
+ *   POST   /v1/drain            {message}                -> {ok: true}; shows the message in terminals and in the output of
+ *                                                        running commands, and starts nothing new
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
- * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.
+ * Writes with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) are recorded as that turn's changes.
  *
  * Errors: `{error: {code, message}}` with a code of daemon-errors.ts.
  */
@@ -137,7 +137,7 @@ const execRequest = z.object({
     .string()
     .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
     .optional(),
-  /** Whose changes the files that it writes are. */
+  /** Turn to which changes of files are attributed. */
   turn: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)
@@ -202,7 +202,7 @@ const changedFile = z.object({
   after: changedSide.nullable(),
   /** How it is now: as the turn left it, as it was before, or neither. */
   state: z.enum(['applied', 'undone', 'changed']),
-  /** Somebody else may have changed it while the turn did. */
+  /** True if the file was possibly changed by another process during the turn. */
   mixed: z.boolean(),
 });
 export type ChangedFile = z.infer<typeof changedFile>;
@@ -223,12 +223,11 @@ export const changesApplied = z.object({
 });
 
 /**
- * What a model should know before it works in the home: the nearest `AGENTS.md` of each folder, the beginnings of
- * skills.
+ * Notes for a model before it works in the home: the nearest `AGENTS.md` of each folder and the beginnings of skills.
  */
 export const workspaceNotes = z.object({
   programs: z.array(z.string().max(64)).max(100),
-  /** Absent from what an older daemon said. */
+  /** Absent in responses of older daemons. */
   pythonModules: z.array(z.string().max(64)).max(100).optional(),
   agents: z.array(z.object({ folder: path, text: z.string().max(64 * 1024) })).max(50),
   skills: z.array(z.object({ path, head: z.string().max(8 * 1024) })).max(100),
@@ -257,18 +256,18 @@ export type TerminalMessage =
  *   HOMEPORT_READY_FD        a descriptor that gets one line when the daemon answers; optional
  *   HOMEPORT_DAEMON_HASH_FILE  a file with the hex SHA-256 of the token that opens the daemon
  *   HOMEPORT_TOKEN_FILE      a file with the workspace's own token, for the control plane
- *   HOMEPORT_URL             where the control plane answers: `http://…` | `unix:<path>`
- *   HOMEPORT_DISK_BYTES, HOMEPORT_DISK_FILES  what the home may take; unset or 0: no limit
- *   HOMEPORT_MODELS          `1`: programs may ask models. The daemon then serves the two paths of program-models.ts at
- *                            127.0.0.1:3129/v1; commands get OPENAI_BASE_URL and, as OPENAI_API_KEY, a token for them
- * alone
- *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The
- * daemon
- *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
+ *   HOMEPORT_URL             address of the control plane: `http://…` | `unix:<path>`
+ *   HOMEPORT_DISK_BYTES, HOMEPORT_DISK_FILES  disk quota of the home; unset or 0: no limit
+ *   HOMEPORT_MODELS          `1`: programs can call models. The daemon then serves the two paths of program-models.ts at
+ *                            127.0.0.1:3129/v1; commands get OPENAI_BASE_URL and, as OPENAI_API_KEY, a token only for
+ *                            these paths
+ *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no network access. The
+ *                            daemon listens at 127.0.0.1:3128 for it and adds
+ *                            `proxy-authorization: Bearer <workspace token>`
  *
  * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their
- * id), HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY. Those that are `readOnly` get
- * nothing that carries a permission: HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR and HOMEPORT_PROCESS.
+ * id), HOMEPORT_SCOPE if the request has a scope and, with egress, the usual *_PROXY. `readOnly` commands get only
+ * variables without permissions: HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR and HOMEPORT_PROCESS.
  */
 export const egressBridgePort = 3128;
 export const modelsPort = 3129;

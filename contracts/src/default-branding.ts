@@ -1,6 +1,6 @@
 import type { Branding } from './system.ts';
 
-/** How an installation looks until its administrators change it. The colours have a contrast of 6.3 to 1. */
+/** Branding of a new installation. The colors have a contrast of 6.3 to 1. */
 export const defaultBranding: Readonly<Branding> = {
   productName: 'Homeport',
   tagline: 'Your own place to talk to any model',

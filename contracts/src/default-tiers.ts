@@ -1,6 +1,6 @@
 import type { ModelTier } from './catalogue.ts';
 
-/** What a new catalogue starts with (control-plane-api.md "Model tier definition"). */
+/** Tiers of a new catalogue (control-plane-api.md "Model tier definition"). */
 export const defaultTiers: readonly ModelTier[] = [
   { value: 1, label: 'Low' },
   { value: 2, label: 'Medium' },

@@ -43,7 +43,7 @@ test('the largest body of each endpoint: 256 KiB, 16 KiB without a session, and 
   assert.equal(unsigned.length, placesOf(16 * kib).length, 'exactly what needs no session takes 16 KiB');
 });
 
-test('the page on the API says how large bodies and texts may be', () => {
+test('lists the limits of bodies and texts on the API reference page', () => {
   assert.equal(limits.messageTextMax, 1_000_000);
   const said = [
     'A body larger than its endpoint accepts is 413 `payload_too_large`: 16 KiB for public endpoints, 10 MiB for messages, ' +

@@ -3,8 +3,8 @@ import type { ErrorCode } from './errors.ts';
 import { limits } from './limits.ts';
 
 /**
- * Who may call (control-plane-api.md "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session with
- * the extra permission; `admin-for-user` is an administrator acting on the user named by `?userId=`;
+ * Required credentials (control-plane-api.md "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session
+ * with the extra permission; `admin-for-user` is an administrator acting on the user named by `?userId=`;
  * `session-any-password` is a session that also works while the password must be changed (contract.md section 3).
  */
 export type Access =
@@ -54,7 +54,7 @@ export type EndpointSpec = {
   /** The largest JSON body in bytes, if not what `maxBodyBytes` says. */
   bodyBytes?: number;
   /**
-   * What a success contains; `stream` is the response stream of `frames.ts`, `events` endless server-sent events,
+   * Body of a successful response; `stream` is the response stream of `frames.ts`, `events` endless server-sent events,
    * `file` bytes.
    */
   response: z.ZodType | 'stream' | 'events' | 'file';
@@ -66,7 +66,7 @@ export type EndpointSpec = {
   status?: 200 | 201 | 202 | 204;
   /** Other statuses that are not errors in the usual shape; `empty` has no body. */
   others?: Readonly<Record<number, z.ZodType | 'empty'>>;
-  /** Error codes in addition to those that follow from the access word, the body and the query. */
+  /** Error codes besides those implied by `access`, the body and the query. */
   errors?: readonly ErrorCode[];
 };
 
@@ -91,7 +91,7 @@ export type HeadersOf<E extends EndpointSpec> = Infer<E['headers']>;
 export type BodyOf<E extends EndpointSpec> = E['bytes'] extends readonly string[] ? SentBytes : Infer<E['body']>;
 /** The text fields of a form. */
 export type FormOf<E extends EndpointSpec> = Infer<E['form']>;
-/** What a caller sends. */
+/** Query parameters as a client sends them. */
 export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
 export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;
 /** A success as JSON. */

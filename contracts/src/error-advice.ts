@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 
-/** What each code means, and what whoever gets it can do; for docs/errors.md. */
+/** Meaning of each error code and the remedy, for docs/errors.md. */
 export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: string }>> = {
   invalid_request: {
     means: 'The request is not what the endpoint takes. `details` names each field and what is wrong with it.',

@@ -49,7 +49,7 @@ export const user = z.object({
 });
 export type User = z.infer<typeof user>;
 
-/** What somebody tells a model before any message; null: nothing. */
+/** Instructions that precede the messages; null: none. */
 export const instructions = z.string().max(limits.instructionsMax).nullable();
 
 /** A server's address as entered; the outbound guard decides at each call whether it is allowed. */

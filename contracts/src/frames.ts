@@ -68,7 +68,9 @@ export type Usage = {
   cacheWriteTokens?: number;
   /** In millionths of a US dollar; null: not known. */
   cost?: number | null;
-  /** Where they differ from the sums: the input of the first question, and input and output of the last one. */
+  /**
+   * Present if different from the sums: input tokens of the first model call, input and output tokens of the last one.
+   */
   promptTokens?: number;
   contextTokens?: number;
 };

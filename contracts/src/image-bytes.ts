@@ -42,7 +42,7 @@ function isSvg(bytes: Uint8Array): boolean {
   }
 }
 
-/** Where the declaration, comment or document type at the beginning ends. */
+/** Returns the end offset of the declaration, comment or document type at the beginning. */
 function endOfProlog(text: string): number | undefined {
   for (const [begin, end] of [
     ['<?', '?>'],

@@ -7,7 +7,7 @@ import { line } from './line.ts';
 /** Coming over from other programs, and leaving again (contract.md section 11). */
 
 const importCounts = z.object({
-  /** What the archive has. */
+  /** Counts of the archive's contents. */
   conversations: z.number().int(),
   messages: z.number().int(),
   files: z.number().int(),
@@ -34,11 +34,11 @@ const importRecord = z.object({
   /** `chatgpt`, `claude`, `open-webui`, `librechat`, `chatbot-ui` or `homeport`; null until it is known. */
   source: z.string().nullable(),
   counts: importCounts,
-  /** What will not come or did not; `title` names the conversation. The first hundred. */
+  /** Items that can't be imported, at most 100; `title` is the conversation's title. */
   problems: z.array(z.object({ title: z.string().nullable(), message: z.string() })),
   filename: z.string().nullable(),
   size: z.number().int(),
-  /** What the person had told the other program about themselves: offered, never taken over by itself. */
+  /** Custom instructions from the other application: offered to the person, never applied automatically. */
   instructions: z.string().nullable(),
   createdAt: fields.timestamp,
   endedAt: fields.timestamp.nullable(),
@@ -117,7 +117,7 @@ export const importEndpoints = {
     method: 'DELETE',
     path: '/api/me',
     access: 'session',
-    summary: 'Deletes the account of the caller with its data; what is shared stays',
+    summary: 'Deletes the account of the caller with its data; shared content stays',
     body: z.object({
       password: z.string().max(1024).optional(),
       /** In place of the password, for accounts that have none. */
@@ -130,7 +130,7 @@ export const importEndpoints = {
     method: 'DELETE',
     path: '/api/admin/users',
     access: 'admin',
-    summary: 'Deletes an account; its data is deleted with it, or kept where nobody can reach it',
+    summary: 'Deletes an account; its data is deleted with it, or kept without access',
     query: z.object({ id: fields.id, data: z.enum(['keep', 'delete']) }),
     response: fields.ok,
     errors: ['not_found', 'last_admin'],

@@ -50,7 +50,7 @@ export const limits = {
   usageRowsMax: 1000,
   usageCsvRowsMax: 100_000,
   registryBytes: 5 * 1024 * 1024,
-  /** Per layer of what a model is told. */
+  /** Characters per layer of instructions. */
   instructionsMax: 16_000,
   stopTextMax: 200,
   stopTextsMax: 4,
@@ -125,7 +125,7 @@ export const limits = {
   artifactVersionsKept: 20,
   artifactVersionBytes: 512 * 1024 * 1024,
   /** The daemon accepts 4,095 UTF-8 bytes. */
-  /** One request of a program in a workspace to a model; what it may ask at once, and in an hour, on each replica. */
+  /** Model requests of programs in a workspace: bytes of one, and per replica how many at once and per hour. */
   programRequestBytes: 4 * 1024 * 1024,
   programTextMax: 4 * 1024 * 1024,
   programPartsMax: 100,
@@ -143,7 +143,7 @@ export const limits = {
   /** Paths of one undo or redo. */
   changedPathsMax: 1000,
   importSourceMax: 256,
-  /** An archive from another program; it may be larger than a file. */
+  /** An archive from another application; larger than the limit of a file. */
   importBytes: 8 * 1024 ** 3,
   importFilenameMax: 255,
   /** Imports of one account that have not ended. */
@@ -175,9 +175,9 @@ export const limits = {
   turnMinutesMax: 1440,
   turnTokensMin: 1000,
   turnTokensMax: 1_000_000_000,
-  /** What the tool `ask` may ask at once. */
+  /** Questions in one call of the tool `ask`. */
   questionsMax: 4,
-  /** What an MCP server may ask at once, and the options of one of its questions. */
+  /** Fields in one elicitation of an MCP server, and options of one field. */
   elicitationFields: 20,
   elicitationChoices: 50,
   questionOptionsMax: 8,

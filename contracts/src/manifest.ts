@@ -26,8 +26,8 @@ import { turnBudget } from './turn-budget.ts';
  */
 
 /**
- * What an export writes in place of a secret. When applied, it keeps the stored value; if there is none, nothing is set
- * and a warning says so. It is not a valid password, API key or header value.
+ * Placeholder that an export writes for a secret. Applying it keeps the stored value; if there is none, nothing is set
+ * and the result contains a warning. It is not a valid password, API key or header value.
  */
 export const secretPlaceholder = '<secret: not exported>';
 

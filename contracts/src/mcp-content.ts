@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** What trusted MCP servers have for people, besides tools: resources to attach and prompts to insert. */
+/** Resources and prompts of trusted MCP servers: people attach resources and insert prompts. */
 
 const texts = { name: z.string(), title: z.string().nullable(), description: z.string().nullable() };
 
@@ -11,7 +11,7 @@ const resource = z.object({
   ...texts,
   uri: z.string(),
   mediaType: z.string().nullable(),
-  /** Bytes, as the server says. */
+  /** Bytes, as reported by the server. */
   size: z.number().int().nullable(),
 });
 export type McpResource = z.infer<typeof resource>;

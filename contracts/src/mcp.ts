@@ -30,7 +30,7 @@ export const mcpServer = z.object({
   command: z.string().nullable(),
   args: z.array(z.string()).nullable(),
   hasEnv: z.boolean(),
-  /** What the server called itself when it was last asked. */
+  /** Version that the server reported at the last connection. */
   version: z.string().nullable(),
   enabled: z.boolean(),
   hasHeaders: z.boolean(),
@@ -184,7 +184,7 @@ export const mcpEndpoints = {
     method: 'POST',
     path: '/api/mcp/test',
     access: 'mcp-editor',
-    summary: 'Lists the tools anew and reports drift; grants no trust',
+    summary: 'Lists the tools again and reports drift; grants no trust',
     body: byId,
     response: tested,
     errors: connecting,
@@ -193,7 +193,7 @@ export const mcpEndpoints = {
     method: 'POST',
     path: '/api/mcp/trust',
     access: 'mcp-editor',
-    summary: 'Lists the tools anew and trusts them; with fingerprint only if they are the ones that were seen',
+    summary: 'Lists the tools again and trusts them; with fingerprint only if it still matches',
     body: trustBody,
     response: one,
     errors: [...connecting, 'mcp_tools_changed'],
@@ -221,7 +221,7 @@ export const mcpEndpoints = {
     method: 'GET',
     path: '/api/mcp/oauth/callback',
     access: 'session',
-    summary: 'Where the authorization server sends the browser back to: redirects to returnTo with ?mcp= or ?error=',
+    summary: 'Redirect URI of the authorization server: redirects to returnTo with ?mcp= or ?error=',
     query: z.object({
       state: z.string().max(limits.oauthAnswerMax).optional(),
       code: z.string().max(limits.oauthAnswerMax).optional(),
@@ -235,7 +235,7 @@ export const mcpEndpoints = {
     method: 'GET',
     path: '/api/mcp/oauth/client',
     access: 'public',
-    summary: 'Who this installation is to authorization servers: its OAuth client id metadata document',
+    summary: 'The OAuth client id metadata document of this installation',
     response: mcpClient,
   }),
 

@@ -22,7 +22,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('step', 'notice', 'next', 'error', 'file') }),
 );
 
-/** A sequence of frames that the protocol allows: whatever an action refers to is opened first. */
+/** A sequence of frames that the protocol allows: parts are opened before an action refers to them. */
 function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = true): Frame[] {
   const frames: Frame[] = [
     { type: 'start', messageId: 'm1', messageMetadata: { modelId: 'x' } },
@@ -131,7 +131,7 @@ function deltaLength(frame: Frame, toolCallId: string): number {
   return frame.type === 'tool-input-delta' && frame.toolCallId === toolCallId ? frame.inputTextDelta.length : 0;
 }
 
-/** What the AI SDK reads from the frames in wire format. */
+/** Assembles the frames with the AI SDK, from the wire format. */
 async function readBySdk(frames: Frame[]): Promise<UIMessage | undefined> {
   const wire = frames.map((frame, index) => `id: ${index}\ndata: ${JSON.stringify(frame)}\n\n`);
   // `message-metadata` makes the SDK write a snapshot; not every frame does.
@@ -265,7 +265,7 @@ test('a frame for a part never seen does no harm', () => {
   assert.deepEqual(assembler.parts, [{ type: 'text', text: 'kept', state: 'streaming' }]);
 });
 
-test('another message id begins anew', () => {
+test('starts over with another message id', () => {
   const assembler = assemble([
     { type: 'start', messageId: 'one' },
     { type: 'text-start', id: 'a' },

@@ -346,13 +346,13 @@ function askedCalls(parts: readonly MessagePart[]): ReadonlySet<string> {
   return new Set(
     parts.flatMap((part) => {
       const asked = questionsIn(part);
-      // What a running tool asks ends with it.
+      // A question of a running tool ends with the tool call.
       return asked === undefined || asked.from !== undefined ? [] : [asked.toolCallId];
     }),
   );
 }
 
-/** What a part asks the person, if it does. */
+/** Returns the questions of a part to the person. */
 export function questionsIn(part: MessagePart): AskedQuestions | undefined {
   if (part.type !== 'data-question' || !('data' in part)) return undefined;
   return parseQuestions(part.data);

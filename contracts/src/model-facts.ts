@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** What is known of a model without asking it (contract.md section 11). */
+/** Capabilities and limits of models (contract.md section 11). */
 
 export const abilities = z.object({
   images: z.boolean(),
@@ -18,7 +18,7 @@ const price = z.number().int().min(0).max(limits.priceMax).nullable();
 export const prices = z.object({ input: price, output: price, cachedInput: price, cacheWrite: price });
 export type Prices = z.infer<typeof prices>;
 
-/** Who said so: the provider's own list, the registry that comes with Homeport, or a person. */
+/** Source of a fact: the provider's model list, the registry that comes with Homeport, or a person. */
 const factSource = z.enum(['provider', 'registry', 'person']);
 export type FactSource = z.infer<typeof factSource>;
 export const sources = z.object({
@@ -30,16 +30,16 @@ export const sources = z.object({
 });
 export type FactName = keyof z.infer<typeof sources>;
 
-/** What may be known of a model; a member that is absent is not known. */
+/** Facts on a model; absent members are unknown. */
 export type ModelFacts = {
   displayName?: string;
   /** In tokens. */
   contextWindow?: number;
-  /** What it could take, if its server loaded it with more than it does. */
+  /** Largest possible context window, if the server loaded the model with a smaller one. */
   possibleWindow?: number;
   /** Whether its own server runs it now, with `contextWindow`; absent for servers that do not load models. */
   isLoaded?: boolean;
-  /** Whether it chats, where its server says so. */
+  /** Whether the model supports chat, if its server reports it. */
   chat?: boolean;
   maxOutputTokens?: number;
   abilities?: Partial<Abilities>;
@@ -55,7 +55,7 @@ export const listedModel = z.object({
   chat: z.boolean(),
   displayName: z.string().optional(),
   contextWindow: z.number().int().optional(),
-  /** What it could take, if its server loaded it with more than it does. */
+  /** Largest possible context window, if the server loaded the model with a smaller one. */
   possibleWindow: z.number().int().optional(),
   /** Whether its own server runs it now with `contextWindow`; absent for servers that do not load models. */
   isLoaded: z.boolean().optional(),

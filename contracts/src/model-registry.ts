@@ -6,7 +6,7 @@ import { limits } from './limits.ts';
 /** The registry of facts on models: the one that comes with Homeport, or a newer one that an administrator uploads. */
 
 const registryState = z.object({
-  /** Where the facts are from, of which day, and under which licence. */
+  /** Source of the facts, its date and its license. */
   source: z.string(),
   models: z.number().int(),
   /** Null: it came with Homeport. */
@@ -18,7 +18,7 @@ export const modelRegistryEndpoints = {
     method: 'GET',
     path: '/api/admin/model-registry',
     access: 'admin',
-    summary: 'Where facts on models come from that their providers do not tell',
+    summary: 'The registry of facts on models that providers do not report',
     response: registryState,
   }),
   putModelRegistry: endpoint({

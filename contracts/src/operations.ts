@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 
-/** What administrators see of the operation: backups, and whether the installation is right. */
+/** Backups and health checks, for administrators. */
 
 const backup = z.object({
   id: fields.id,
   cause: z.enum(['command', 'schedule', 'page']),
-  /** `lost`: nobody makes it any more, and it did not end. */
+  /** `lost`: the process that made it is gone before it was complete. */
   state: z.enum(['running', 'done', 'failed', 'lost']),
   place: z.string(),
   progress: z.object({ step: z.string(), rows: z.number(), files: z.number(), bytes: z.number() }).partial(),

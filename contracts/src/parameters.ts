@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** How a model should answer (contract.md section 11); only what somebody set is sent. */
+/** Generation parameters of a model (contract.md section 11); unset ones are not sent. */
 const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const verbosities = ['low', 'medium', 'high'] as const;
 

@@ -2,7 +2,9 @@ const literals = ['true', 'false', 'null'];
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/;
 const tokenPattern = /[-+.\w]+/y;
 
-/** The value of JSON text that may be cut off anywhere: what is there, with open strings and containers closed. */
+/**
+ * Parses JSON text that is possibly truncated: closes open strings and containers. Returns undefined without a value.
+ */
 export function parsePartialJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,8 +3,8 @@ import { endpoint } from './endpoint.ts';
 import { limits } from './limits.ts';
 
 /**
- * The person's models for programs in their workspace, in the shape that OpenAI's clients speak. Inside, the daemon
- * serves it at OPENAI_BASE_URL (daemon.ts). What cannot be passed on to every provider is refused, not ignored.
+ * Models of a person for programs in their workspace, in OpenAI's API format. Inside, the daemon serves it at
+ * OPENAI_BASE_URL (daemon.ts). Fields that can't be passed on to every provider are rejected, not ignored.
  */
 
 const text = z.string().max(limits.programTextMax);

@@ -24,7 +24,7 @@ const project = z.object({
   /** The caller's role; null for installation administrators who are not members. */
   role: projectRole.nullable(),
   members: z.array(projectMember),
-  /** What models are told in the project's conversations; null for non-members. */
+  /** Instructions in the project's conversations; null for non-members. */
   instructions: fields.instructions,
   createdAt: fields.timestamp,
 });

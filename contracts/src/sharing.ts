@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as fields from './fields.ts';
 
-/** Who may use an assistant or a saved prompt (contract.md section 11, "Told to the model"). */
+/** Audience of an assistant or a saved prompt (contract.md section 11, "Told to the model"). */
 const audience = z.enum(['me', 'project', 'everyone']);
 export type Audience = z.infer<typeof audience>;
 

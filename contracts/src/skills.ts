@@ -17,13 +17,13 @@ const skill = z.object({
   ownerId: fields.id,
   ownerName: z.string(),
   canEdit: z.boolean(),
-  /** Off: nobody's conversations have it. */
+  /** False: no conversation has the skill. */
   enabled: z.boolean(),
   files: z.number().int(),
   bytes: z.number().int(),
   /** The SHA-256 of its files. */
   fingerprint: z.string(),
-  /** The caller's: models are told of a skill only while it is `trusted`; `changed`: it was, as it was then. */
+  /** The caller's trust: only a `trusted` skill is in the prompt context; `changed`: an earlier content was trusted. */
   trust: z.enum(['trusted', 'new', 'changed']),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
@@ -122,7 +122,7 @@ export const skillEndpoints = {
     method: 'GET',
     path: '/api/skills/files',
     access: 'session',
-    summary: 'Every file of a skill, whole, and what changed since the caller trusted it',
+    summary: 'All files of a skill, and the changes since the caller trusted it',
     query: z.object({ id: fields.id }),
     response: z.object({ skill, files: z.array(skillFile), removed: z.array(z.string()) }),
     errors: ['not_found'],

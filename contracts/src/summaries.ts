@@ -24,7 +24,7 @@ export const summaryEndpoints = {
     takesMessage: true,
     body: z.object({
       id: fields.id,
-      /** What the summary should focus on. */
+      /** Focus of the summary. */
       focus: z.string().trim().min(1).max(limits.summaryFocusMax).optional(),
     }),
     response: z.object({ admitted: z.literal(true), assistantId: fields.id }),
@@ -56,7 +56,7 @@ export const summaryEndpoints = {
     method: 'DELETE',
     path: '/api/chats/summaries',
     access: 'session',
-    summary: 'Undoes a summary: its messages are sent again, and none is made until somebody asks for one',
+    summary: 'Undoes a summary: its messages are sent again; automatic summaries stop until one is requested',
     query: z.object({ chatId: fields.id, id: fields.id }),
     response: fields.ok,
     errors: ['not_found'],

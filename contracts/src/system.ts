@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
-/** Health, what the browser needs before sign-in, and the API's own description. */
+/** Health, public configuration for the browser before sign-in, and the OpenAPI description. */
 
 export const branding = z.object({
   productName: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { limits } from './limits.ts';
 
-/** What the tools of a model may do without asking (contract.md section 11), for a person and for one conversation. */
+/** Tool permissions (contract.md section 11), for a person and for one conversation. */
 
 /**
  * `ask`: reading is free, anything else waits for the person. `auto`: everything runs that no rule stops. `read-only`:
@@ -47,7 +47,7 @@ export const toolRuleEndpoints = {
     method: 'GET',
     path: '/api/workspace/rules',
     access: 'session',
-    summary: 'What the tools of a model may do without asking, in all own conversations',
+    summary: 'The tool permissions in all own conversations',
     response: ownToolRules,
   }),
   putWorkspaceRules: endpoint({

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** What models were used for, and what it cost (contract.md section 11, "Operation"). */
+/** Usage of models and its cost (contract.md section 11, "Operation"). */
 
 const amount = z.number().int().min(0);
 
@@ -109,7 +109,7 @@ const budget = z.object({
 });
 export type Budget = z.infer<typeof budget>;
 
-/** A budget that counts for the caller. Of one for everyone only the share is told. */
+/** Budget that applies to the caller. A budget for everyone contains only the used share. */
 const ownBudget = z.object({
   scope: z.enum(['everyone', 'own']),
   unit: budgetUnit,
@@ -127,7 +127,7 @@ export const usageEndpoints = {
     method: 'GET',
     path: '/api/me/usage',
     access: 'session',
-    summary: 'What the caller has used, by day (default) or model, and the budgets that count for them; or as CSV',
+    summary: 'Usage of the caller by day (default) or model, and the budgets that apply to them; or as CSV',
     query: usageQuery,
     response: z.object({ usage: usageReport, budgets: z.array(ownBudget) }),
     fileTypes: ['text/csv'],
@@ -136,7 +136,7 @@ export const usageEndpoints = {
     method: 'GET',
     path: '/api/admin/usage',
     access: 'admin',
-    summary: 'What everybody has used, by person, model or day (default); or as CSV. Sums only, no text',
+    summary: 'Usage of all accounts, by person, model or day (default); or as CSV. Sums only, no text',
     query: usageQuery,
     response: z.object({ usage: usageReport }),
     fileTypes: ['text/csv'],

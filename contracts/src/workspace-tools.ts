@@ -21,7 +21,7 @@ export type CommandEnd =
 
 /** The output of `bash` for a command that has ended, or was looked at in the background. */
 export type CommandResult = {
-  /** What the command wrote, cut in the middle when it was long. */
+  /** Output of the command; if too long, its middle is cut out. */
   text: string;
   end: CommandEnd;
   milliseconds?: number;

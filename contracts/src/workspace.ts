@@ -12,7 +12,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Workspaces as their owners see them, and what the command-line tool inside them asks for (contract.md section 8). */
+/** Workspaces for their owners, and the endpoints of the command-line tool inside them (contract.md section 8). */
 
 const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
 const workspaceMode = z.enum(['local', 'docker', 'kubernetes', 'disabled']);
@@ -31,7 +31,7 @@ export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
 /** The status with the facts that a running workspace adds. */
 const workspaceUsage = workspaceStatus.extend({
   startedAt: fields.timestamp.optional(),
-  /** When it will be stopped if nobody uses it. */
+  /** Time at which an unused workspace is stopped. */
   idleStopAt: fields.timestamp.optional(),
   usage: z
     .object({
@@ -113,7 +113,7 @@ export const workspaceEndpoints = {
     method: 'DELETE',
     path: '/api/workspace/status',
     access: 'session',
-    summary: 'Stops the workspace at once, whoever uses it; its files stay',
+    summary: 'Stops the workspace immediately, even if it is in use; its files stay',
     response: workspaceStatus,
     errors: ['workspace_disabled'],
   }),

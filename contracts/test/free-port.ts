@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below what the system gives out by itself, so that nobody takes it until it is used, or while a program starts again.
+// Below the ephemeral range, so that no other program gets the port before its use or during a restart.
 const lowest = 10_240;
 const highest = 32_767;
 /** Each process has a range of its own; two processes share one only if their numbers are far apart. */

@@ -1,2 +1,2 @@
-/** Where the scripted model `texts` begins the next text of its answer, which is rendered for itself. */
+/** Separator between the texts that the scripted model `texts` streams; each is rendered on its own. */
 export const textSeparator = '\n\n=== next text ===\n\n';
