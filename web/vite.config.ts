@@ -13,12 +13,12 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: true,
     target: 'es2023',
-    // Below these Lightning CSS rewrites light-dark() to variables that Mantine's colour scheme attribute does not set.
+    // Below these Lightning CSS rewrites light-dark() to variables that Mantine's color scheme attribute does not set.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // What the first page needs is one file: thirty small ones compress worse and cost a request each.
+    // The initial chunks form one file: thirty small ones compress worse and cost a request each.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'initial', tags: ['$initial'] }] } } },
   },
   server: {

@@ -1,11 +1,9 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 
-/**
- * `network`: no response arrived, so nobody knows whether the server acted. `unreadable`: a response that is not ours.
- */
+/** `network`: no response arrived, so the outcome is unknown. `unreadable`: the response is not in the API's format. */
 export type FailureCode = ErrorCode | 'network' | 'unreadable';
 
-/** What every failed call throws. `message` is the server's text for people. */
+/** Error thrown by every failed call. `message` is the server's text for people. */
 export class ApiFailure extends Error {
   readonly code: FailureCode;
   readonly status: number;

@@ -33,7 +33,7 @@ type QueryFor<E extends EndpointSpec> =
       ? { query?: QueryInputOf<E> }
       : { query: QueryInputOf<E> };
 
-/** What a call to the route needs: `params`, `query` and `body` exactly as in the endpoint table. */
+/** Options of a call to the route: `params`, `query` and `body` exactly as in the endpoint table. */
 export type CallOptions<R extends Route> = ParamsFor<EndpointAt<R>> &
   QueryFor<EndpointAt<R>> &
   Named<'body', BodyInputOf<EndpointAt<R>>> & { signal?: AbortSignal };

@@ -5,13 +5,13 @@ import { brandShades, contrast, readableOn, shadeOn } from './brand-color.ts';
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 
-test('the contrast of black and white is 21, of a colour with itself 1', () => {
+test('measures a contrast of 21 for black and white, 1 for a color with itself', () => {
   assert.equal(contrast('#000000', '#ffffff').toFixed(2), '21.00');
   assert.equal(contrast('#3b5bdb', '#3b5bdb'), 1);
   assert.equal(contrast('#767676', '#ffffff').toFixed(2), '4.54');
 });
 
-test('every brand colour gives ten hex shades, itself the seventh', () => {
+test('derives ten hex shades from a brand color, itself the seventh', () => {
   fc.assert(
     fc.property(hex, (color) => {
       const shades = brandShades(color);
@@ -21,7 +21,7 @@ test('every brand colour gives ten hex shades, itself the seventh', () => {
   );
 });
 
-test('text on any brand colour is readable, whatever was wished for', () => {
+test('keeps text readable on any brand color', () => {
   fc.assert(fc.property(hex, hex, (color, wished) => assert.ok(contrast(color, readableOn(color, wished)) >= 4.5)));
 });
 

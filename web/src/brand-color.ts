@@ -1,11 +1,11 @@
 type Rgb = readonly [number, number, number];
 type Shades = [string, string, string, string, string, string, string, string, string, string];
 
-/** OKLCH lightness of the ten shades, lightest first; the brand colour itself keeps its own lightness. */
+/** OKLCH lightness of the ten shades, lightest first; the brand color itself keeps its own lightness. */
 const ladder = [0.971, 0.936, 0.885, 0.808, 0.704, 0.637, 0.577, 0.505, 0.444, 0.396];
 export const brandShade = 6;
 
-/** Ten shades around a six-digit hex colour, which itself is shade 6. */
+/** Ten shades around a six-digit hex color, which itself is shade 6. */
 export function brandShades(hex: string): Shades {
   const [lightness, a, b] = toOklab(parseHex(hex));
   const shade = (index: number): string => {
@@ -18,22 +18,22 @@ export function brandShades(hex: string): Shades {
   return [shade(0), shade(1), shade(2), shade(3), shade(4), shade(5), shade(6), shade(7), shade(8), shade(9)];
 }
 
-/** WCAG contrast ratio of two hex colours. */
+/** WCAG contrast ratio of two hex colors. */
 export function contrast(first: string, second: string): number {
   const [light, dark] = [luminance(parseHex(first)), luminance(parseHex(second))].sort((x, y) => y - x);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
 /**
- * The given text colour if it is readable on the background (4.5:1), otherwise black or white, whichever is more
- * readable.
+ * Returns the given text color if it is readable on the background (4.5:1), otherwise black or white, the more readable
+ * one.
  */
 export function readableOn(background: string, wished: string): string {
   if (contrast(background, wished) >= 4.5) return wished;
   return contrast(background, '#ffffff') >= contrast(background, '#000000') ? '#ffffff' : '#000000';
 }
 
-/** The shade nearest to the brand colour that reaches `ratio` on a surface; black or white if none does. */
+/** The shade nearest to the brand color that reaches `ratio` on a surface; black or white if none does. */
 export function shadeOn(shades: readonly string[], surface: string, ratio: number): string {
   const nearest = shades
     .map((shade, index) => ({ shade, distance: Math.abs(index - brandShade) }))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseLocale } from './choose-locale.ts';
 
-test('what was chosen wins, then the browser, then English', () => {
+test('prefers the chosen language, then the browser’s, then English', () => {
   assert.equal(chooseLocale('de', ['en-GB']), 'de');
   assert.equal(chooseLocale(null, ['fr-FR', 'de-AT', 'en']), 'de');
   assert.equal(chooseLocale(null, ['en-US', 'de']), 'en');

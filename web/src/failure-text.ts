@@ -1,7 +1,7 @@
 import { ApiFailure } from './api-failure.ts';
 import type { Translate } from './i18n.ts';
 
-/** What went wrong, for people: the server's own text if there is one. */
+/** Error message for people: the server's own text if there is one. */
 export function failureText(error: unknown, t: Translate): string {
   if (!(error instanceof ApiFailure)) return t('failure.unreadable');
   if (error.code === 'network') return t('failure.network');

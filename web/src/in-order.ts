@@ -1,4 +1,4 @@
-/** What `inOrder` returns: does each piece of work after the one before, whether that failed or not. */
+/** Serial queue of async tasks: each starts after the one before has settled, even if that failed. */
 export type InOrder = {
   do<T>(work: () => Promise<T>): Promise<T>;
   /** Nothing is being done or waits. */

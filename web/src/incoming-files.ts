@@ -1,11 +1,11 @@
 import { limits } from '@homeport/contracts/limits';
 
-/** Files that somebody dropped, pasted or chose; folders cannot be attached and are only counted. */
+/** Dropped, pasted or chosen files; folders can't be attached and are only counted. */
 export type IncomingFiles = { files: File[]; folders: number };
 
 const sources = new WeakMap<File, string>();
 
-/** The same file, which is not from this device: models are told where it is from. */
+/** Marks a file with an origin other than this device, which the prompt context names. */
 export function markSource(file: File, source: string): File {
   sources.set(file, source.slice(0, limits.artifactSourceMax));
   return file;

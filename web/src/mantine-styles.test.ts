@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-/** Mantine's styles come component by component, each imported by hand: what is forgotten is shown bare. */
+/** Mantine's styles are imported per component by hand; a component with a missing import is unstyled. */
 
 const styles = join(import.meta.dirname, '../../node_modules/@mantine/core/styles');
 /** Their controls, which these styles are for, are hidden. */

@@ -64,7 +64,7 @@ export const tiersQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Refetched only while somebody looks at it. */
+/** Refetched only while it is visible. */
 export const workspaceQuery = queryOptions({
   queryKey: ['workspace'],
   queryFn: ({ signal }) => call('GET /api/workspace/usage', { signal }),

@@ -5,7 +5,7 @@ import { readableDetail } from './readable-detail.ts';
 const message = { id: 'm1', parts: [{ type: 'text', text: 'Hi' }], siblingIds: ['m1'] };
 const detail = { chat: { id: 'c' }, messages: [message], inputs: [], response: null, nextBefore: null };
 
-test('what is whole stays as it is, with members of a later version', () => {
+test('keeps a valid conversation, including unknown members of later versions', () => {
   const later = {
     ...detail,
     mood: 'calm',
@@ -15,7 +15,7 @@ test('what is whole stays as it is, with members of a later version', () => {
   assert.deepEqual(readableDetail({ ...detail, response: { assistantId: 'a', messageId: 'm1' } })?.messages, [message]);
 });
 
-test('what is no conversation is none', () => {
+test('rejects data that is not a conversation', () => {
   const broken = [
     null,
     'text',

@@ -1,6 +1,6 @@
 /**
- * Records that somebody signed in in this browser and did not sign out: if they land on the sign-in page, their session
- * has ended.
+ * Records a sign-in without a sign-out in this browser: if the person then lands on the sign-in page, their session has
+ * ended.
  */
 const key = 'homeport.signed-in';
 

@@ -3,7 +3,7 @@ export type DiffRun = { kind: 'same' | 'removed' | 'added'; text: string };
 /** Cells of the comparison table beyond which the two texts are shown one after the other. */
 const mostCells = 2_000_000;
 
-/** What differs between two texts, told line by line or word by word. */
+/** Differences between two texts, line by line or word by word. */
 export function diffTexts(before: string, after: string, by: 'lines' | 'words'): DiffRun[] {
   const split = by === 'lines' ? lines : words;
   const old = split(before);

@@ -12,13 +12,13 @@ import type { Translate } from './i18n.ts';
 const hexColor = /^#[0-9a-f]{6}$/i;
 const fallback = { primary: '#4f46e5', foreground: '#ffffff' };
 
-/** Dims the page behind every dialog. Blurred, it would be drawn anew with each blink of the caret. */
+/** Dims the page behind every dialog. A blur would be repainted with each blink of the caret. */
 const overlay = { backgroundOpacity: 0.45 };
 
 /** Surfaces on which accent text must be readable; styles.css has the same values. */
 const surface = { light: '#ffffff', dark: '#17181a' };
 
-/** Mantine's theme in the installation's colours, with the component defaults that accessibility needs. */
+/** Mantine's theme in the installation's colors, with the component defaults that accessibility needs. */
 export function createAppTheme(branding: Branding, t: Translate): MantineThemeOverride {
   const { primary } = brandColors(branding);
   return createTheme({
@@ -68,7 +68,7 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
 
 type BrandColors = Pick<Branding, 'primaryColor' | 'primaryForegroundColor'>;
 
-/** The colours actually shown for a branding: unreadable text and links are adjusted until they are readable. */
+/** The colors actually shown for a branding: unreadable text and links are adjusted until they are readable. */
 export function shownColors(branding: BrandColors) {
   const { primary, foreground } = brandColors(branding);
   const shades = brandShades(primary);
@@ -79,13 +79,13 @@ export function shownColors(branding: BrandColors) {
   };
 }
 
-/** Our own variables in addition to Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
+/** Our own variables in addition to Mantine's: the accent in both color schemes, and text that keeps 4.5:1. */
 export function createVariables(branding: Branding): CSSVariablesResolver {
   const { primary, onPrimary, accent } = shownColors(branding);
   return () => ({
     variables: {
       '--on-primary': onPrimary,
-      // Away from the text's colour, so that its contrast only grows.
+      // Away from the text's color, so that its contrast only grows.
       '--primary-hover': `color-mix(in srgb, ${primary} 88%, ${isDark(onPrimary) ? '#ffffff' : '#000000'})`,
       '--mantine-primary-color-contrast': onPrimary,
       '--mantine-color-anchor': 'var(--accent)',
@@ -107,9 +107,7 @@ export function createVariables(branding: Branding): CSSVariablesResolver {
   });
 }
 
-/**
- * Text on and in the brand colour keeps its contrast in both schemes, which Mantine's own choice does not guarantee.
- */
+/** Text on and in the brand color keeps its contrast in both schemes, which Mantine's own choice does not guarantee. */
 const resolveVariant: VariantColorsResolver = (input) => {
   const colors = defaultVariantColorsResolver(input);
   if (input.color !== undefined && input.color !== 'brand') return colors;

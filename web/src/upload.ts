@@ -5,7 +5,7 @@ import type { Skill } from '@homeport/contracts/skills';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { sourceOf } from './incoming-files.ts';
 
-/** Where files belong: to a conversation's namespace (its project's, if it is in one) or a project's. */
+/** Namespace of files: a conversation's (its project's, if it is in one) or a project's. */
 export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: undefined; projectId: string };
 
 /**

@@ -13,7 +13,7 @@ import { changeUser } from './admin-queries.ts';
 
 type Change = Partial<Pick<AccountChoices, 'providerSettingsEnabled' | 'mcpSettingsEnabled'>>;
 
-/** What the user may change without an administrator: switches that take effect at once and can be undone. */
+/** Switches for a user's self-service permissions; they take effect immediately and can be undone. */
 export function AccessCard({ user }: { user: ManagedUser }) {
   const t = useText();
   const queries = useQueryClient();

@@ -43,7 +43,7 @@ export function RoleField({ value, onChange }: { value: Role; onChange: (role: R
   );
 }
 
-/** What a user may change. Administrators always may, so for them there is nothing to switch. */
+/** Switches for a user's permissions. Administrators have all of them, so nothing is rendered for them. */
 export function AccountSwitches({
   values,
   onChange,

@@ -5,7 +5,7 @@ import { useWorkbench } from '../conversation/workbench.ts';
 import { EmptyState, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 
-/** `/settings/admin/*`: for administrators; others are told why they see nothing. */
+/** `/settings/admin/*`: for administrators; other users see an explanation instead. */
 export function AdminPage() {
   const t = useText();
   const { user } = useWorkbench();

@@ -56,7 +56,7 @@ test('a change of an account says which', () => {
   }
 });
 
-test('a new address of a provider is told as one', () => {
+test('names the new address of a provider', () => {
   const to = (changed: string[]) =>
     sentenceOf(event({ action: 'provider.updated', details: { name: 'House', changed } }), names, t);
   assert.equal(to(['baseUrl', 'apiKey']), 'audit.is.provider.updated.address Ada House');

@@ -42,7 +42,7 @@ export function sentenceOf(event: AuditEvent, names: Names, t: Translate): strin
 function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
   const changed = changedFields(details);
-  // Where conversations are sent from now on matters more than what else was changed.
+  // A new destination for conversations matters more than other changes.
   if (action === 'provider.updated') {
     if (changed.includes('baseUrl')) return `${action}.address`;
     return changed.includes('apiKey') ? `${action}.key` : action;
@@ -101,7 +101,7 @@ export function auditWords(event: AuditEvent, sentence: string, names: Names): s
     .toLowerCase();
 }
 
-/** Groups neighbouring events of one local calendar day, in the given order. */
+/** Groups neighboring events of one local calendar day, in the given order. */
 export function groupByDay(events: readonly AuditEvent[]): { day: string; events: AuditEvent[] }[] {
   const groups: { day: string; events: AuditEvent[] }[] = [];
   for (const event of events) {

@@ -28,7 +28,7 @@ import { ColorField } from './color-field.tsx';
 import { ContrastNotes } from './contrast-notes.tsx';
 import { ImageField } from './image-field.tsx';
 
-/** Name, images and colours of the installation, with a preview. */
+/** Name, images and colors of the installation, with a preview. */
 export function BrandingForm({ stored }: { stored: Branding }) {
   const t = useText();
   const queries = useQueryClient();

@@ -6,7 +6,7 @@ import { shownColors } from '../theme.ts';
 import classes from './branding.module.css';
 
 /**
- * A small preview in both colour schemes, whatever the page's own is. Its text is decorative: the fields say the same.
+ * A small preview in both color schemes, regardless of the page's own. Its text is decorative: it repeats the fields.
  */
 export function BrandingPreview({ branding }: { branding: Branding }) {
   const t = useText();

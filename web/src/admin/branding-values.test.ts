@@ -5,7 +5,7 @@ import { brandingFaults, brandingPatch, brandingValues, chosenBranding, contrast
 
 const t = (id: string) => id;
 
-test('the foreground follows the colour unless it was chosen', () => {
+test('derives the foreground from the color unless it was chosen', () => {
   const values = brandingValues(defaultBranding);
   assert.equal(values.foreground, 'auto');
   const yellow = { ...values, primaryColor: '#ffd400' };
@@ -15,7 +15,7 @@ test('the foreground follows the colour unless it was chosen', () => {
   assert.equal(brandingValues({ ...defaultBranding, primaryForegroundColor: '#eeeeee' }).foreground, 'own');
 });
 
-test('half a colour is a fault, and the preview keeps the stored one', () => {
+test('rejects an incomplete color and keeps the stored one in the preview', () => {
   const values = { ...brandingValues(defaultBranding), primaryColor: '#ff', productName: ' ' };
   const faults = brandingFaults(values, t);
   assert.equal(faults.primaryColor, 'branding.colorBad');

@@ -16,12 +16,12 @@ export function brandingValues(branding: Branding): BrandingValues {
   return { ...branding, foreground: isAuto ? 'auto' : 'own' };
 }
 
-/** White if it is readable on the colour, otherwise black. */
+/** White if it is readable on the color, otherwise black. */
 function proposedForeground(primary: string): string {
   return readableOn(primary, '#ffffff');
 }
 
-/** The branding for these values; unfinished colours are taken from `stored`. */
+/** The branding for these values; unfinished colors are taken from `stored`. */
 export function chosenBranding(values: BrandingValues, stored: Branding): Branding {
   const { foreground, ...branding } = values;
   const primaryColor = isColor(values.primaryColor) ? values.primaryColor : stored.primaryColor;
@@ -42,7 +42,7 @@ export function brandingFaults(values: BrandingValues, t: Translate): Record<str
 
 type Patch = NonNullable<CallOptions<'POST /api/admin/config'>['body']['branding']>;
 
-/** What differs from the stored branding; images are large, so they are sent only if new. */
+/** Members that differ from the stored branding; images are large, so they are sent only if new. */
 export function brandingPatch(values: BrandingValues, stored: Branding): Patch {
   const { logoDataUrl, faviconDataUrl, ...rest } = chosenBranding(values, stored);
   return {

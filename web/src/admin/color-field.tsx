@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './branding.module.css';
 
-/** A six-digit hex colour, chosen in the browser's picker or typed. */
+/** A six-digit hex color, chosen in the browser's picker or typed. */
 export function ColorField({
   label,
   value,

@@ -6,7 +6,7 @@ import { shownColors } from '../theme.ts';
 import classes from './branding.module.css';
 import { contrastText, readable } from './branding-values.ts';
 
-/** Whether the colours are readable, and what is shown instead if they are not. */
+/** Contrast warnings for the colors, with the readable color that is shown instead. */
 export function ContrastNotes({ branding, onUse }: { branding: Branding; onUse: (color: string) => void }) {
   const t = useText();
   const { primaryColor, primaryForegroundColor } = branding;

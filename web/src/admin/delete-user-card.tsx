@@ -15,7 +15,7 @@ import { lastAdminText } from './last-admin.ts';
 
 const choices = ['delete', 'keep'] as const;
 
-/** Deletes somebody else's account, with or without what they made. */
+/** Deletes another user's account, with or without their content. */
 export function DeleteUserCard({ user }: { user: ManagedUser }) {
   const t = useText();
   const queries = useQueryClient();

@@ -15,7 +15,7 @@ import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import { configQuery } from '../queries.ts';
 
-/** What every model is told first; an empty field means the default text. */
+/** The installation's instructions for all models; an empty field means the default text. */
 export function InstructionsForm({ stored }: { stored: Pick<AdminConfig, 'instructions' | 'defaultInstructions'> }) {
   const t = useText();
   const queries = useQueryClient();

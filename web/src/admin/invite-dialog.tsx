@@ -29,8 +29,8 @@ import { formatTime } from './format.ts';
 type Created = { invitation: Invitation; url: string };
 
 /**
- * Invites somebody (with `again`, the same person once more), then shows the link, which the server returns only this
- * once.
+ * Creates an invitation (with `again`, another one for the same person), then shows the link, which the server returns
+ * only once.
  */
 export function InviteDialog({ again, onClose }: { again: Invitation | undefined; onClose: () => void }) {
   const t = useText();
@@ -72,7 +72,7 @@ function LinkToSend({ created, onClose }: { created: Created; onClose: () => voi
   );
 }
 
-/** Whoever comes finds no model when none is shared with everyone. */
+/** Warns that invited people have no model unless one is shared with everyone. */
 function NoModelWarning() {
   const t = useText();
   const isManaged = useIsManaged();

@@ -142,7 +142,7 @@ function yamlLine(text: string, segments: readonly string[]): number | undefined
 
 function childrenOf(block: readonly YamlEntry[], from: number, parent: YamlEntry, isItem: boolean): YamlEntry[] {
   const rest = block.slice(from + 1);
-  // A key's items may be below it without indentation.
+  // YAML allows a key's items below it without indentation.
   const isInside = (entry: YamlEntry) =>
     entry.indent > parent.indent || (!isItem && entry.indent === parent.indent && entry.text === '-');
   const end = rest.findIndex((entry) => !isInside(entry));

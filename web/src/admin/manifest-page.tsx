@@ -11,7 +11,7 @@ import { ManifestInput, type ManifestSource } from './manifest-input.tsx';
 import { ManifestReport } from './manifest-report.tsx';
 import { useProvision } from './use-provision.ts';
 
-/** `/settings/admin/manifest`: a manifest is previewed first; what was previewed can be applied unchanged. */
+/** `/settings/admin/manifest`: previews a manifest; only the previewed manifest can be applied. */
 export function ManifestPage() {
   const t = useText();
   const queries = useQueryClient();

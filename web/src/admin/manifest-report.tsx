@@ -5,7 +5,7 @@ import { Card } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import classes from './manifest.module.css';
 
-/** What a manifest would change, or has changed. */
+/** Changes that a manifest would make, or has made. */
 export function ManifestReport({
   report,
   isBusy,

@@ -27,7 +27,7 @@ const values = singleSignOnValues(stored);
 const faultsOf = (changes: Partial<typeof values>) =>
   Object.entries(singleSignOnFaults({ ...values, ...changes }, t)).flatMap(([name, fault]) => (fault ? [name] : []));
 
-test('what is off may be unfinished; what is on needs an issuer and a client', () => {
+test('requires an issuer and a client only while single sign-on is on', () => {
   assert.deepEqual(faultsOf({}), []);
   assert.deepEqual(faultsOf({ enabled: true }), ['issuer', 'clientId']);
   assert.deepEqual(faultsOf({ enabled: true, issuer: 'https://id.example.org', clientId: 'homeport' }), []);

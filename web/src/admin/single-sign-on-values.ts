@@ -59,13 +59,13 @@ export function singleSignOnPatch(values: SingleSignOnValues): Patch {
   };
 }
 
-/** The origin that the stored secret stays with, if what is filled in has another and brings no secret of its own. */
+/** The origin of the stored secret, if the entered origin is a different one without a new secret. */
 export function originOfSecret(stored: OidcConfiguration, values: SingleSignOnValues): string | undefined {
   if (!stored.hasClientSecret || values.clientSecret !== '' || values.clearsSecret) return undefined;
   return originLeft({ ...stored, address: addressOf(stored) }, addressOf(values));
 }
 
-/** Where a secret goes: the discovery document names the place. */
+/** Address that determines the destination of the secret: the discovery document or, without one, the issuer. */
 function addressOf({ issuer, discoveryUrl }: Pick<SingleSignOnValues, 'issuer' | 'discoveryUrl'>): string {
   return discoveryUrl.trim() === '' ? issuer : discoveryUrl;
 }

@@ -229,7 +229,7 @@ function Said({
   );
 }
 
-/** What was said, as the tool's output has it; undefined when nothing was. */
+/** Parses the answers from the tool's output; undefined if there are none. */
 function answersOf(output: unknown): (string | undefined)[] | undefined {
   const list = typeof output === 'object' && output !== null && 'answers' in output ? output.answers : undefined;
   if (!Array.isArray(list)) return undefined;

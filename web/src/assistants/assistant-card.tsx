@@ -9,7 +9,7 @@ import { projectsQuery } from '../frame/projects-api.ts';
 import { useText } from '../i18n.ts';
 import classes from './assistants.module.css';
 
-/** One assistant of the gallery: what it is for, and the way to begin with it. */
+/** One assistant of the gallery: its description and a button that starts a conversation. */
 export function AssistantCard({ assistant }: { assistant: Assistant }) {
   const t = useText();
   const { id, name, icon, description, canEdit } = assistant;
@@ -52,7 +52,7 @@ export function AssistantCard({ assistant }: { assistant: Assistant }) {
   );
 }
 
-/** Who made it, for whom, and what the reader lacks. */
+/** The assistant's author and audience, and missing tools and files. */
 function useFacts({ ownerId, ownerName, audience, projectId, missing }: Assistant): string[] {
   const t = useText();
   const { user } = useWorkbench();

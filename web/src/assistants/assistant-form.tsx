@@ -45,7 +45,7 @@ type Props = {
 export function AssistantForm({ assistant, onDirty, onValues }: Props) {
   const t = useText();
   const { user } = useWorkbench();
-  // What somebody else saves meanwhile is not taken for a change of this form.
+  // Changes that other people save meanwhile don't make this form dirty.
   const [stored, setStored] = useState(() => (assistant ? assistantValues(assistant) : undefined));
   const save = useSave(assistant, stored);
   const { form, formProps, isBusy, failure } = useApiForm<AssistantValues>({

@@ -13,7 +13,7 @@ import { VersionsDialog } from './versions-dialog.tsx';
 
 type Props = { assistant: Assistant; isDirty: boolean; onRestored: (assistant: Assistant) => void };
 
-/** What else can be done with an assistant: its versions, and deleting it. */
+/** Menu of an assistant: opens its versions, deletes it. */
 export function AssistantMenu({ assistant, isDirty, onRestored }: Props) {
   const t = useText();
   const queries = useQueryClient();

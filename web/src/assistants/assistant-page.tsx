@@ -68,7 +68,7 @@ function Loaded({ assistant }: { assistant: Assistant }) {
   const t = useText();
   const { id, name, canEdit, ownerName, missing } = assistant;
   const [isDirty, setDirty] = useState(false);
-  // A restored version is loaded into a new form; what others save meanwhile is not.
+  // A restored version is loaded into a new form; changes by others are not.
   const [loaded, setLoaded] = useState(assistant);
   const start = (
     <div className={classes.actions}>
@@ -98,7 +98,7 @@ function Loaded({ assistant }: { assistant: Assistant }) {
   );
 }
 
-/** What a reader who may not change it sees of an assistant. */
+/** Read-only view of an assistant. */
 function AssistantView({ assistant }: { assistant: Assistant }) {
   const t = useText();
   const { name, icon, description, instructions, starters } = assistant;

@@ -72,7 +72,7 @@ function Conversation({ chatId }: { chatId: string }) {
   );
 }
 
-/** What one sees before the first message: as in a new conversation, its starters fill the field. */
+/** Content before the first message: as in a new conversation, the starters fill the field. */
 function Start({ chatId, values }: { chatId: string; values: AssistantValues }) {
   const t = useText();
   const { drafts } = useWorkbench();

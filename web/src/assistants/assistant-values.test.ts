@@ -27,7 +27,7 @@ const stored: Assistant = {
   updatedAt: '2026-01-01T00:00:00.000Z',
 };
 
-test('an assistant that nobody changed sends nothing', () => {
+test('sends nothing for an unchanged assistant', () => {
   const values = assistantValues(stored);
   assert.deepEqual(assistantBody(values, assistantValues(stored)), {});
   assert.ok(Object.values(assistantFaults(values, t)).every((fault) => fault === null));

@@ -77,7 +77,7 @@ export function assistantFaults(values: AssistantValues, t: Translate): Record<s
 
 type Body = Omit<CallOptions<'PATCH /api/assistants'>['body'], 'id' | 'restoreVersion'>;
 
-/** What is sent for these values: all of a new assistant, else what is another than `stored`. */
+/** Request body for these values: all of a new assistant, otherwise the members that differ from `stored`. */
 export function assistantBody(values: AssistantValues, stored: AssistantValues | undefined): Body {
   const all = fullBody(values);
   if (!stored) return all;

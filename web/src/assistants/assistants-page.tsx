@@ -105,7 +105,7 @@ function Cards({ title, assistants }: { title: string; assistants: readonly Assi
   );
 }
 
-/** One's own stand together, whoever else may use them. */
+/** Groups the person's own assistants together, regardless of their audience. */
 function groupOf({ ownerId, audience }: Assistant, userId: string): Group {
   if (ownerId === userId || audience === 'me') return 'own';
   return audience;

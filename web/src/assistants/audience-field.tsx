@@ -14,11 +14,11 @@ type Props = {
   value: Shared;
   onChange: (value: Shared) => void;
   error?: ReactNode;
-  /** Whether the reader made it: nobody else may change who uses it. */
+  /** True for the author, the only one who can change the audience. */
   isOwn: boolean;
 };
 
-/** Who may use an assistant or a prompt. */
+/** Field for the audience of an assistant or a prompt. */
 export function AudienceField({ value, onChange, error, isOwn }: Props) {
   const t = useText();
   const { user } = useWorkbench();

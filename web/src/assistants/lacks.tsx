@@ -2,7 +2,7 @@ import type { Assistant } from '@homeport/contracts/assistants';
 import { Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 
-/** What the reader does not have of what the assistant names, and what happens instead. */
+/** Lists parts of the assistant that the reader can't use, and the substitutes. */
 export function Lacks({ missing }: { missing: Assistant['missing'] }) {
   const t = useText();
   if (!missing.model && missing.mcpServers === 0) return null;

@@ -17,7 +17,7 @@ import { previewDraft, type usePreview } from './use-preview.ts';
 
 type Props = { chatId: string; values: AssistantValues; preview: ReturnType<typeof usePreview> };
 
-/** Where a message to the assistant is written. */
+/** Composer for messages to the previewed assistant. */
 export function PreviewComposer({ chatId, values, preview }: Props) {
   const t = useText();
   const isOnline = useIsOnline();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameOf, readPromptFile, writePromptFile } from './prompt-file.ts';
 
-test('what is exported is imported as it was', () => {
+test('imports exported prompts unchanged', () => {
   const prompts = [
     { name: 'weekly-report', title: 'Weekly report', text: 'Write about {{topic}}.\n' },
     { name: 'b', title: 'B', text: ' x ' },
@@ -15,7 +15,7 @@ test('lists of other products are read by their own names', () => {
   assert.deepEqual(file?.prompts, [{ name: 'fix-grammar', title: 'Fix grammar', text: 'Fix: ' }]);
 });
 
-test('what cannot be taken is reported with its reason, and the rest is taken', () => {
+test('reports invalid prompts with the reason and imports the others', () => {
   const file = readPromptFile(
     JSON.stringify({
       prompts: [
@@ -40,7 +40,7 @@ test('what cannot be taken is reported with its reason, and the rest is taken', 
   ]);
 });
 
-test('a file that is no list of prompts is none', () => {
+test('rejects a file that is not a list of prompts', () => {
   for (const content of ['', '{', '"x"', '{}', '{"prompts": 3}', 'null', JSON.stringify(Array(1001).fill({}))]) {
     assert.equal(readPromptFile(content), undefined, content.slice(0, 40));
   }

@@ -16,7 +16,7 @@ export function writePromptFile(prompts: readonly FilePrompt[]): string {
   return `${JSON.stringify({ format: 'homeport-prompts', version: 1, prompts: listed }, null, 2)}\n`;
 }
 
-/** What of a file can be imported, and what cannot; undefined when it is no list of prompts at all. */
+/** Parses a file of prompts into valid and invalid ones; undefined if it is not a list of prompts. */
 export function readPromptFile(content: string): PromptFile | undefined {
   const list = listIn(content);
   if (!list || list.length > mostRead) return undefined;

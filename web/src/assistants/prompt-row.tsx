@@ -12,7 +12,7 @@ import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import classes from './prompts.module.css';
 
-/** One prompt of the list: what it is called, how it begins, who may use it. */
+/** One prompt of the list: its name, its beginning and its audience. */
 export function PromptRow({ prompt, onEdit }: { prompt: Prompt; onEdit: () => void }) {
   const t = useText();
   const queries = useQueryClient();

@@ -14,7 +14,7 @@ type Props = {
   errors: Record<string, ReactNode>;
 };
 
-/** What a conversation with the assistant can begin with. */
+/** Field for the assistant's conversation starters. */
 export function StartersField({ value, onChange, errors }: Props) {
   const t = useText();
   const box = useRef<HTMLFieldSetElement>(null);

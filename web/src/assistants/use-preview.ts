@@ -20,8 +20,8 @@ import { previewDecision, previewTold } from './preview-chat.ts';
 export const previewDraft = (chatId: string) => `preview:${chatId}`;
 
 /**
- * A temporary conversation that is made with its first message and deleted when one leaves. Before each answer it is
- * told what the form says then.
+ * A temporary conversation that is created with its first message and deleted on leaving. Before each answer, it gets
+ * the current values of the form.
  */
 export function usePreview(chatId: string, values: AssistantValues) {
   const t = useText();
@@ -43,7 +43,7 @@ export function usePreview(chatId: string, values: AssistantValues) {
       drafts.replace(previewDraft(chatId), '');
       if (told.current === undefined) return;
       const stopped = store.getView().response ? store.stop() : Promise.resolve();
-      // What cannot be deleted now is gone after a day.
+      // If the deletion fails, the server deletes the temporary conversation after a day.
       const remove = () => call('DELETE /api/chats', { query: { id: chatId } }).catch(() => {});
       void stopped.catch(() => {}).then(remove);
       forget(chatId);
@@ -51,7 +51,7 @@ export function usePreview(chatId: string, values: AssistantValues) {
     [chatId, drafts, forget, store],
   );
   const decide = () => previewDecision(latest.current, enabledModels(data?.providers ?? []));
-  /** False when the server could not be told. */
+  /** Stores the form's values in the conversation. False if that failed. */
   const tell = async (): Promise<boolean> => {
     const next = previewTold(latest.current);
     const text = JSON.stringify(next);

@@ -8,13 +8,13 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { type FilePrompt, readPromptFile, writePromptFile } from './prompt-file.ts';
 
-/** What became of a file: how many prompts were taken, and why others were not. */
+/** Result of an import: the number of imported prompts, and rejected ones with the reason. */
 export type ImportReport = { taken: number; refused: { label: string; text: string }[]; isNoList: boolean };
 
 /** Bytes of a file that holds more than anybody's prompts. */
 const fileMax = 32 * 1024 * 1024;
 
-/** Prompts to a file and from one. What is imported is for oneself. */
+/** Exports prompts to a file and imports them from one, as private prompts. */
 export function usePromptTransfer() {
   const t = useText();
   const queries = useQueryClient();

@@ -34,7 +34,7 @@ test('the same content has no difference', () => {
   assert.deepEqual(changedFields(versionTexts(first, words), versionTexts({ ...first, version: 2 }, words)), []);
 });
 
-test('each changed field is told, texts word by word', () => {
+test('lists each changed field, texts word by word', () => {
   const second: AssistantVersion = {
     ...first,
     instructions: 'Be brief and strict.',

@@ -1,7 +1,7 @@
 import type { AssistantVersion } from '@homeport/contracts/assistants';
 import { type DiffRun, diffTexts } from '../text-diff.ts';
 
-/** What of an assistant a version keeps, in the order in which it is shown. */
+/** Fields of a version, in display order. */
 const versionFields = [
   'name',
   'description',

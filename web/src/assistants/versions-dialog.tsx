@@ -54,7 +54,7 @@ export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Prop
     }
   };
   const versions = data ?? [];
-  /** What a version is compared with; undefined where there is nothing. */
+  /** The version to compare with; undefined for the first one. */
   const other = (index: number) => (base === 'current' ? versions[0] : versions[index + 1]);
   const changes = (version: AssistantVersion, against: AssistantVersion) => {
     const [old, now] = base === 'current' ? [version, against] : [against, version];

@@ -14,7 +14,7 @@ const known: ListedModel = {
   sources: { displayName: 'provider', contextWindow: 'provider', abilities: 'registry' },
 };
 
-test('what is known of a model counts before what was typed, and an answer never exceeds the window', () => {
+test('prefers known sizes to entered ones and keeps the output within the window', () => {
   assert.deepEqual(modelBody('vendor/m-1', sizes, known), {
     displayName: 'M 1',
     contextWindow: 4_096,
@@ -25,7 +25,7 @@ test('what is known of a model counts before what was typed, and an answer never
   });
 });
 
-test('a model that nobody knows gets what was typed and a name of its id', () => {
+test('gives an unknown model the entered sizes and a name from its id', () => {
   assert.deepEqual(modelBody('vendor/m-1', sizes, undefined), {
     displayName: 'm-1',
     contextWindow: 128_000,

@@ -37,7 +37,7 @@ export async function addModels(
   return { added, failed };
 }
 
-/** What is known about a model takes precedence over the sizes typed for all. */
+/** Request body for a new model. Known facts take precedence over the sizes entered for all. */
 export function modelBody(id: string, sizes: ModelSizes, known: ListedModel | undefined) {
   const typed = sizesBody(sizes);
   const {

@@ -6,7 +6,7 @@ import { catalogueQuery, tiersQuery } from '../queries.ts';
 /** The person whose catalogue an administrator edits (community edition). */
 export type CatalogueOwner = { userId: string; name: string };
 
-/** Whose catalogue the components below work on; undefined: the signed-in user's own, or the shared one. */
+/** Owner of the catalogue for the components below; undefined: the signed-in user, or the shared catalogue. */
 export const CatalogueOwnerContext = createContext<CatalogueOwner | undefined>(undefined);
 
 export function useCatalogueOwner(): CatalogueOwner | undefined {
@@ -16,8 +16,8 @@ export function useCatalogueOwner(): CatalogueOwner | undefined {
 export type CatalogueApi = ReturnType<typeof catalogueApi>;
 
 /**
- * The calls for one catalogue. A change to any catalogue invalidates all cached ones, since the owner may be the
- * administrator.
+ * The calls for one catalogue. A change to any catalogue invalidates all cached ones, since an administrator can also
+ * edit their own catalogue by its owner's id.
  */
 export function useCatalogueApi(): CatalogueApi {
   return catalogueApi(useCatalogueOwner()?.userId);

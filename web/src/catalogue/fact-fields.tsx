@@ -19,7 +19,7 @@ type Props = {
   form: Pick<UseFormReturnType<FactValues>, 'getInputProps' | 'errors'>;
 };
 
-/** What a model can do and costs, with who said so; what is changed here is the person's own. */
+/** Fields for a model's abilities and prices, with their source; a changed value gets the source `person`. */
 export function FactFields({ model, form }: Props) {
   const t = useText();
   const number = {

@@ -23,7 +23,7 @@ import { useProviderTest } from './use-provider-test.ts';
 type Props = {
   provider: Provider;
   tiers: readonly ModelTier[];
-  /** What a test has just found; without it, the provider is asked. */
+  /** Models from a test just made; without them, the component asks the provider. */
   found?: readonly ListedModel[] | undefined;
   submitLabel: (count: number) => string;
   onAdded: (models: readonly Model[]) => void;
@@ -62,7 +62,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       if (failed.length === 0) onAdded(added);
     },
   });
-  // Nobody types what is known; a size that was refused stays in sight.
+  // The size fields are hidden for known sizes, and stay visible for rejected ones.
   const asksSizes = chosen.some((id) => !areSizesKnown(known.get(id))) || Object.keys(form.errors).length > 0;
   const isDirty = chosen.length > 0;
   useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);

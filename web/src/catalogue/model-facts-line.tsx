@@ -4,7 +4,7 @@ import { i18n, type Translate, useText } from '../i18n.ts';
 import classes from './model-chooser.module.css';
 import { priceText, shortCount } from './model-facts.ts';
 
-/** What is known about a model, briefly: its window, its abilities, and the price of a million tokens. */
+/** One line of facts on a model: context window, abilities and prices per million tokens. */
 export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
   const t = useText();
   const { abilities, prices, endOfLife, sources } = facts;

@@ -21,7 +21,7 @@ const model: Model = {
   sources: { contextWindow: 'provider', abilities: 'registry', prices: 'registry' },
 };
 
-test('only what a person changed is sent: the rest stays whoever’s word it was', () => {
+test('sends only changed fields, so that others keep their source', () => {
   const values = modelFormValues(model);
   assert.deepEqual(modelPatch(model, values), { id: 'm' });
   assert.deepEqual(modelPatch(model, { ...values, tier: '3', displayName: ' GPT X ' }), { id: 'm', tier: 3 });

@@ -4,7 +4,7 @@ import type { CallOptions } from '../api.ts';
 import type { Translate } from '../i18n.ts';
 import { type ModelValues, modelValues, sizesBody } from './model-values.ts';
 
-/** Abilities that can be switched, and prices in US dollars for a million tokens; '' while nobody knows them. */
+/** Abilities that can be switched, and prices in US dollars per million tokens; '' if unknown. */
 export type FactValues = {
   abilities: Omit<Model['abilities'], 'reasoning'>;
   prices: { input: number | string; output: number | string };
@@ -34,7 +34,7 @@ export function factFaults({ prices }: Pick<FactValues, 'prices'>, t: Translate)
   );
 }
 
-/** What a person changed. The rest is left out: what is sent becomes their word, and no refresh changes it. */
+/** Changed fields only: every sent field gets the source `person`, which a refresh never overwrites. */
 export function modelPatch(model: Model, values: FormValues): Patch {
   const before = modelFormValues(model);
   const names = { displayName: values.displayName.trim(), providerModelId: values.providerModelId.trim() };

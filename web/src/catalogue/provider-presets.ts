@@ -5,9 +5,9 @@ export type ProviderPreset = {
   name: string;
   kind: ProviderKind;
   baseUrl: string;
-  /** Where keys are made. */
+  /** Page on which keys are created. */
   keys?: string;
-  /** How keys of this provider begin, where nobody else's do. */
+  /** Key prefixes that only this provider uses. */
   prefixes?: readonly string[];
   /** On the person's own machine or network. */
   isLocal?: boolean;
@@ -108,7 +108,7 @@ export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
   { key: 'other', name: '', kind: 'openai', baseUrl: '' },
 ];
 
-/** What a preset puts into a field: it never overwrites what the person typed. */
+/** Value that a preset puts into a field; it never overwrites an edited value. */
 export function presetValue(field: 'name' | 'baseUrl', preset: ProviderPreset, present: string): string {
   const isOwn = present !== '' && providerPresets.every((each) => each[field] !== present);
   return isOwn ? present : preset[field];

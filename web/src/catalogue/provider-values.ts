@@ -88,12 +88,12 @@ export function originLeft(
   return origin === undefined || next === undefined || next === origin ? undefined : origin;
 }
 
-/** Rows that will be sent with the next save although nobody changed them. */
+/** Marks unchanged rows so that the next save sends them again. */
 export function renewed(rows: readonly HeaderRow[]): HeaderRow[] {
   return rows.map((row) => ({ ...row, key: `${row.key}-renewed` }));
 }
 
-/** What to test; undefined if stored credentials would have to be sent to an address that they are not for. */
+/** Request body of a test; undefined if it needed stored credentials for a different origin. */
 export function providerTestBody(
   values: ProviderValues,
   provider: Provider | undefined,

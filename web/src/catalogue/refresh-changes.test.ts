@@ -35,7 +35,7 @@ const listed = (fields: Partial<ListedModel>): ListedModel => ({
 });
 const bodies = (one: Model, fresh: ListedModel) => refreshChanges([one], [fresh]).map(({ body }) => body);
 
-test('what differs is a change, with who says so', () => {
+test('lists each difference with its source', () => {
   const fresh = listed({
     displayName: 'New',
     contextWindow: 200,
@@ -77,7 +77,7 @@ test('a smaller window shortens the longest answer as well', () => {
   ]);
 });
 
-test('the order of members is no change, and what is no longer listed is told', () => {
+test('ignores the order of members and reports models that are no longer listed', () => {
   const { images, ...rest } = abilities;
   const sources = { abilities: 'registry' } as const;
   assert.deepEqual(bodies(model({}), listed({ abilities: { ...rest, images }, sources })), []);

@@ -2,7 +2,7 @@ import type { Model } from '@homeport/contracts/catalogue';
 import { limits } from '@homeport/contracts/limits';
 import type { FactName, FactSource, ListedModel } from '@homeport/contracts/model-facts';
 
-/** What a fresh list says otherwise about a stored model. What a person entered is theirs: it is left alone. */
+/** Differences between a stored model and a fresh list. Values that a person entered are never changed. */
 export type ModelChange = {
   model: Model;
   fields: { name: FactName; source: FactSource; before: unknown; after: unknown }[];
@@ -32,7 +32,7 @@ function changeOf(model: Model, fresh: ListedModel): ModelChange {
   for (const name of names) {
     const source = fresh.sources[name];
     const stored = model.sources[name];
-    // No source means a person's word, as for models from before facts were known.
+    // No source means that a person entered the value.
     if (source === undefined || stored === undefined || stored === 'person') continue;
     const after = freshValue(name, model, fresh);
     if (after === undefined || JSON.stringify(sorted(after)) === JSON.stringify(sorted(model[name]))) continue;
@@ -41,7 +41,7 @@ function changeOf(model: Model, fresh: ListedModel): ModelChange {
     change.body.sources[name] = source;
   }
   const { contextWindow = model.contextWindow, maxOutputTokens = model.maxOutputTokens } = change.body;
-  // A smaller window leaves room for a shorter answer only, whoever said how long it may be.
+  // The output limit can't exceed a smaller window, regardless of its source.
   if (maxOutputTokens > contextWindow) {
     change.body.maxOutputTokens = contextWindow;
     change.body.sources.maxOutputTokens ??= model.sources.maxOutputTokens;

@@ -3,7 +3,7 @@ import type { Model } from '@homeport/contracts/catalogue';
 import type { FactName } from '@homeport/contracts/model-facts';
 import type { Translate } from '../i18n.ts';
 
-/** Who said so: the provider's list, the registry, or a person. */
+/** Text for the source of a fact: the provider's list, the registry, or a person. */
 export function sourceText(model: Model, name: FactName, t: Translate): string {
   return t(`facts.source.${model.sources[name] ?? 'unknown'}`);
 }

@@ -4,7 +4,7 @@ import type { ConversationView } from '../conversation/conversation-view.ts';
 import { useText } from '../i18n.ts';
 import { isOpenQuestion } from './waiting-parts.ts';
 
-/** Says once that an answer begins and how it ended. The thread itself is silent: nobody wants every word read out. */
+/** Live region that announces the beginning and the end of an answer. The thread itself is not a live region. */
 export function Announcer({ view }: { view: ConversationView }) {
   const t = useText();
   const [text, setText] = useState('');

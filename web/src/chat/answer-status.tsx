@@ -86,7 +86,7 @@ function isBudgetNotice(data: unknown): boolean {
   return typeof data === 'object' && data !== null && Reflect.get(data, 'code') === 'turn_budget';
 }
 
-/** The page on which somebody can mend a failure of this kind. */
+/** The page on which a failure of this kind can be fixed. */
 function helpFor(
   code: string,
 ): { to: '/settings/providers' | '/settings/models' | '/settings/tools'; text: TextId } | undefined {

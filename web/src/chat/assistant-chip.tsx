@@ -14,7 +14,7 @@ type Props = {
   isDisabled: boolean;
 };
 
-/** Who answers next, what its reader lacks of it, and the way to do without. */
+/** The assistant of the next answer, its missing parts, and a button that removes it. */
 export function AssistantChip({ assistant, onRemove, isDisabled }: Props) {
   const t = useText();
   const missing = useMissing(assistant);

@@ -23,7 +23,7 @@ type Props = MenuPlace & {
   onServers: (ids: string[] | null) => void;
 };
 
-/** What can be given to a message: files, and the servers whose tools its answer may use. */
+/** Menu of the composer: attaches files and chooses the MCP servers for the next answer. */
 export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverIds, onServers, ...place }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());

@@ -46,12 +46,12 @@ import { useSuggestions } from './use-suggestions.ts';
 
 type Props = {
   store: ConversationStore;
-  /** What it needs of the conversation; an answer that streams in changes none of it. */
+  /** The parts of the conversation view that a streaming answer doesn't change. */
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
   /** The model's plan, while it is being worked on. */
   plan?: readonly PlanItem[] | undefined;
-  /** What the next message adds to; the same object until it changes. */
+  /** The context so far; the same object until it changes. */
   usedContext?: UsedContext;
   isRunning: boolean;
   isStopping: boolean;
@@ -69,8 +69,8 @@ const PromptDialog = lazyPart(async () => (await import('../mcp/prompt-dialog.ts
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
 /**
- * Where a message is written. While one is being saved, or its fate is unknown, the field is closed
- * (control-plane-api.md "Saved-message acknowledgement" 5).
+ * Message composer. Disabled while a message is being saved or its outcome is unknown (control-plane-api.md
+ * "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
   const { store, chat, inputs, plan, usedContext, isRunning, isStopping, submission, choices, draftName, newChat } =

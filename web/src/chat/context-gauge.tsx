@@ -75,7 +75,7 @@ export type UsedContext = {
   isStale: boolean;
 };
 
-/** What the last answer after the context's beginning read and wrote. */
+/** Tokens of the last answer in the current context, input and output. */
 export function usedContext({ messages, summaries, chat }: ConversationView): UsedContext {
   const startId = chat?.contextStartMessageId;
   const start = startId ? messages.findIndex((message) => message.id === startId) : -1;

@@ -26,7 +26,7 @@ type Props = MenuPlace & {
   isDisabled: boolean;
 };
 
-/** What the gauge stands for in numbers, and the way to an empty context. */
+/** The gauge's figures, and a button that starts a fresh context. */
 export function ContextMenu({ label, store, used, answerId, contextWindow, isDisabled, ...place }: Props) {
   const t = useText();
   const navigate = useNavigate();

@@ -215,7 +215,7 @@ function useListNews(store: ConversationStore): string | undefined {
   return listed?.title;
 }
 
-/** Leaving is not stopping; somebody who leaves for the first time may not know. */
+/** Explains once, on leaving during an answer, that leaving doesn't stop it. */
 function useLeaveNote(store: ConversationStore): void {
   const t = useText();
   useEffect(
@@ -230,7 +230,7 @@ function useLeaveNote(store: ConversationStore): void {
 
 let isNoteShown = false;
 
-/** What is on the screen of a visible page has been seen. */
+/** Marks the conversation as seen while the page is visible. */
 function useSeen(view: ConversationView): void {
   const { seen } = useWorkbench();
   const { chat } = view;

@@ -8,7 +8,7 @@ const EffortPicker = lazyPart(async () => (await import('./effort-picker.tsx')).
 
 type Props = { chat: Chat | undefined; answering: AnsweringModel; effort: EffortState; isDisabled: boolean };
 
-/** The effort of the next answer: of a model that reasons, and where somebody has set one or asks for it. */
+/** Reasoning effort of the next answer; shown for reasoning models if an effort is set or requested. */
 export function EffortChoice({ chat, answering, effort, isDisabled }: Props) {
   const { model, parameters } = answering;
   const set = [chat?.parameters, parameters, model?.parameters];

@@ -10,9 +10,9 @@ import type { EffortState } from './use-effort.ts';
 
 type Props = {
   effort: EffortState;
-  /** Those that the model takes. */
+  /** Efforts that the model supports. */
   offered: readonly Effort[];
-  /** What counts while nothing is chosen. */
+  /** The effort in force while none is chosen. */
   inherited: Effort | undefined;
   isDisabled: boolean;
 };

@@ -87,7 +87,7 @@ function Versions({ message, isRunning }: { message: Message; isRunning: boolean
   );
 }
 
-/** Who answered, what it cost, when it was written. */
+/** Model, tokens, cost and time of an answer. */
 function UsageLine({ message }: { message: Message }) {
   const t = useText();
   const { modelName } = useThreadActions();

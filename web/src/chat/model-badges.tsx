@@ -3,7 +3,7 @@ import { isSmallForTools, priceText, shortCount } from '../catalogue/model-facts
 import { i18n, useText } from '../i18n.ts';
 import classes from './model-menu.module.css';
 
-/** A model in small words: whose it is, how much it reads, what it can do, and the price of a million tokens. */
+/** Badges of a model: provider, context window, abilities and prices per million tokens. */
 export function ModelBadges({ model, providerName }: { model: Model; providerName: string }) {
   const t = useText();
   const { abilities, contextWindow, prices, sources } = model;

@@ -20,7 +20,7 @@ import classes from './model-menu.module.css';
 type Catalogue = { providers: Provider[]; modelTiers: ModelTier[]; canEdit: boolean };
 type Props = MenuPlace & {
   catalogue: Catalogue;
-  /** The model that answers where nobody chooses one. */
+  /** The default model. */
   standard: Model | undefined;
   /** Undefined while the default is followed. */
   chosenId: string | undefined;
@@ -217,10 +217,7 @@ type Shown = {
   text: string;
 };
 
-/**
- * What can be chosen, as the search leaves it: the default, marked models, those used last, then the tiers in their
- * order.
- */
+/** Filtered choices: the default, favorite models, recently used ones, then the tiers in their order. */
 function useChoices({ catalogue, standard, shelves, chosenId, text }: Shown) {
   const t = useText();
   const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };

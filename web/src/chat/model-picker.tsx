@@ -19,7 +19,7 @@ type Props = {
   isDisabled: boolean;
 };
 
-/** Who answers next, and the way to another: the default, or a model for this conversation or for one turn. */
+/** Shows and changes the model of the next answer: the default, or one for this conversation or for one turn. */
 export function ModelPicker({ chat, answering, onChange, isDisabled }: Props) {
   const t = useText();
   const [keeps, setKeeps] = useState(true);

@@ -24,8 +24,8 @@ const StartAssistants = lazyPart(async () => (await import('./start-assistants.t
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 
 /**
- * `/`: a conversation that does not exist yet. Its id is chosen here and stands in the receipt, so that an interrupted
- * first message is found again and makes the same conversation when it is retried.
+ * `/`: a conversation that does not exist yet. Its id is generated here and stored in the receipt, so that a retry of an
+ * interrupted first message creates the same conversation.
  */
 export function NewConversationPage() {
   const { project, temporary } = useSearch({ from: '/signed-in/' });

@@ -36,7 +36,7 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   return groups;
 }
 
-/** The same as long as a group begins with the same part: what is typed into it stays when others before it are folded. */
+/** React key of a group, from its first part: typed input survives when earlier parts are folded. */
 export function groupKey(group: PartGroup): string {
   return group.kind === 'part' ? `${group.index}` : `steps ${group.indexes[0]}`;
 }
@@ -54,7 +54,7 @@ function isStep(part: MessagePart): boolean {
   return part.type === 'reasoning';
 }
 
-/** What a server asks while its tool runs stands beside the tool's own row. */
+/** Call id of a running tool whose MCP server asks a question; it is shown beside the tool's row. */
 function callThatAsks(part: MessagePart): string | undefined {
   const asked = questionsIn(part);
   return asked?.from === undefined ? asked?.toolCallId : undefined;

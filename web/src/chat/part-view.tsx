@@ -99,7 +99,7 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
   );
 }
 
-/** Pictures that came with the message itself. Any other address is somebody's server, and is never asked by itself. */
+/** Images inside the message itself. Any other URL points to a third-party server and is never loaded automatically. */
 const ownPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
 
 export function FileView({ part }: { part: FilePart }) {
@@ -118,7 +118,7 @@ export function FileView({ part }: { part: FilePart }) {
       {name}
     </>
   );
-  // What came with the message itself can be kept; no other address is ever asked.
+  // Data URLs can be downloaded; other URLs are never requested.
   if (!part.url.startsWith('data:')) return <span className={classes.file}>{content}</span>;
   return (
     <a href={part.url} download={name} className={classes.file}>
@@ -127,7 +127,7 @@ export function FileView({ part }: { part: FilePart }) {
   );
 }
 
-/** Where an answer found something; the SDK's source parts are not among those the service writes itself. */
+/** Source of an answer, in the AI SDK's format. */
 function Source({ part }: { part: { type: string } }) {
   if (part.type !== 'source-url' || !('url' in part) || typeof part.url !== 'string') return null;
   const link = safeLink(part.url);
@@ -141,7 +141,7 @@ function Source({ part }: { part: { type: string } }) {
   );
 }
 
-/** What the service has to say in between; of tools that are no longer trusted it also says where to look. */
+/** Notice of the service between parts; for tools that are no longer trusted with a link to the settings. */
 function Notice({ data }: { data: unknown }) {
   const t = useText();
   const isOfTools = typeof data === 'object' && data !== null && 'code' in data && String(data.code).startsWith('mcp');

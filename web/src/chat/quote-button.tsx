@@ -53,7 +53,7 @@ export function QuoteButton({ thread }: { thread: RefObject<HTMLElement | null> 
   );
 }
 
-/** What is selected inside of one message, with the place above it, relative to the thread. */
+/** Selected text inside one message, and the button's position above it, relative to the thread. */
 function selectionIn(thread: HTMLElement | null): Selected | undefined {
   const selection = document.getSelection();
   if (!thread || !selection || selection.isCollapsed || selection.rangeCount === 0) return undefined;

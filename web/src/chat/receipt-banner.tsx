@@ -10,7 +10,7 @@ import classes from './composer.module.css';
 type Props = { pending: ReceiptState; onRetry: () => void; onDiscard: () => void };
 
 /**
- * A submission whose fate is unknown, or that conflicts: what happened, and the only ways on (control-plane-api.md
+ * Banner for a submission with an unknown outcome or a conflict, with its only actions (control-plane-api.md
  * "Saved-message acknowledgement" 5).
  */
 export function ReceiptBanner({ pending, onRetry, onDiscard }: Props) {

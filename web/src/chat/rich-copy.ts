@@ -1,6 +1,6 @@
 import { copyText } from '../clipboard.ts';
 
-/** What belongs to the page and not to the text. */
+/** Elements that belong to the page and not to the text. */
 const controls = 'button, figcaption, svg, .visually-hidden, .katex-html, [hidden]';
 
 /**

@@ -1,4 +1,4 @@
-/** Where a scroll container stands, in CSS pixels. */
+/** Scroll position of a container, in CSS pixels. */
 export type ScrollPosition = { scrollTop: number; scrollHeight: number; clientHeight: number };
 export type PinState = { isPinned: boolean; showsJump: boolean };
 
@@ -25,7 +25,7 @@ export class ScrollPin {
     return canMove ? this.#set(false, this.#jump(distance(position), false)) : this.#state;
   }
 
-  /** A scroll event, whoever caused it. */
+  /** Handles a scroll event of the person or of the page. */
   scroll(position: ScrollPosition): PinState {
     const left = distance(position);
     const grew = position.scrollHeight !== this.#lastHeight;
@@ -44,7 +44,7 @@ export class ScrollPin {
     return this.#state.isPinned;
   }
 
-  /** Our own scrolling led here; its scroll event need not be told. */
+  /** Records a programmatic scroll; its scroll event doesn't have to be passed to `scroll`. */
   reached(scrollTop: number): void {
     this.#lastTop = scrollTop;
   }

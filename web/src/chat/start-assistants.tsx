@@ -10,7 +10,7 @@ import classes from './start-assistants.module.css';
 
 const shownMax = 6;
 
-/** What a new conversation can begin with: the starters of its assistant, or an assistant. */
+/** Suggestions for a new conversation: the starters of its assistant, or assistants. */
 export function StartAssistants({ assistantId, draftName }: { assistantId: string | undefined; draftName: string }) {
   return (
     <div className={classes.start}>

@@ -46,7 +46,7 @@ type Props = {
   onDismiss: () => void;
 };
 
-/** What the sign in the message field offers. The keys reach it from the field, which keeps the focus. */
+/** Suggestions for the trigger character in the message field. The field keeps the focus and forwards the keys. */
 export function SuggestionMenu({ trigger, list, canCompact, projectId, onActive, onChoose, onDismiss }: Props) {
   const t = useText();
   const queries = useQueryClient();
@@ -67,7 +67,7 @@ export function SuggestionMenu({ trigger, list, canCompact, projectId, onActive,
   const choose = (suggestion: Suggestion) => {
     onChoose(suggestion);
     if (suggestion.kind !== 'prompt') return;
-    // What was used last comes first; that it is not told costs nothing.
+    // Only the order of the list depends on this request, so its failure is ignored.
     call('POST /api/prompts/used', { body: { id: suggestion.prompt.id } }).then(
       () => queries.invalidateQueries({ queryKey: ['prompts'] }),
       () => {},
@@ -202,7 +202,7 @@ function useMatches(
   return { suggestions: [...prompts, ...skills, ...ofServers, ...commands], isLoaded: promptSearch.isLoaded };
 }
 
-/** The first page; where that is not all, what the server finds as well. */
+/** The first page and, if there are more, the server's search results. */
 function useSearched<T>(query: string, options: (q: string) => Search<T>, isOn: boolean) {
   const first = useQuery({ ...options(''), enabled: isOn });
   const isSearch = isOn && query !== '' && first.data?.isAll === false;

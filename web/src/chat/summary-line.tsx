@@ -23,8 +23,7 @@ type Props = {
 };
 
 /**
- * Where the summary of everything above stands in the thread: opens its text, which can be changed, made again and
- * undone.
+ * Line in the thread for the summary of everything above; opens its text, which can be edited, regenerated and undone.
  */
 export function SummaryLine({ store, summary, isNewest, isRunning }: Props) {
   const t = useText();

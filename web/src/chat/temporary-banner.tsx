@@ -17,7 +17,7 @@ import classes from './temporary-banner.module.css';
 
 const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialog.tsx')).ConfirmDialog);
 
-/** What a temporary conversation is, and the two ways out of it. */
+/** Explains a temporary conversation, with buttons to keep or to delete it. */
 export function TemporaryBanner({ store, chat }: { store: ConversationStore; chat: Chat }) {
   const t = useText();
   const navigate = useNavigate();

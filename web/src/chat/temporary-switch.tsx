@@ -9,7 +9,7 @@ import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import classes from './conversation-page.module.css';
 
-/** Whether a new conversation is to be temporary. What is written already moves with the choice. */
+/** Switch that makes a new conversation temporary. The draft moves with the choice. */
 export function TemporarySwitch({ chatId, newChat }: { chatId: string; newChat: NewChat }) {
   const t = useText();
   const navigate = useNavigate();

@@ -70,7 +70,7 @@ export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive
   );
 }
 
-/** Open as long as there is something to watch, unless somebody says otherwise. */
+/** Open while the call has something to watch, unless the person opened or closed it. */
 function useOpenWhile(isWatched: boolean): [boolean, (isOpen: boolean) => void] {
   const [isOpen, setOpen] = useState(isWatched);
   useEffect(() => setOpen(isWatched), [isWatched]);

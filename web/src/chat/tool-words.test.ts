@@ -41,7 +41,7 @@ test('a command in the background that is looked at while it runs has not failed
   assert.equal(wordsOf('Started in the background.').isFailed, false);
 });
 
-test('the row of a published file says that it is published, and which file', () => {
+test('names the published file in its row', () => {
   const titleOf = (state: DynamicToolPart['state'], isLive: boolean) => {
     const input = { path: 'reports/result.txt' };
     const part: DynamicToolPart = {

@@ -4,10 +4,10 @@ import type { TextId, Translate } from '../i18n.ts';
 import { toolTitle } from '../mcp/tool-title.ts';
 import { textOf } from '../workspace/tool-output.ts';
 
-/** What the line of a tool call says. */
+/** Texts of a tool call's row. */
 export type ToolWords = {
   title: string;
-  /** What the call is about, where the title does not say it: a command, a search. */
+  /** Subject of the call if the title doesn't contain it: a command, a search. */
   subject: string | undefined;
   /** How it went, where the title does not say it. */
   state: string | undefined;
@@ -30,7 +30,7 @@ const ownTools = {
   delegate: 'tool.own.delegate',
 } as const satisfies Record<WorkspaceTool, TextId>;
 
-/** The argument that stands beside the title. */
+/** The argument beside the title, by tool. */
 const subjects: Readonly<Record<string, string>> = {
   bash: 'command',
   search_files: 'pattern',
@@ -57,7 +57,7 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
     const { server, tool } = toolTitle(toolName);
     const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
     const isSaying = part.preliminary === true && isRunning;
-    // What the server says while the call runs.
+    // Progress text of the server while the call runs.
     const subject = isSaying && typeof part.output === 'string' ? part.output : undefined;
     return { ...common, title, subject, state: t(isSaying ? 'tool.running' : stateText[state]) };
   }

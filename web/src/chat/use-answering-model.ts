@@ -5,7 +5,7 @@ import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
 import type { ModelDecision } from '../conversation/submission.ts';
 import { catalogueQuery } from '../queries.ts';
 
-/** The model that answers next, why it is that one, and which one it is where nobody chooses. */
+/** The model of the next answer, the reason for it, and the default. */
 export function useAnsweringModel(
   decision: ModelDecision,
   chat: Chat | undefined,

@@ -19,7 +19,7 @@ export function useAssistantChoice(
   const stored = newChat ? (newChat.assistantId ?? null) : (chat?.assistantId ?? null);
   const id = chosen === undefined ? stored : chosen;
   const { data } = useQuery({ ...assistantQuery(id ?? ''), enabled: id !== null });
-  // What the server tells takes the place of what was chosen here.
+  // The stored choice replaces the local one.
   useEffect(() => setChosen(undefined), [stored]);
   const choose = async (assistantId: string | null) => {
     if (newChat) {

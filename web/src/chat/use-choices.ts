@@ -6,9 +6,9 @@ import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { inOrder } from '../in-order.ts';
 
-/** What a person chose for a conversation's next answers, on its way to the server. */
+/** A person's choices for the next answers of a conversation, and their pending saves. */
 export type Choices = {
-  /** True when the server has it; a failure is told. */
+  /** True once the server has stored them; shows a toast on failure. */
   save: (fields: Fields) => Promise<boolean>;
   /** While any is on its way: whether all of them arrive. A message sent before that would not know of them. */
   saving: () => Promise<boolean> | undefined;

@@ -29,7 +29,7 @@ type ThreadParts = {
   replaces: (messageId: string) => Promise<boolean>;
 };
 
-/** What can be done with the messages of a conversation. */
+/** Actions on the messages of a conversation. */
 export function useConversationActions({ store, choices, submit, replaces }: ThreadParts): ThreadActions {
   const t = useText();
   const { drafts } = useWorkbench();

@@ -48,7 +48,7 @@ export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
   };
 }
 
-/** Browsers call every pasted picture `image.png`: the time tells them apart. */
+/** Browsers name every pasted image `image.png`; the time makes the names distinct. */
 function named(file: File): File {
   if (!/^image\.\w+$/.test(file.name)) return file;
   const at = new Date();

@@ -1,7 +1,7 @@
 import type { Assistant } from '@homeport/contracts/assistants';
 import { useText } from '../i18n.ts';
 
-/** What the reader lacks of an assistant, in words; undefined when that is nothing. */
+/** Text that lists the parts of an assistant that the reader can't use; undefined if there are none. */
 export function useMissing(assistant: Assistant | null): string | undefined {
   const t = useText();
   if (!assistant) return undefined;

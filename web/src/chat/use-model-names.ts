@@ -5,7 +5,7 @@ import { catalogueQuery } from '../queries.ts';
 /** Ids of models here. Imported answers have their model's name instead. */
 const ownModel = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
-/** What a model is called; undefined for one that is gone. */
+/** Lookup of model names by id; undefined for a deleted model. */
 export function useModelNames(): (modelId: string) => string | undefined {
   const { data } = useQuery(catalogueQuery);
   const names = useMemo(

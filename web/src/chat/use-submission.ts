@@ -15,7 +15,7 @@ export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kin
 export type SubmissionState = {
   pending: ReceiptState | undefined;
   problem: SubmissionProblem | undefined;
-  /** The page gives way to another one: what would be written here is for that one. */
+  /** True while the page is being replaced by another one, which then owns the draft. */
   isLeaving: boolean;
   /** True when the server acknowledged. */
   submit: (receipt: Receipt) => Promise<boolean>;

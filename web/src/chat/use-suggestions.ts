@@ -2,7 +2,7 @@ import { type KeyboardEvent, type RefObject, useCallback, useRef, useState } fro
 import { stepPlaceholder } from '../conversation/placeholders.ts';
 import { findTrigger, type Trigger } from '../conversation/suggestions.ts';
 
-/** What the open list tells the field: whether it handles a key, and which option is the active one. */
+/** Key handler of the open list; true if it handled the key. */
 export type SuggestionList = { onKey: (event: KeyboardEvent) => boolean };
 export type ActiveOption = { listId: string; optionId: string };
 

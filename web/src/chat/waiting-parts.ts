@@ -2,7 +2,7 @@ import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
 import { questionsIn } from '@homeport/contracts/message-assembly';
 import { isUnanswered } from '../agent/unanswered.ts';
 
-/** What in a message waits for its person. */
+/** Parts of a message that wait for the person. */
 
 /** A call whose questions have no answers yet; with `array.some` and the like. */
 export function isOpenQuestion(part: MessagePart, _index: number, parts: readonly MessagePart[]): boolean {

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
-/** What the model was told with one answer; it changes no more once the answer is there. */
+/** Prompt context of one answer; immutable once the answer is complete. */
 export function contextQuery(chatId: string, messageId: string) {
   return queryOptions({
     queryKey: ['context', chatId, messageId],

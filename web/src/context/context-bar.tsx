@@ -4,7 +4,7 @@ import { i18n, useText } from '../i18n.ts';
 import classes from './context.module.css';
 import { type Share, sharesOf } from './context-shares.ts';
 
-/** What fills the model's window: a bar, and each part in words and numbers. */
+/** Usage of the context window: a bar, and each part in words and numbers. */
 export function ContextBar({ context }: { context: AnswerContext }) {
   const t = useText();
   const { total, window, counted, files } = context.tokens;

@@ -26,7 +26,7 @@ type Props = {
   isOver?: boolean;
 };
 
-/** What the model was told with one answer. */
+/** Panel with the prompt context of one answer. */
 export function ContextPanel({ store, messageId, onClose, isOver = false }: Props) {
   const t = useText();
   const isNarrow = useIsPanelOver();

@@ -17,7 +17,7 @@ const context = (change: Partial<Measured> = {}): Measured => ({
 const amounts = (change?: Partial<Measured>) =>
   Object.fromEntries(sharesOf(context(change)).map(({ kind, tokens }) => [kind, tokens]));
 
-test('the parts add up to the window; what was left out takes no room', () => {
+test('adds the parts up to the window, without omitted messages', () => {
   assert.deepEqual(amounts(), { instructions: 50, tools: 50, messages: 60, files: 40, answerRoom: 300, free: 500 });
 });
 

@@ -9,8 +9,8 @@ export type Share = { kind: ShareKind; tokens: number };
 type Measured = Pick<AnswerContext, 'instructions' | 'tools' | 'summary' | 'tokens'>;
 
 /**
- * What fills the window, in the order in which it is sent. The parts are estimates: they are made to add up to the
- * total, which the provider may have counted.
+ * Shares of the context window in sending order. The parts are estimates, scaled to add up to the total, which is the
+ * provider's count if there is one.
  */
 export function sharesOf({ instructions, tools, summary, tokens }: Measured): Share[] {
   const estimates = {
@@ -32,7 +32,7 @@ export function sharesOf({ instructions, tools, summary, tokens }: Measured): Sh
   return shares.filter((share) => share.tokens > 0);
 }
 
-/** How many messages were sent, stand in the summary, or were left out. */
+/** Numbers of messages that were sent, summarized and omitted. */
 export function countStates(messages: AnswerContext['messages']): Record<'sent' | 'summarized' | 'omitted', number> {
   const counts = { sent: 0, summarized: 0, omitted: 0 };
   for (const { state } of messages) counts[state] += 1;

@@ -2,7 +2,7 @@ import type { Parameters } from '@homeport/contracts/parameters';
 import { i18n, useText } from '../i18n.ts';
 import classes from './context.module.css';
 
-/** The parameters that were sent; what nobody set is not sent. */
+/** The parameters that were sent. */
 export function ParameterList({ parameters }: { parameters: Parameters }) {
   const t = useText();
   const { temperature, topP, maxOutputTokens, reasoningEffort, verbosity, stop, seed } = parameters;

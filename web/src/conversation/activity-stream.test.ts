@@ -22,7 +22,7 @@ class Page extends EventTarget {
   }
 }
 
-/** A window whose streams can be written to; `news` counts what it was told. */
+/** A window with writable streams; `news` counts the notifications. */
 function openWindow(locks: Pick<LockManager, 'request'> | undefined) {
   const page = new Page();
   const streams: ReadableStreamDefaultController<Uint8Array>[] = [];

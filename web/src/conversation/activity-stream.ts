@@ -11,20 +11,20 @@ type ActivityDeps = {
   /** Names the lock: one stream for all windows of an account in this browser. */
   name: string;
   page: Pick<Document, 'visibilityState' | 'addEventListener' | 'removeEventListener'>;
-  /** Hears `online`; the window in the browser. */
+  /** Target of the `online` event: the browser window. */
   network: EventTarget;
-  /** Something changed, or may have changed while nobody listened. */
+  /** Called after a change, and after each gap in which a change was possible. */
   onActivity: () => void;
 };
 
-/** Milliseconds in which what a page asked when it was opened is as new as the stream. */
+/** Milliseconds after page load during which the first queries are as fresh as the stream. */
 const freshFor = 3_000;
-/** Attempts before the first wait of `backoff` that is its longest: the lists are asked as often. */
+/** Attempts until `backoff` reaches its longest wait; the lists are refetched as often. */
 const fullLimit = 6;
 
 /**
- * Hears of conversations that change at other devices, while this page can be seen and no other window of this browser
- * listens: a browser opens only six connections to one server. Returns how to end it.
+ * Subscribes to activity on other devices while the page is visible. Only one window of the browser holds the stream,
+ * since browsers open only six connections to one server. Returns an unsubscribe function.
  */
 export function followActivity(deps: ActivityDeps): () => void {
   const openedAt = performance.now();

@@ -4,7 +4,7 @@ import { attachedOf, fileParts, parseAttached, storeAttached } from './attached-
 
 const file = { id: '0190', filename: 'a.txt', mediaType: 'text/plain', size: 3 };
 
-test('stored files come back; what is not one is left out', () => {
+test('restores stored files and skips invalid ones', () => {
   assert.deepEqual(parseAttached(storeAttached([file])), [file]);
   assert.equal(storeAttached([]), '');
   for (const stored of ['', 'no json', '{}', '[null, 3, {"id": 1}]']) assert.deepEqual(parseAttached(stored), []);

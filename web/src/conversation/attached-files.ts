@@ -12,7 +12,7 @@ export type AttachedFile = {
   place?: number;
   /** It was uploaded for this message and is nowhere else. */
   isNew?: boolean;
-  /** Where it is from, if not from a device. */
+  /** Origin, if not a device. */
   source?: string;
 };
 
@@ -24,7 +24,7 @@ export function filesName(chatId: string): string {
   return `${chatId}:files`;
 }
 
-/** Where the id of the conversation is kept that was made for the files of a first message. */
+/** Storage key of the conversation's id that was created for the files of a first message. */
 export function newChatName(draftName: string): string {
   return `${draftName}:chat`;
 }

@@ -5,7 +5,7 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { detail, playConversation, running } from '../../test/played-conversation.ts';
 
-test('what the store assembles equals what the AI SDK assembles, whatever the breaks', async (t) => {
+test('assembles the same message as the AI SDK, regardless of connection breaks', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const word = fc.string({ minLength: 1, maxLength: 6 });

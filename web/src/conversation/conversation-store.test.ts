@@ -26,7 +26,7 @@ test('shows the stored conversation, follows what runs, and reconciles at the en
   assert.equal(store.getView().messages.length, 2);
 });
 
-test('what is stored of a running answer stays on the page until as much of it has come', async (t) => {
+test('keeps the stored part of a running answer until the stream has caught up', async (t) => {
   const stored: Message = { ...user('a1'), role: 'assistant', parentId: 'u1', status: 'streaming' };
   stored.parts = [{ type: 'text', text: 'one two ', state: 'streaming' }];
   const reload = async () => {

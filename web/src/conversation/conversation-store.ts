@@ -12,11 +12,13 @@ export type ConversationDeps = StreamDeps & {
   stop: (chatId: string, assistantId: string) => Promise<unknown>;
   /** A response began or ended: lists that show this conversation are out of date. */
   onActivity: (chatId: string) => void;
-  /** Hears `online`; the window in the browser. */
+  /** Target of the `online` event: the browser window. */
   network: EventTarget | undefined;
 };
 
-/** Milliseconds between two pictures of an arriving answer: halves the work of one per frame, and nobody sees it. */
+/**
+ * Milliseconds between two views of a streaming answer: half the work of one per frame, without a visible difference.
+ */
 const publishEvery = 50;
 /** The same while more than `manyFrames` come between two of them: faster than anybody reads. */
 const publishFastEvery = 125;
@@ -58,10 +60,7 @@ export class ConversationStore {
 
   getView = (): ConversationView => this.#view;
 
-  /**
-   * The view, but new only when more than the words of the arriving answer changed; that message may be older than it
-   * is.
-   */
+  /** The view without updates for each piece of the streaming answer, whose message can be stale here. */
   getOutline = (): ConversationView => this.#outline;
 
   /** A message as it is now. */
@@ -69,7 +68,7 @@ export class ConversationStore {
     return this.#view.messages.findLast((message) => message.id === id);
   }
 
-  /** Loads the conversation anew and follows what runs in it. While it already follows, only waits are cut short. */
+  /** Reloads the conversation and follows its running response. If already following, only cuts waits short. */
   follow(): void {
     if (this.#run) {
       this.#hurry.dispatchEvent(new Event('online'));
@@ -148,7 +147,7 @@ export class ConversationStore {
     this.#change({ startFailure: { messageId, failure } });
   }
 
-  /** Stops the running response: shown at once, done when the server says so. */
+  /** Stops the running response: shown immediately, resolves when the server has confirmed. */
   async stop(): Promise<void> {
     const { response } = this.#view;
     if (!response) return;
@@ -308,7 +307,7 @@ export class ConversationStore {
       providerWait: undefined,
       isSummarizing: false,
     });
-    // Several that were sent now may have become messages together: the server knows.
+    // The server possibly merged several inputs into messages together, so ask it.
     return (
       messages.some((message) => message.id === next.messageId) && !inputs.some(({ state }) => state === 'steering')
     );

@@ -30,7 +30,7 @@ export class DraftBook {
     for (const listener of this.#listeners) listener(name);
   }
 
-  /** `listener` hears the name of a draft that was replaced here or changed in another tab. */
+  /** `listener` gets the name of each draft that was replaced here or changed in another tab. */
   subscribe(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

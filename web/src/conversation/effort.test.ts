@@ -12,7 +12,7 @@ test('each conversation keeps its own effort, until the default is chosen again'
   assert.equal(withEffort(withEffort('', 'a', 'max'), 'a', undefined), '');
 });
 
-test('what is kept is bounded, and damaged items count as none', () => {
+test('bounds the stored efforts and ignores damaged items', () => {
   let stored = '';
   for (let at = 0; at < 250; at += 1) stored = withEffort(stored, `chat-${at}`, 'low');
   assert.equal(effortOf(stored, 'chat-49'), undefined);

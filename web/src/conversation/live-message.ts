@@ -24,8 +24,8 @@ export class LiveMessage {
   }
 
   /**
-   * True while less has arrived than is shown, until it has caught up once: the stream begins anew, and what somebody
-   * reads or is about to press must not disappear meanwhile.
+   * True until a restarted stream has caught up with the shown content, so that text and buttons don't disappear
+   * meanwhile.
    */
   isBehind(): boolean {
     if (this.#shown === 0) return false;
@@ -61,7 +61,7 @@ export class LiveMessage {
   }
 }
 
-/** Grows with what is to be seen: texts, and what has become known of each call. */
+/** Size of the visible content: texts, and the JSON of other parts. */
 function extentOf(parts: Message['parts']): number {
   let extent = 0;
   for (const part of parts) {

@@ -10,7 +10,7 @@ function message(id: string, parentId: string | null, role: Message['role'] = 'u
   return { id, chatId: 'c', parentId, siblingIds: [id], role, parts, status: 'complete', createdAt };
 }
 
-/** What is shown once the server has told of `next` as an input that waits behind its own branch. */
+/** Shown messages after the server has returned `next` as a queued input behind its own branch. */
 function shownWith(shown: Message[], told: Message[], next: string, edit?: Edit): string[] {
   const input: QueuedInput = {
     id: next,

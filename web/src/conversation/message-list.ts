@@ -5,15 +5,15 @@ type Page = { messages: readonly Message[]; nextBefore: string | null };
 export type Edit = { id: string; parentId: string | null };
 
 /**
- * What is shown and what the server tells, together. An input that was shown as a message already stays one while it
- * waits for its response to begin; turning it into a queued one for a moment would make it jump.
+ * Merges the shown page with the server's. An input that is already shown as a message stays one while it waits for its
+ * response to begin; showing it as queued for a moment would make it jump.
  */
 export function mergeDetail(view: Page, detail: ChatDetail, edit?: Edit): Page & { inputs: readonly QueuedInput[] } {
   const merged = mergePage(view, detail);
   const next = detail.inputs[0];
   const isShown = detail.response === null && view.messages.some((message) => message.id === next?.id);
   if (!next || !isShown) return { ...merged, inputs: detail.inputs };
-  // What an edit takes the place of is still the server's branch until its response begins.
+  // The server's active branch is still the one before the edit until its response begins.
   const parentId = edit?.id === next.id ? edit.parentId : undefined;
   const isPlaced = parentId === null || merged.messages.some((message) => message.id === parentId);
   const told = { messages: merged.messages, inputs: detail.inputs };
@@ -21,8 +21,8 @@ export function mergeDetail(view: Page, detail: ChatDetail, edit?: Edit): Page &
 }
 
 /**
- * Puts the newest page as the server tells it under the older pages already loaded. Messages that did not change keep
- * their identity, so that their views are not rendered again.
+ * Appends the server's newest page to the older pages already loaded. Unchanged messages keep their identity, so that
+ * their views are not rendered again.
  */
 function mergePage(view: Page, detail: ChatDetail): Page {
   const first = detail.messages[0];

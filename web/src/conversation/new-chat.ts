@@ -1,4 +1,4 @@
-/** What a conversation that does not exist yet is to be made with. */
+/** Options for a conversation that does not exist yet. */
 export type NewChat = { projectId: string | undefined; assistantId: string | undefined; temporary: boolean };
 
 /** The body of the `POST /api/chats` that makes it. */

@@ -22,7 +22,7 @@ export function storePasted(texts: readonly string[]): string {
   return texts.length === 0 ? '' : JSON.stringify(texts);
 }
 
-/** The message as it is sent: what was written, then what was pasted. */
+/** Joins the written text and the pasted texts into one message. */
 export function joinPasted(text: string, pasted: readonly string[]): string {
   return [text.trim() === '' ? '' : text, ...pasted].filter((each) => each !== '').join('\n\n');
 }

@@ -14,7 +14,7 @@ export type Receipt = {
   body: string;
   /** Body of the `POST /api/chats` that makes the conversation first; null when it exists already. */
   createBody: string | null;
-  /** What the person wrote, to show and to copy. */
+  /** The written text, to show and to copy. */
   text: string;
   /** The draft that the acknowledgement clears. */
   draftName: string;
@@ -25,7 +25,7 @@ export type Outcome =
   | { kind: 'acknowledged'; receipt: Receipt; answer: unknown }
   /** The server refused the first attempt: nothing was saved, the draft is free again. */
   | { kind: 'refused'; failure: ApiFailure }
-  /** Nobody knows whether it was saved, or an earlier attempt may have been: the receipt stays. */
+  /** It is unknown whether this or an earlier attempt was saved: the receipt stays. */
   | { kind: 'uncertain'; failure: ApiFailure }
   | { kind: 'conflict'; failure: ApiFailure }
   /** Another tab is sending, or holds an older receipt of this conversation. */

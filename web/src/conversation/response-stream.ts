@@ -7,8 +7,8 @@ export type StreamEnd = 'done' | 'none' | 'broken';
 export type StreamDeps = {
   open: (chatId: string, after: string | undefined, signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>;
   /**
-   * Passes between two reads: a wake-up for every word costs more than the word, and what comes meanwhile is read at
-   * once.
+   * Pause between two reads, so that frames which arrive meanwhile are read in one go; waking up for every word costs more
+   * than the word.
    */
   rest: () => Promise<void>;
 };
@@ -46,7 +46,7 @@ export async function followResponse(
   }
 }
 
-/** Frames that are malformed are passed over: one bad frame must not cost the rest of an answer. */
+/** Skips malformed frames, so that one of them doesn't break the whole answer. */
 function parseFrame(data: string): Frame | undefined {
   try {
     const value: unknown = JSON.parse(data);

@@ -1,4 +1,4 @@
-/** What the thread does while an answer arrives: goes along with its end, or stays where it begins. */
+/** Scrolling of the thread while an answer streams: follows its end, or stays at its beginning. */
 export type ScrollPreference = 'follow' | 'stay';
 
 const key = 'thread-scroll:v1';

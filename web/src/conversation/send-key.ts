@@ -1,5 +1,5 @@
 /**
- * What sends a message: Enter, with Shift+Enter for a new line, or only Ctrl+Enter (⌘+Enter), with Enter for a new
+ * Key that sends a message: Enter, with Shift+Enter for a new line, or only Ctrl+Enter (⌘+Enter), with Enter for a new
  * line.
  */
 export type SendKey = 'enter' | 'modified';

@@ -50,7 +50,7 @@ test('a quotation that is made while the message is on its way stays', () => {
   assert.equal(drafts.read(pastedName('chat-1')), '');
 });
 
-test('what has no draft, or none any more, leaves none and comes back', () => {
+test('restores a message without a draft and leaves no draft behind', () => {
   const { drafts, items } = draftsOf('');
   clearSent(drafts, { draftName: 'chat-1', text: 'Continue' });
   assert.equal(items.size, 0);

@@ -90,8 +90,8 @@ export async function showAcknowledged(
 }
 
 /**
- * Has the response to an input begun and follows it. That this fails costs nothing when nobody answered: an admitted
- * input starts by itself (contract.md section 6).
+ * Starts the response to an input and follows it. A failure without a response from the server is ignored: an admitted
+ * input starts on its own (contract.md section 6).
  */
 export async function beginResponse(
   store: ConversationStore,
@@ -109,7 +109,7 @@ export async function beginResponse(
   }
 }
 
-/** Goes on with the last response after it was stopped, failed or interrupted. */
+/** Resumes the last response after it was stopped, failed or interrupted. */
 export async function resumeResponse(store: ConversationStore, messageId: string): Promise<void> {
   try {
     await startResponse({ chatId: store.chatId, resume: true });

@@ -14,7 +14,7 @@ test('a sign opens its list at the beginning and behind a blank, and takes what 
   assert.deepEqual(at('one\n@Cook|'), { sign: '@', start: 4, query: 'Cook' });
 });
 
-test('what a person types for itself stays text', () => {
+test('leaves trigger characters inside text alone', () => {
   for (const text of [
     'look in /usr/|',
     '/usr/bin|',

@@ -1,9 +1,9 @@
 /** A sign in the message field that opens a list: `/` for prompts and commands, `@` for assistants. */
 export type Trigger = {
   sign: '/' | '@';
-  /** Where the sign stands. */
+  /** Offset of the trigger character. */
   start: number;
-  /** What is typed behind it, up to the cursor. */
+  /** Text between the trigger character and the cursor. */
   query: string;
 };
 
@@ -32,7 +32,7 @@ export function matchesQuery(query: string, ...texts: readonly string[]): boolea
   });
 }
 
-/** `/compact`, and what the summary is to look at; undefined for every other message. */
+/** Parses `/compact` with the focus of the summary; undefined for every other message. */
 export function parseCompact(text: string): { focus: string } | undefined {
   const found = /^\/compact(?:\s+(.*))?$/s.exec(text.trim());
   return found ? { focus: (found[1] ?? '').trim() } : undefined;

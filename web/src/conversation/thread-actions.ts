@@ -1,10 +1,10 @@
 import type { FilePart } from '@homeport/contracts/frames';
 import { createContext, use } from 'react';
 
-/** What can be done with a message. One stable object per conversation, so that messages are not rendered anew. */
+/** Actions on a message. One stable object per conversation, so that messages are not rendered again. */
 export type ThreadActions = {
   chatId: string;
-  /** Asks the server anew and follows what runs. */
+  /** Reloads from the server and follows the running response. */
   follow: () => void;
   /** With a model's id that model answers, this once. */
   regenerate: (userMessageId: string, modelId?: string) => void;
@@ -13,7 +13,7 @@ export type ThreadActions = {
   resume: (messageId: string) => void;
   /** Says "Continue" after a turn that has used up its budget. */
   goOn: () => void;
-  /** Opens what the model was told with an answer. */
+  /** Opens the prompt context of an answer. */
   showContext: (messageId: string) => void;
   /** Opens the files that an answer changed. */
   showChanges: (messageId: string) => void;

@@ -12,7 +12,7 @@ import { clearSent } from './sent-draft.ts';
 /** Between two reads of an answer's stream; the screen is redrawn less often. */
 const streamRestMs = 32;
 
-/** What this browser keeps for the signed-in user. Built anew for another user; receipts and drafts stay in storage. */
+/** Client state of the signed-in user. Replaced on a change of user; receipts and drafts stay in storage. */
 export type Workbench = {
   user: User;
   receipts: ReceiptBook;
@@ -21,7 +21,7 @@ export type Workbench = {
   /** The store of a conversation; the same one while it is used, so that going back to it is instant. */
   conversation: (chatId: string) => ConversationStore;
   forget: (chatId: string) => void;
-  /** Hears of what happens at other devices; returns how to end it. */
+  /** Subscribes to activity on other devices. Returns an unsubscribe function. */
   listen: () => () => void;
 };
 

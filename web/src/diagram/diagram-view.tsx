@@ -11,7 +11,7 @@ type Props = {
   children: ReactNode;
 };
 
-/** The picture of a diagram's code; redrawn when the colour scheme changes. */
+/** The picture of a diagram's code; redrawn when the color scheme changes. */
 export function DiagramView({ code, onDrawn, children }: Props) {
   const t = useText();
   const scheme = useComputedColorScheme('light');

@@ -14,7 +14,7 @@ addEventListener('message', (event: MessageEvent<DrawRequest>) => {
 });
 say({ type: 'ready' });
 
-/** What is wrong and where, without the parser's list of everything it expected. */
+/** The parser's error with its position, without the list of expected tokens. */
 function faultOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\nExpecting')[0] ?? text;

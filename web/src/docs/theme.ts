@@ -1,4 +1,4 @@
-/** Before the first paint: the colour scheme that was chosen in the product, otherwise the system's. */
+/** Before the first paint: the color scheme that was chosen in the product, otherwise the system's. */
 function chosenScheme(): string | null {
   try {
     return localStorage.getItem('mantine-color-scheme-value');

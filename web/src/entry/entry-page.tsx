@@ -44,7 +44,7 @@ export function EntryPage({
   );
 }
 
-/** People who cannot read the page find the name of their own language. What they have typed stays. */
+/** Language menu with each language's own name. Typed input survives the change. */
 function LanguageChoice() {
   const t = useText();
   const { locale: active, setLocale } = useLocale();

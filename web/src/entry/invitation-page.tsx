@@ -87,7 +87,7 @@ function RedeemForm({
     submit: async ({ name, password }) => {
       try {
         const { user } = await call('PUT /api/invitations', { body: { token, name: name.trim(), password } });
-        // Somebody else's data in this browser does not belong to the new account.
+        // Cached data of another account must not leak into the new one.
         queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== 'public-config' && key !== 'invitation' });
         queries.setQueryData(meQuery.queryKey, { user });
         router.history.replace('/');
@@ -174,7 +174,7 @@ function isFinal({ code }: ApiFailure): boolean {
 function useSignedIn(): string | undefined {
   const { data } = useQuery({
     queryKey: ['invitation', 'session'],
-    // Answers null, not 401, if nobody is signed in.
+    // Returns null, not 401, without a session.
     queryFn: ({ signal }) => call('GET /api/auth/get-session', { signal }),
     retry: false,
     gcTime: 0,

@@ -9,7 +9,7 @@ import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
 import { EntryPage } from './entry-page.tsx';
 
-/** `/password`: comes first for an account whose password somebody else has set. */
+/** `/password`: shown first if the account's password was set by another person. */
 export function PasswordPage() {
   const t = useText();
   const router = useRouter();

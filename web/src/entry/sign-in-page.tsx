@@ -88,7 +88,7 @@ function refusalText(failure: unknown, texts: { wrong: string; disabled: string 
   return failure.code === 'account_disabled' ? texts.disabled : undefined;
 }
 
-/** Continues to the return path, at once if somebody is already signed in. */
+/** Continues to the return path, immediately if already signed in. */
 function useGoOn(returnTo: string | undefined): () => Promise<void> {
   const queries = useQueryClient();
   const router = useRouter();
@@ -98,7 +98,7 @@ function useGoOn(returnTo: string | undefined): () => Promise<void> {
   };
   useEffect(() => {
     const controller = new AbortController();
-    // Answers null, not 401, if nobody is signed in.
+    // Returns null, not 401, without a session.
     call('GET /api/auth/get-session', { signal: controller.signal }).then(
       (session) => void (session && !controller.signal.aborted && router.history.replace(returnTo ?? '/')),
       () => {},

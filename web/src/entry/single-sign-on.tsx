@@ -69,7 +69,7 @@ export function SingleSignOn({ providerKey, label, returnTo }: Identity & { retu
   );
 }
 
-/** Errors of the request that begins a sign-in, in the same words as those that come back from the provider. */
+/** Errors of the request that begins a sign-in, mapped to the refusals of the provider's callback. */
 const beginningFailures: Partial<Record<string, OidcRefusal>> = {
   not_found: 'sso_unavailable',
   credentials_unreadable: 'sso_unavailable',

@@ -9,7 +9,7 @@ import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import { modelReach } from './model-reach.ts';
 
-/** Under the name of an attached file: its size and what the model will get of it. */
+/** Line under an attached file's name: its size and how much of it the model gets. */
 export function AttachedFact({ scope, file }: { scope: FileScope; file: AttachedFile }) {
   const t = useText();
   const reach = modelReach(file);

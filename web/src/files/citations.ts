@@ -5,7 +5,7 @@ import type { PageChoice } from './document-query.ts';
 import { scopeQuery } from './file-address.ts';
 import { filesKey } from './files-api.ts';
 
-/** What an answer cites: a file by its name and a page by what it is called there. */
+/** Citation in an answer: the name of a file and of a page in it. */
 export type Citation = { name: string; at: string; projectId?: string | null | undefined };
 
 /** The newest file of that name: the conversation's own, otherwise its project's; null if there is none. */

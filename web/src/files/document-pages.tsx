@@ -11,7 +11,7 @@ import { textBlocks } from './document-text.ts';
 import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
 
-/** What a model reads of a document, page by page. `at` is the page to begin with. */
+/** Text of a document as models read it, page by page. `at` is the first page to show. */
 export function DocumentPages({
   scope,
   id,

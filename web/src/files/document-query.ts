@@ -8,10 +8,10 @@ import { filesKey } from './files-api.ts';
 export type PageChoice = { page: number } | { label: string };
 
 const askAgainMs = 1_500;
-/** A replica that dies while it reads is replaced after four minutes; nobody looks on for longer than this. */
+/** Polls before giving up: a replica that dies while it reads is replaced after four minutes. */
 const mostAsks = 240;
 
-/** What a model reads of a file; asks again while the file is being read. */
+/** Query for a file's text as models read it; polls while the file is being read. */
 export function documentQuery(scope: FileScope, id: string, choice?: PageChoice) {
   const asked = choice && ('page' in choice ? { page: String(choice.page) } : { label: choice.label });
   return queryOptions({

@@ -1,7 +1,7 @@
 /** A page of a document as it is shown: paragraphs, and tables where cells are separated by tabs. */
 export type TextBlock = { kind: 'table'; rows: string[][] } | { kind: 'lines'; text: string };
 
-/** Two lines with the same separator make a table; a single one may be an indented line. */
+/** Two lines with the same separator make a table; a single one is possibly just indented. */
 const fewestRows = 2;
 
 export function textBlocks(text: string): TextBlock[] {

@@ -158,7 +158,7 @@ function RenderedFile({ scope, file, version, kind, onFix }: PreviewProps & { ki
   );
 }
 
-/** An SVG file as a page; what an XML declaration says is of no use there. */
+/** Wraps an SVG file into a page, without its XML declaration. */
 function pageOfPicture(source: string): string {
   return `<!doctype html><style>body { margin: 0 } svg { max-width: 100%; height: auto }</style>${source.replace(/^\s*<\?xml[^>]*\?>/, '')}`;
 }

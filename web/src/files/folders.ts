@@ -2,7 +2,7 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 
 export type Folder = { path: string; name: string; count: number };
 
-/** What is directly in `folder` ('' is the top): its folders, each with the number of files below it, and its files. */
+/** Direct content of `folder` ('' is the root): its folders, each with the number of files below it, and its files. */
 export function contentOf(files: readonly Artifact[], folder: string): { folders: Folder[]; files: Artifact[] } {
   const prefix = folder === '' ? '' : `${folder}/`;
   const folders = new Map<string, number>();

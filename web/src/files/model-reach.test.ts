@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelReach } from './model-reach.ts';
 
-test('pictures and texts reach a model whole, sounds and films by name; of documents, the server knows', () => {
+test('sends images and texts whole, audio and video by name, and leaves documents to the server', () => {
   const cases: [mediaType: string, size: number, reach: string][] = [
     ['image/png', 1_000, 'all'],
     ['image/png', 6 * 1024 * 1024, 'name'],

@@ -1,6 +1,5 @@
 /**
- * What a model gets of an attached file, as far as type and size tell; of a document, the server knows after reading
- * it.
+ * Part of an attached file that a model gets, by type and size; for a document, the server decides after reading it.
  */
 export type ModelReach = 'all' | 'name' | 'document';
 

@@ -21,7 +21,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** Asks for a new name, or for the folder to move to, which may be a new one. */
+/** Asks for a new name, or for the target folder, which can be new. */
 export function PathDialog({ kind, path, folders, onMove, onClose }: Props) {
   const t = useText();
   useReturnFocus();

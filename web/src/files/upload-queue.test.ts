@@ -42,7 +42,7 @@ test('three at once, the others wait; done ones leave the queue', async () => {
   );
 });
 
-test('what fails stays and can be tried again; what is cancelled is gone and ends its request', async () => {
+test('keeps failed uploads for a retry, and removes canceled ones with their request', async () => {
   const { queue, pending, done } = queueOf();
   queue.add([file('a'), file('b')]);
   pending[0]?.reject(new Error('no'));

@@ -19,14 +19,14 @@ export type UploadDeps<T> = {
   ) => Promise<T>;
   /** The upload is complete; its entry has just left the queue. */
   onDone: (made: T, key: string) => void;
-  /** Why a file is not even tried; undefined if it may be. */
+  /** Reason to reject a file without an upload; undefined to accept it. */
   refuse: (file: File) => 'too-large' | undefined;
 };
 
 const atOnce = 3;
 
 /**
- * Running uploads: a few at a time, each can be cancelled and retried. React reads it through `subscribe` and
+ * Running uploads: a few at a time, each can be canceled and retried. React reads it through `subscribe` and
  * `getView`.
  */
 export class UploadQueue<T = Artifact> {

@@ -8,7 +8,7 @@ import { useMenu } from './use-menu.ts';
 
 const AccountMenuItems = lazyPart(async () => (await import('./account-menu-items.tsx')).AccountMenuItems);
 
-/** Who is signed in, and the menu of their account. */
+/** The signed-in user, with the account menu. */
 export function AccountMenu() {
   const t = useText();
   const { user } = useWorkbench();

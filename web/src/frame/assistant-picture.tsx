@@ -2,7 +2,7 @@ import classes from './assistant-picture.module.css';
 
 type Props = { icon: string | null; name: string; size?: 'small' | 'medium' | 'large' };
 
-/** The picture, emoji or first letter of an assistant; its name stands beside it. */
+/** The picture, emoji or first letter of an assistant; its name is next to it. */
 export function AssistantPicture({ icon, name, size = 'small' }: Props) {
   const isPicture = icon?.startsWith('data:') === true;
   return (

@@ -54,7 +54,7 @@ export function promptListQuery(q: string): Search<Prompt> {
   };
 }
 
-/** A skill to name in a message; `isReady`: models may be told of it. */
+/** A skill to mention in a message; `isReady`: it is part of the prompt context. */
 export type SkillChoice = { name: string; description: string; isReady: boolean };
 
 const nearness = { me: 1, project: 2, everyone: 3 } as const;

@@ -25,7 +25,7 @@ import { showToast } from './toasts.tsx';
 
 type Values = { instructions: string; parameters: ParameterValues; toolRules: ToolRules | null };
 
-/** What models are told in one conversation, and how they are to answer there. */
+/** Dialog for the instructions and parameters of one conversation. */
 export function ChatInstructionsDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
   const t = useText();
   return (

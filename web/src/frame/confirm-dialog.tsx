@@ -10,7 +10,7 @@ type Props = {
   confirmLabel: string;
   /** A gentler alternative. */
   instead?: { label: string; run: () => void } | undefined;
-  /** Nobody loses anything, so its button is not red. */
+  /** Nothing gets lost, so the button is not red. */
   isGentle?: boolean;
   onConfirm: () => void;
   onClose: () => void;

@@ -78,7 +78,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const tabStop = [focused, chatId].find((id) => id !== undefined && order.includes(id)) ?? order[0];
 
   const byId = (id: string) => chats.find((chat) => chat.id === id);
-  /** Where the focus goes after `gone` have left the list. */
+  /** Moves the focus after `gone` have left the list. */
   const focusAfter = (gone: readonly Chat[]) => {
     const ids = new Set(gone.map((chat) => chat.id));
     const at = order.findIndex((id) => ids.has(id));

@@ -6,7 +6,7 @@ import { useText } from '../i18n.ts';
 import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
 import { useReturnFocus } from './use-return-focus.ts';
 
-/** What a form in a dialog gets: a way to report changes, and its cancel button. */
+/** Props for a form in a dialog: a callback for its dirty state, and its cancel button. */
 export type DialogControls = { onDirty: (isDirty: boolean) => void; cancel: ReactNode };
 
 /**

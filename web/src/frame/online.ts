@@ -9,7 +9,7 @@ const subscribe = (listener: () => void) => {
   };
 };
 
-/** False if the browser knows that it has no network. True guarantees nothing. */
+/** False if the browser has no network. True guarantees nothing. */
 export function useIsOnline(): boolean {
   return useSyncExternalStore(subscribe, () => navigator.onLine);
 }

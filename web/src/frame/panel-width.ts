@@ -5,7 +5,7 @@ export const panelWidths = { min: 18, max: 90, usual: 30, wide: 44 } as const;
 
 const keyOf = (kind: PanelKind): string => `panel-width:${kind}:v1`;
 
-/** Undefined while nobody has drawn it: the style sheet decides. */
+/** Stored width in CSS pixels; undefined for the style sheet's default. */
 export function readPanelWidth(kind: PanelKind): number | undefined {
   const stored = localStorage.getItem(keyOf(kind));
   const width = stored === null ? Number.NaN : Number(stored);

@@ -25,7 +25,7 @@ export type ConversationActions = {
   setArchived: () => void;
   /** Into a project, or out of one. */
   move: () => void;
-  /** Opens what models are told in it, and how they should answer. */
+  /** Opens its instructions and parameters. */
   instructions: () => void;
   remove: () => void;
   /** Absent if there is no list to select from. */

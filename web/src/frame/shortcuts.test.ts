@@ -24,7 +24,7 @@ test('shortcuts with Ctrl or Cmd work wherever one types', () => {
   }
 });
 
-test('plain keys are left to whoever types', () => {
+test('ignores plain keys while the person types', () => {
   assert.equal(shortcutOf(press('/')), 'focusComposer');
   assert.equal(shortcutOf(press('?', { isShift: true })), 'help');
   for (const place of ['composer', 'typing', 'overlay'] as const) {

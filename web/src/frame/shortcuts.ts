@@ -16,7 +16,7 @@ export type KeyPress = {
   isShift: boolean;
   isAlt: boolean;
   isComposing: boolean;
-  /** Where the focus is: the message field, another text field, a dialog or menu, or none of these. */
+  /** Location of the focus: the message field, another text field, a dialog or menu, or none of these. */
   place: 'composer' | 'typing' | 'overlay' | 'page';
   isComposerEmpty: boolean;
 };

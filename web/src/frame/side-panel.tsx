@@ -11,7 +11,7 @@ type Props = {
   /** Its name. */
   label: string;
   heading?: string;
-  /** What it shows now: something else takes the focus to the heading. */
+  /** Key of the content; a change moves the focus to the heading. */
   subject?: string | undefined;
   closeLabel: string;
   isWide?: boolean;
@@ -25,7 +25,7 @@ type Props = {
   children: ReactNode;
 };
 
-/** What is shown beside a conversation or project: a column on wide screens, a drawer on narrow ones. */
+/** Panel beside a conversation or project: a column on wide screens, a drawer on narrow ones. */
 export function SidePanel(props: Props) {
   const { label, isWide, isOver, onClose } = props;
   const isNarrow = useIsPanelOver();
@@ -69,7 +69,7 @@ export function useIsPanelOver(): boolean {
 
 function Content({ label, heading = label, subject, closeLabel, before, after, bodyClass, onClose, children }: Props) {
   const title = useRef<HTMLHeadingElement>(null);
-  // The clicked element may be gone from the panel.
+  // The clicked element is possibly gone from the panel.
   useEffect(() => {
     if (subject !== undefined || document.activeElement === document.body)
       title.current?.focus({ preventScroll: true });

@@ -4,7 +4,7 @@ import { PanelLeft, SquarePen } from 'lucide-react';
 import { useText } from '../i18n.ts';
 import classes from './signed-in-frame.module.css';
 
-/** What remains of the sidebar when it is closed. */
+/** The closed sidebar: a narrow rail of buttons. */
 export function SideRail({ onOpen }: { onOpen: () => void }) {
   const t = useText();
   return (

@@ -32,7 +32,7 @@ function textNodes(message: Element): Node[] {
   return nodes;
 }
 
-/** Colours the hits without touching the page's elements, if the browser can. */
+/** Highlights the hits with the CSS Custom Highlight API, if the browser supports it. */
 export function showHits(ranges: readonly Range[], at: number): void {
   if (!('highlights' in CSS)) return;
   const now = ranges[at];

@@ -18,7 +18,7 @@ test('groups by calendar day, not by 24 hours', () => {
   for (const [moment, group] of cases) assert.equal(timeGroup(moment, now), group, String(moment));
 });
 
-test('keeps the order and joins neighbours only', () => {
+test('keeps the order and joins only neighboring items', () => {
   const item = (day: number) => ({ updatedAt: new Date(2026, 10, day).toISOString() });
   const groups = groupByTime([item(20), item(20), item(19)], now);
   assert.deepEqual(

@@ -10,7 +10,7 @@ export function timeGroup(moment: Date, now: Date): TimeGroup {
   return `${moment.getFullYear()}-${moment.getMonth() + 1}`;
 }
 
-/** Groups neighbouring items, in the given order. */
+/** Groups neighboring items, in the given order. */
 export function groupByTime<T extends { updatedAt: string }>(
   items: readonly T[],
   now: Date,

@@ -44,7 +44,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Where toasts appear. Exists once per page. */
+/** Container of toasts, once per page. */
 export function Toasts() {
   const t = useText();
   const shown = useSyncExternalStore(subscribe, () => toasts);
@@ -60,7 +60,7 @@ export function Toasts() {
 function ToastView({ toast }: { toast: Toast }) {
   const t = useText();
   const { id, kind, title, message, action } = toast;
-  // Whoever points at it or is in it may want to press its button.
+  // Toasts stay while hovered or focused, so that their button can be pressed.
   const [isHeld, setHeld] = useState(false);
   useEffect(() => {
     if (kind === 'failure' || isHeld) return;

@@ -11,7 +11,7 @@ import { showFailure, showToast } from './toasts.tsx';
 export type Commands = Record<Exclude<Shortcut, 'editLast'>, () => void> & { editLast: () => boolean };
 export type FrameCommands = Pick<Commands, 'palette' | 'help' | 'sidebar'>;
 
-/** What shortcuts and the palette can do. */
+/** Commands of shortcuts and the palette. */
 export function useCommands(frame: FrameCommands): Commands {
   const t = useText();
   const navigate = useNavigate();
@@ -60,7 +60,7 @@ export function useShortcuts(commands: Commands): void {
   }, []);
 }
 
-/** The colour schemes, for commands that change them. */
+/** The color schemes, for commands that change them. */
 export function useSchemes() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return { schemes: (['auto', 'light', 'dark'] as const).filter((scheme) => scheme !== colorScheme), setColorScheme };

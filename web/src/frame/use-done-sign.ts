@@ -10,8 +10,8 @@ import { setFaviconSign } from './favicon-sign.ts';
 const select = (data: InfiniteData<ChatList>) => data.pages[0]?.chats ?? [];
 
 /**
- * If an answer is completed, or waits for the person, while the tab is hidden, its title and icon say so until somebody
- * looks at the tab.
+ * Marks the title and icon of a hidden tab when an answer is complete or waits for the person, until the tab is visible
+ * again.
  */
 export function useDoneSign(): void {
   const t = useText();

@@ -1,7 +1,7 @@
 import { type MouseEvent, useCallback, useState } from 'react';
 import type { LazyPart } from './lazy-part.tsx';
 
-/** What a lazily loaded menu needs to know about its button. */
+/** Button of a lazily loaded menu, and its close callback. */
 export type MenuPlace = { button: HTMLElement; onClose: () => void };
 
 /**

@@ -46,7 +46,7 @@ export type EntryGroup = { title: string; entries: Entry[] };
 const shownConversations = 12;
 const recentConversations = 5;
 
-/** What the palette offers for `text`; conversations are searched on the server for `search`, a little later. */
+/** Palette entries for `text`; conversations come from the server for the debounced `search`. */
 export function usePaletteEntries(
   text: string,
   search: string,
@@ -80,7 +80,7 @@ export function usePaletteEntries(
     { title: t('palette.settings'), entries: settings },
     { title: t('palette.models'), entries: models },
   ];
-  // What is found later comes below what is there at once, so that nothing moves under the pointer.
+  // Late results come below the immediate ones, so that nothing moves under the pointer.
   const groups: EntryGroup[] =
     text === ''
       ? [{ title: t('palette.recent'), entries: conversations }, ...known]

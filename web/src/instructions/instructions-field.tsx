@@ -9,7 +9,7 @@ import { useText } from '../i18n.ts';
 import classes from './instructions.module.css';
 import { type UnknownVariable, unknownVariables, variableNames, variableText } from './variables.ts';
 
-/** Characters left from which on they are told. */
+/** Remaining characters from which on the count is shown. */
 const nearLimit = 1_000;
 
 type Props = {
@@ -22,7 +22,7 @@ type Props = {
   isFocused?: boolean;
 };
 
-/** A text that models are told, with the variables it may have in it. */
+/** Text field for instructions, with the list of supported variables. */
 export function InstructionsField({ label, hint, value, onChange, error, placeholder, isFocused = false }: Props) {
   const t = useText();
   const field = useRef<HTMLTextAreaElement>(null);

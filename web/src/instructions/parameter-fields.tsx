@@ -15,7 +15,7 @@ type Props = {
   onChange: (values: ParameterValues) => void;
   errors: Partial<Record<keyof ParameterValues, ReactNode>>;
   label?: string;
-  /** Where they count, and what holds while they are not set. */
+  /** Scope of the parameters, and the defaults while unset. */
   hint: string;
   /** Left out where the form has a field for it already. */
   withoutLength?: boolean;

@@ -5,7 +5,7 @@ import { countSet, parameterFaults, parametersOf, parameterValues } from './para
 const t = (id: string) => id;
 const unset = parameterValues({});
 
-test('what is not set is not sent, and what is set comes back as it was', () => {
+test('sends only set parameters and restores them unchanged', () => {
   assert.deepEqual(parametersOf(unset), {});
   assert.equal(countSet(unset), 0);
   const all = {

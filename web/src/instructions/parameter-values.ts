@@ -39,7 +39,7 @@ export function parameterValues(set: Parameters): ParameterValues {
   };
 }
 
-/** What is set in the fields; call it when `parameterFaults` finds nothing. */
+/** Parses the fields into parameters; call it only if `parameterFaults` finds nothing. */
 export function parametersOf(values: ParameterValues): Parameters {
   const effort = efforts.find((each) => each === values.reasoningEffort);
   const verbosity = verbosities.find((each) => each === values.verbosity);
@@ -78,7 +78,7 @@ export function parameterFormFaults(values: ParameterValues, t: Translate): Reco
   return Object.fromEntries(faults.map(([name, fault]) => [`parameters.${name}`, fault]));
 }
 
-/** What such a form has to say at each field. */
+/** Error of each parameter field, from the errors of a form. */
 export function parameterErrors<E>(errors: Record<string, E>): Partial<Record<keyof ParameterValues, E>> {
   const entries = Object.entries(errors).map(([path, error]) => [path.replace(/^parameters\./, ''), error] as const);
   return Object.fromEntries(entries);

@@ -1,11 +1,9 @@
-/**
- * What instructions may have in them to be filled in with each answer; anything else in double braces stays as typed.
- */
+/** Variables that the server fills in for each answer; other text in double braces stays as typed. */
 export const variableNames = ['user_name', 'current_date', 'language', 'timezone'] as const;
 export type VariableName = (typeof variableNames)[number];
 
 export type UnknownVariable = {
-  /** As it stands in the text, braces included. */
+  /** The match in the text, braces included. */
   text: string;
   /** The variable that was probably meant. */
   meant: VariableName | undefined;
@@ -13,7 +11,7 @@ export type UnknownVariable = {
 
 const inBraces = /\{\{([^{}\n]{1,100})\}\}/g;
 
-/** What other products call these, without case, spaces and underscores. */
+/** Names of these variables in other products, without case, spaces and underscores. */
 const otherNames: Readonly<Record<VariableName, readonly string[]>> = {
   user_name: ['username', 'user', 'name', 'currentuser'],
   current_date: ['currentdate', 'date', 'today', 'currentdatetime', 'currenttime', 'currentweekday'],
@@ -26,7 +24,7 @@ export function variableText(name: VariableName): string {
   return `{{${name}}}`;
 }
 
-/** What is in double braces and is no variable, each once, in the order of the text. */
+/** Unsupported variables in double braces, each once, in the order of the text. */
 export function unknownVariables(text: string): UnknownVariable[] {
   const found = new Map<string, UnknownVariable>();
   for (const [whole, inside = ''] of text.matchAll(inBraces)) {

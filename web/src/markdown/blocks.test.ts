@@ -79,7 +79,7 @@ test('a link definition at the end resolves earlier references once the text has
   assert.deepEqual(growing.update(text, true).tokens, parseBlocks(text).tokens);
 });
 
-test('a text that is replaced instead of extended is parsed anew', () => {
+test('parses a replaced text from the beginning', () => {
   const growing = new GrowingBlocks();
   growing.update('A\n\nB\n\nC\n\nD\n\nE\n\nF', false);
   assert.deepEqual(growing.update('Other\n\ntext', false).tokens, parseBlocks('Other\n\ntext').tokens);

@@ -14,7 +14,7 @@ const openTokens = 3;
  */
 const longTail = 12_000;
 
-/** Parses a whole text. Never throws: what the parser cannot handle (absurd nesting) becomes one text token. */
+/** Parses a whole text. Never throws: if the parser fails (absurd nesting), the text becomes one text token. */
 export function parseBlocks(text: string, links: Links = {}): Blocks {
   try {
     const lexer = new BoundedLexer();

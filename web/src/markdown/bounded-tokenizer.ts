@@ -85,7 +85,7 @@ export class BoundedTokenizer extends Tokenizer {
   }
 
   /**
-   * A rule queues its running text for the lexer. What belongs to no token must leave the queue: the lexer joins the
+   * A rule queues its inline text for the lexer. Text without a token must leave the queue, since the lexer joins the
    * pieces of a paragraph in its last entry.
    */
   #unqueue(length: number): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { citedTexts } from './citation.ts';
 
-test('a cited page is told from other brackets', () => {
+test('distinguishes a cited page from other brackets', () => {
   assert.deepEqual(citedTexts('Rent is due on the third [plan.pdf, page 3].'), [
     'Rent is due on the third ',
     { raw: '[plan.pdf, page 3]', name: 'plan.pdf', at: 'page 3' },

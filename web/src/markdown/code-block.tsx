@@ -8,7 +8,7 @@ import { type HighlightedLine, tokenKinds } from './highlight-protocol.ts';
 import classes from './markdown.module.css';
 import { useHighlight } from './use-highlight.ts';
 
-/** Characters shown before somebody asks for the rest. */
+/** Characters shown before "Show all" is pressed. */
 const shownAtFirst = 50_000;
 
 type Props = { code: string; language: string /** Its closing fence has arrived. */; isClosed: boolean };

@@ -3,7 +3,7 @@ import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 import { loadGrammar } from './grammars.ts';
 import { type HighlightAnswer, type HighlightedLine, type HighlightRequest, tokenKinds } from './highlight-protocol.ts';
 
-/** The page sets the colours; the theme only names each token's kind. */
+/** The page sets the colors; the theme only names each token's kind. */
 const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '--kind-', fontStyle: false });
 const maximumLine = 2_000;
 /** A line that takes longer keeps its rest plain; code that takes too long in total is ended from outside. */
@@ -39,7 +39,7 @@ async function highlight({ code, grammar }: HighlightRequest): Promise<Highlight
   return (isSlow ? tokenize() : tokens).map(toLine);
 }
 
-/** Neighbours of one kind become one piece, which halves the number of elements. */
+/** Neighbors of one kind become one piece, which halves the number of elements. */
 function toLine(tokens: readonly ThemedToken[]): HighlightedLine {
   const line: [string, number][] = [];
   for (const token of tokens) {

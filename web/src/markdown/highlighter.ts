@@ -4,7 +4,7 @@ import { type GrammarName, grammarName } from './language-names.ts';
 
 type Job = { request: HighlightRequest; resolve: (lines: HighlightedLine[] | null) => void };
 
-/** Above this, colours cost more than they help. */
+/** Longest highlighted code, in characters; above it, highlighting takes too long. */
 const maximumCode = 60_000;
 /** A grammar that takes longer is stuck; its worker is ended. */
 const patience = 15_000;

@@ -4,8 +4,8 @@ const artifactAddress = /^artifact:\/\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 const openSchemes = new Set(['http:', 'https:', 'mailto:']);
 
 /**
- * Where a link in a message may lead: http, https, mailto, or `artifact://<uuid>`. Everything else is undefined and
- * shown as text: other schemes run code or open programs, and relative addresses would act on this origin.
+ * Validates the target of a link in a message: http, https, mailto, or `artifact://<uuid>`. Undefined for everything
+ * else, which is shown as text: other schemes run code or open programs, and relative URLs would act on this origin.
  */
 export function safeLink(address: string): SafeLink | undefined {
   const artifact = artifactAddress.exec(address.trim());
@@ -14,7 +14,7 @@ export function safeLink(address: string): SafeLink | undefined {
   return url && openSchemes.has(url.protocol) ? { kind: 'external', href: url.href } : undefined;
 }
 
-/** The address of a remote image that may be loaded on request. */
+/** Validates the URL of a remote image that can be loaded on request. */
 export function imageAddress(address: string): URL | undefined {
   const url = parseAbsolute(address);
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : undefined;

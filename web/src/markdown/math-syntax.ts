@@ -68,8 +68,8 @@ const paragraphPiece = 1_000;
 const mayInterrupt = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/g;
 
 /**
- * Where a formula block interrupts the paragraph, or where its piece ends (the lexer joins pieces, and copies all that
- * it has for each). Nothing after an empty line matters, and in a list each line is read by itself.
+ * Returns the offset at which a formula block interrupts the paragraph, or at which its piece ends (the lexer joins
+ * pieces, and copies the accumulated text for each). Stops at an empty line; in a list, each line is lexed on its own.
  */
 function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): number | undefined {
   if (!this.lexer.state.top) return undefined;
@@ -83,7 +83,7 @@ function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): n
   return end === -1 ? undefined : end;
 }
 
-/** How far a text is searched at once. The lexer continues where it was told to stop. */
+/** Characters searched per call. The lexer continues at the returned offset. */
 const searchedAtOnce = 8_000;
 
 function nextInline(src: string): number | undefined {

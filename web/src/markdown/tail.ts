@@ -10,8 +10,8 @@ export function settleTail(source: string): string {
 }
 
 /**
- * More brackets, code marks and emphasis than this in one paragraph are not closed: no prose has that many, and each
- * may be searched to the end.
+ * Most brackets, code marks and emphasis marks in one paragraph that are closed: prose never has that many, and each can
+ * cost a search to the end.
  */
 const maximumMarks = 300;
 /** Open links inside each other. */

@@ -46,14 +46,14 @@ function connectFailureText(failure: unknown, t: Translate): string {
     : failureText(failure, t);
 }
 
-/** `details.reason` of a failure, in which the server says what is missing. */
+/** `details.reason` of a failure: the missing requirement. */
 export function failureReason({ details }: ApiFailure): unknown {
   return typeof details === 'object' && details !== null ? Reflect.get(details, 'reason') : undefined;
 }
 
 export type SignInAnswer = { serverId: string } | { problem: 'denied' | 'state' | 'changed' | 'failed' };
 
-/** What the sign-in that led here came to, told once: it is gone from the address afterwards. */
+/** Takes the result of an OAuth sign-in from the URL. Returns it only once. */
 export function takeSignInAnswer(): SignInAnswer | undefined {
   const search = new URLSearchParams(location.search);
   const [serverId, error] = [search.get('mcp'), search.get('error')];

@@ -33,7 +33,7 @@ type Props = {
   userId?: string;
   title: string;
   text: string;
-  /** What else the section has, below the servers. */
+  /** Content of the section below the servers. */
   children?: ReactNode;
 };
 

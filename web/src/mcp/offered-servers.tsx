@@ -20,7 +20,7 @@ type Props = {
   onAdded: (server: McpServer) => void;
 };
 
-/** What administrators offer to everybody and this person has not added. Nothing if there is none. */
+/** Servers that administrators offer to everyone and the person hasn't added. Renders nothing if there are none. */
 export function OfferedServers({ api, servers, canEdit, onAdded }: Props) {
   const t = useText();
   const queries = useQueryClient();

@@ -4,7 +4,7 @@ import { call } from '../api.ts';
 
 export type { CountedMcpOffer, OfferedMcpServer };
 
-/** What is offered to everybody, and what the signed-in person has added of it. */
+/** Query for the servers offered to everyone, with those that the signed-in person has added. */
 export const offeredQuery = queryOptions({
   queryKey: ['mcp-offers'],
   queryFn: ({ signal }) => call('GET /api/mcp/offers', { signal }),
@@ -16,7 +16,7 @@ export const adminOffersQuery = queryOptions({
   queryFn: ({ signal }) => call('GET /api/admin/mcp/offers', { signal }),
 });
 
-/** Where an offered server is, as one line. */
+/** Address of an offered server as one line: its URL or its command. */
 export function placeOf({ url, command, args }: Pick<OfferedMcpServer, 'url' | 'command' | 'args'>): string {
   return command === null ? url : [command, ...(args ?? [])].join(' ');
 }

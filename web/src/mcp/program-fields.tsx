@@ -6,7 +6,8 @@ const plain = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false }
 type Form = { getInputProps(path: 'command' | 'args' | 'env'): object };
 
 /**
- * What is started in the workspace: the program, its arguments and its environment; of one that is offered only this.
+ * Fields for a program in the workspace: command, arguments and environment; for an offered server, only the
+ * environment.
  */
 export function ProgramFields({ form, isOffered }: { form: Form; isOffered: boolean }) {
   const t = useText();

@@ -14,7 +14,7 @@ import classes from './mcp.module.css';
 
 type Props = { prompt: McpPrompt; onText: (text: string, leftOut: number) => void; onClose: () => void };
 
-/** Asks for the arguments of a server's prompt. What the server makes of them goes into the message field, unsent. */
+/** Asks for the arguments of a server's prompt. The resulting text goes into the message field, unsent. */
 export function PromptDialog({ prompt, onText, onClose }: Props) {
   const t = useText();
   const title = prompt.title ?? prompt.name;

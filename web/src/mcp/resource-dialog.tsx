@@ -22,7 +22,7 @@ type Props = { servers: readonly McpServer[]; onFiles: (files: File[]) => void; 
 
 const shownMax = 100;
 
-/** Chooses a resource of a trusted server; what is read of it is attached like a file. */
+/** Chooses a resource of a trusted server; its content is attached like a file. */
 export function ResourceDialog({ servers, onFiles, onClose }: Props) {
   const t = useText();
   useReturnFocus();

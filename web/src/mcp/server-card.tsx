@@ -18,7 +18,7 @@ import type { ServerChanges } from './use-server-changes.ts';
 type Props = {
   server: McpServer;
   canEdit: boolean;
-  /** It is one's own: nobody else can sign in to it. */
+  /** True for the person's own server; only its owner can sign in to it. */
   isOwn: boolean;
   changes: ServerChanges;
   onEdit: () => void;

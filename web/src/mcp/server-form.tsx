@@ -205,7 +205,7 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
   );
 }
 
-/** What becomes of the stored secret if nothing is entered; `left` is the origin that it stays with. */
+/** Hint for an empty secret field; `left` is the origin of the stored secret, if it is another one. */
 function clientSecretHint(left: string | undefined, t: Translate): string {
   return left === undefined ? t('mcp.clientSecretStays') : t('mcp.clientSecretMoved', { origin: left });
 }

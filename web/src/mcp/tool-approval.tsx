@@ -17,7 +17,7 @@ import { toolTitle } from './tool-title.ts';
 
 type State = { kind: 'open' } | { kind: 'sending' } | ({ kind: 'answered' } & ApprovalWord) | { kind: 'elsewhere' };
 
-/** A tool that waits for approval: what it is about to do, and the two answers. */
+/** Tool call that waits for approval, with buttons to allow or deny it. */
 export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: boolean }) {
   const t = useText();
   const queries = useQueryClient();

@@ -106,7 +106,7 @@ function Schemas({ fields }: { fields: readonly WholeFieldProps[] }) {
   );
 }
 
-/** What changed in a definition since it was trusted, field by field. */
+/** Changes of a definition since it was trusted, field by field. */
 export function ToolChange({ name, before, after }: { name: string; before: McpTool; after: McpTool }) {
   const t = useText();
   const fields = diffTool(before, after);

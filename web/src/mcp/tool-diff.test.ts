@@ -14,7 +14,7 @@ test('the same definition, its keys in another order, has no difference', () => 
   assert.deepEqual(diffTool(tool, { ...tool, inputSchema: same }), []);
 });
 
-test('each changed field is told, word by word or line by line', () => {
+test('lists each changed field, word by word or line by line', () => {
   const changed = { ...tool, title: 'Add', description: 'Adds three numbers.', inputSchema: { type: 'object' } };
   const diff = diffTool(tool, changed);
   assert.deepEqual(

@@ -31,7 +31,7 @@ test('a schema of any shape is no error', () => {
   }
 });
 
-test('what a tool is said to do', () => {
+test('maps annotations to hints', () => {
   assert.equal(toolHint(tool({}, { readOnlyHint: true, destructiveHint: true })), 'readOnly');
   assert.equal(toolHint(tool({}, { destructiveHint: true })), 'destructive');
   assert.equal(toolHint(tool({}, { destructiveHint: 'yes' })), undefined);

@@ -2,7 +2,7 @@ import type { McpTool } from '@homeport/contracts/mcp';
 
 export type ToolParameter = { name: string; type: string; isRequired: boolean; description: string };
 
-/** What a server claims about its tool: that it only reads, or that it may be destructive. */
+/** Hint of a server about its tool (MCP annotations): read-only or destructive. */
 export type ToolHint = 'readOnly' | 'destructive';
 
 /** The parameters that an input schema names; empty if there are none. Deeper parts are in the schema itself. */

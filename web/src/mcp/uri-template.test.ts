@@ -7,7 +7,7 @@ test('gaps are named once, in the order in which they come', () => {
   assert.deepEqual(templateNames('notes://plain'), []);
 });
 
-test('what is filled in cannot leave its gap; a path is needed, a query is not', () => {
+test('encodes values so that they stay in place; a path is required, a query is optional', () => {
   const template = 'notes://{user}/{+path}{?page,size}';
   assert.equal(fillTemplate(template, { user: 'a' }), undefined);
   assert.equal(fillTemplate(template, { user: 'a/b?c', path: 'x/y z' }), 'notes://a%2Fb%3Fc/x/y%20z');

@@ -25,7 +25,7 @@ export function useServerChanges(api: McpApi, userId: string | undefined) {
       );
     const changes = inOrder();
     const run = async (work: () => Promise<unknown>): Promise<boolean> => {
-      // What is being read now does not know of this change.
+      // A request in flight doesn't contain this change.
       void queries.cancelQueries({ queryKey });
       try {
         await changes.do(work);

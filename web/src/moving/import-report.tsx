@@ -7,7 +7,7 @@ import { useText } from '../i18n.ts';
 import { listEntries } from './imports-api.ts';
 import classes from './moving.module.css';
 
-/** What an import brings, conversation by conversation, and why some do not come. */
+/** Result of an import by conversation, with the reason for each that was skipped. */
 export function ImportReport({ importId }: { importId: string }) {
   const t = useText();
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({

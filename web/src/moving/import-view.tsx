@@ -13,7 +13,7 @@ import { ImportReport } from './import-report.tsx';
 import { importsQuery, isMoving, reportOf } from './imports-api.ts';
 import classes from './moving.module.css';
 
-/** One import: where it is, what it brings, and what can be done with it. */
+/** One import: its progress, its content and its actions. */
 export function ImportView({ record, isOpen = false }: { record: ImportRecord; isOpen?: boolean }) {
   const t = useText();
   const queries = useQueryClient();

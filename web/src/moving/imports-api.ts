@@ -3,7 +3,7 @@ import type { ImportEntry, ImportRecord } from '@homeport/contracts/imports';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
-/** Imports as the page reads them; while one goes on, again and again. */
+/** Queries for imports, polled while one is running. */
 
 const movingStates: readonly ImportRecord['state'][] = ['reading', 'importing'];
 const lookEveryMs = 1_000;

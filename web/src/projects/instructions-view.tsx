@@ -17,7 +17,7 @@ import { InstructionsField, ShownInstructions } from '../instructions/instructio
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import classes from './projects.module.css';
 
-/** What models are told in the project's conversations: owners edit it, members read it. */
+/** Instructions of the project's conversations: owners edit them, members read them. */
 export function InstructionsView({ project }: { project: Project }) {
   const t = useText();
   if (project.role === 'owner') return <InstructionsForm project={project} />;

@@ -16,7 +16,7 @@ import { useProjectChanges } from '../frame/use-project-changes.ts';
 import { useText } from '../i18n.ts';
 import classes from './projects.module.css';
 
-/** Who is in a project; owners add and remove members and change roles. */
+/** Members of a project; owners add and remove members and change roles. */
 export function MembersView({ project }: { project: Project }) {
   const t = useText();
   const changes = useProjectChanges();

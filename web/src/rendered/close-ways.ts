@@ -1,4 +1,4 @@
-/** What no content security policy covers: connections between browsers carry data to any address. */
+/** WebRTC constructors: no content security policy covers peer connections, which carry data to any address. */
 const connections = ['RTCPeerConnection', 'webkitRTCPeerConnection'];
 
 const frame = /<iframe/gi;
@@ -11,7 +11,7 @@ const opening = '<iframe'.length - 1;
  */
 export function closeWays(): void {
   for (const name of connections) Reflect.deleteProperty(globalThis, name);
-  // Markup may be written in pieces.
+  // `document.write` accepts markup in pieces.
   let end = '';
   const createHTML = (markup: string, _type: string, sink: string) => {
     // The only attribute that holds markup is a frame's.

@@ -4,7 +4,7 @@ import * as reactDom from 'react-dom';
 import * as reactDomClient from 'react-dom/client';
 import { transform } from 'sucrase';
 
-/** What a component may import. */
+/** Modules that a component can import. */
 const modules: Readonly<Record<string, unknown>> = {
   react: React,
   'react/jsx-runtime': jsxRuntime,

@@ -19,7 +19,7 @@ type Props = {
 /** More are not told; the first ones cause the others. */
 const mostFaults = 5;
 
-/** What a model made, running in a frame without an origin, network or storage. */
+/** Model-generated page in a frame without an origin, network or storage. */
 export function RenderedView({ kind, source, isTypeScript, name, onFix }: Props) {
   const t = useText();
   const box = useRef<HTMLDivElement>(null);
@@ -33,7 +33,7 @@ export function RenderedView({ kind, source, isTypeScript, name, onFix }: Props)
       const target = frame.current?.contentWindow;
       if (!target || event.source !== target) return;
       const message = parseRenderedMessage(event.data);
-      // Only once: what runs in the frame could ask again.
+      // Only once: the code in the frame could ask again.
       if (message?.type === 'ready' && !isAsked) {
         isAsked = true;
         target.postMessage({ kind, source, isTypeScript }, '*');

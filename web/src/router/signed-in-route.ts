@@ -27,7 +27,7 @@ export const signedInRoute = createRoute({
   },
 });
 
-/** The person who is signed in; leads to the sign-in page if nobody is. */
+/** Returns the signed-in user; redirects to the sign-in page without a session. */
 export async function findUser(queries: QueryClient, returnTo: string) {
   try {
     const { user } = await queries.ensureQueryData(meQuery);

@@ -7,8 +7,8 @@ import { home, readAppPath, readPath, readPort, type WorkspaceTab } from '../wor
 import { signedInRoute } from './signed-in-route.ts';
 
 /**
- * What the side panel shows: the list of files, one file, the workspace, what the model saw for an answer, or the files
- * it changed.
+ * Content of the side panel: the list of files, one file, the workspace, the prompt context of an answer, or its changed
+ * files.
  */
 type PanelSearch = {
   panel?: 'files' | 'workspace';
@@ -20,7 +20,7 @@ type PanelSearch = {
   port?: number;
 };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
-  // What an answer cites: the name of a file and of a page in it, as the model wrote them.
+  // A citation: the names of a file and of a page in it, as the model wrote them.
   if (typeof search.cite === 'string' && typeof search.at === 'string') {
     return { cite: search.cite.slice(0, 255), at: search.at.slice(0, 300) };
   }

@@ -18,7 +18,7 @@ function rulesLength(rules: readonly ToolRule[]): number {
   return rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0);
 }
 
-/** What is sent: without the spaces around patterns, and without patterns of nothing. */
+/** Rules to send: patterns are trimmed and empty ones dropped. */
 export function givenRules({ preset, rules }: ToolRules): ToolRules {
   return {
     preset,

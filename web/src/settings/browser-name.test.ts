@@ -25,6 +25,6 @@ const cases: [string | null, string | undefined, string | undefined][] = [
   [null, undefined, undefined],
 ];
 
-test('user agents get names that people recognise', () => {
+test('names browsers and systems as people know them', () => {
   for (const [userAgent, browser, system] of cases) assert.deepEqual(browserName(userAgent), { browser, system });
 });

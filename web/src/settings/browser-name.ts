@@ -17,7 +17,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** What a user agent calls itself, as far as people would recognise it. */
+/** Names of the browser and the operating system in a user agent; undefined for unknown ones. */
 export function browserName(userAgent: string | null): { browser: string | undefined; system: string | undefined } {
   const text = userAgent ?? '';
   const find = (table: readonly (readonly [string, RegExp])[]) => table.find(([, pattern]) => pattern.test(text))?.[0];

@@ -1,4 +1,4 @@
-/** What people choose from when they share a language or a time zone, in the words of `locale`. */
+/** Option for a language or a time zone, labeled in `locale`. */
 export type Choice = { value: string; label: string };
 
 const languages = (
@@ -28,7 +28,7 @@ export function timeZoneChoices(others: readonly (string | null)[]): { group: st
   return [...groups].map(([group, items]) => ({ group, items }));
 }
 
-/** What this browser says of the person in front of it. */
+/** Language and time zone of the browser. */
 export function browserLocale(): { language: string; timeZone: string } {
   const language = navigator.language || 'en';
   return { language, timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC' };

@@ -11,7 +11,7 @@ import { i18n, useText } from '../i18n.ts';
 import { tierLabel } from '../tier-label.ts';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
-/** One model: what it is, its switch, its menu. */
+/** One model: its facts, its switch and its menu. */
 export function ModelRow({
   model,
   tiers,

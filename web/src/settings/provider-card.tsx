@@ -18,7 +18,7 @@ import { useCatalogueChanges } from './use-catalogue-changes.ts';
 /** Names of models in a sentence before it gets too long. */
 const namedAtMost = 6;
 
-/** One provider: its facts, its switch, and what can be done with it. */
+/** One provider: its facts, its switch and its actions. */
 export function ProviderCard({
   provider,
   canEdit,
@@ -140,7 +140,7 @@ function facts(provider: Provider, t: Translate): string[] {
   ];
 }
 
-/** Somebody else's has the tiers of its owner with it. */
+/** Text on sharing; a provider shared by another user has `modelTiers`. */
 function sharingFact({ modelTiers, sharedWith = 'none' }: Provider, t: Translate): string[] {
   if (modelTiers) return [t('sharing.factShared')];
   if (sharedWith === 'none') return [];

@@ -17,7 +17,7 @@ import { i18n, type Translate, useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import own from './refresh-dialog.module.css';
 
-/** What a provider's list and the registry say of its models now, shown before anything is changed. */
+/** Previews the changes to a provider's models from its current list and the registry, then applies them. */
 export function RefreshDialog({ provider, onClose }: { provider: Provider; onClose: () => void }) {
   const t = useText();
   const { state, run } = useProviderTest();

@@ -22,7 +22,7 @@ const rulesQuery = queryOptions({
   queryFn: ({ signal }) => call('GET /api/workspace/rules', { signal }),
 });
 
-/** What models may do without asking, in all conversations of the signed-in person. */
+/** Tool permissions in all conversations of the signed-in person. */
 export function RulesCard() {
   const t = useText();
   const { data, error } = useQuery(rulesQuery);

@@ -18,7 +18,7 @@ const sessionsQuery = queryOptions({
   staleTime: 0,
 });
 
-/** Where the user is signed in, and the way to end that elsewhere. */
+/** Sessions of the user, with buttons that end them. */
 export function SessionsCard() {
   const t = useText();
   const queries = useQueryClient();

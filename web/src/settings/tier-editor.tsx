@@ -55,7 +55,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
     form.clearErrors();
   };
 
-  // What moved keeps the focus, wherever it stands in the list now.
+  // A moved row keeps the focus at its new position.
   useEffect(() => {
     const selector = focusNext.current;
     focusNext.current = undefined;
@@ -72,8 +72,8 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
   const remove = (index: number) => {
     const row = rows[index];
     if (!row) return;
-    const neighbour = rows[index + 1] ?? rows[index - 1];
-    focusNext.current = `[data-tier="${neighbour?.value}"] input`;
+    const neighbor = rows[index + 1] ?? rows[index - 1];
+    focusNext.current = `[data-tier="${neighbor?.value}"] input`;
     change(rows.filter((each) => each !== row));
     setAnnouncement(t('tiers.removed', { name: row.label }));
   };

@@ -10,7 +10,8 @@ import { inOrder } from '../in-order.ts';
 import { catalogueQuery } from '../queries.ts';
 
 /**
- * Changes that one click makes. They show at once and go back when the server refuses; a default that moved is told.
+ * Changes made by one click. They are optimistic: shown immediately, reverted if the server refuses. A changed default
+ * is announced.
  */
 export function useCatalogueChanges() {
   const t = useText();

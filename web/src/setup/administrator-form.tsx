@@ -12,7 +12,7 @@ import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import { meQuery, publicConfigQuery } from '../queries.ts';
 
-/** Creates the first administrator. `onClosed` is called if somebody else was faster. */
+/** Creates the first administrator. Calls `onClosed` if another person created one first. */
 export function AdministratorForm({ claimRequired, onClosed }: { claimRequired: boolean; onClosed: () => void }) {
   const t = useText();
   const queries = useQueryClient();

@@ -33,7 +33,7 @@ function AccountStep({ claimRequired }: { claimRequired: boolean }) {
   if (isClosed) {
     return (
       <EntryPage title={t('setup.closedTitle')} text={t('setup.closedText')}>
-        {/* The page is loaded anew: its configuration says that there is nothing to set up. */}
+        {/* A full page load, since the page's configuration still has the old setup state. */}
         <Button component="a" href="/sign-in" fullWidth data-autofocus>
           {t('signIn.title')}
         </Button>

@@ -1,4 +1,4 @@
-/** A file of a folder that somebody chose, with its path below it. */
+/** A file of a chosen folder, with its path below it. */
 export type FolderFile = { path: string; bytes: Uint8Array<ArrayBuffer> };
 
 const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
@@ -33,7 +33,7 @@ export function packFolder(files: readonly FolderFile[]): Blob {
   return new Blob([...bodies, middle, head('PK\u0005\u0006'), bytesOf(end)], { type: 'application/zip' });
 }
 
-/** What both places say of a file, from the version needed to the length of the extra field. */
+/** Fields shared by the local and the central header, from the version needed to the length of the extra field. */
 function factsOf(bytes: Uint8Array, nameLength: number): Uint8Array<ArrayBuffer> {
   const facts = new DataView(new ArrayBuffer(26));
   facts.setUint16(0, 20, true);

@@ -174,7 +174,7 @@ function Chooser({ isFolder, file, fault, onTake }: ChooserProps) {
   );
 }
 
-/** The folder as one file, or what is wrong with it. */
+/** Packs the folder into one file, or returns the id of an error text. */
 async function packedFolder(chosen: readonly File[]): Promise<File | TextId> {
   const files = filesOfFolder(chosen);
   const size = files.reduce((sum, each) => sum + each.size, 0);

@@ -17,7 +17,7 @@ import classes from './skills.module.css';
 
 type Props = { skill: Skill; isOwn: boolean; onLook: () => void; onReplace: () => void };
 
-/** One skill of the list: what it is for, who may use it, and whether it is used. */
+/** One skill of the list: its description, its audience and its switch. */
 export function SkillRow({ skill, isOwn, onLook, onReplace }: Props) {
   const t = useText();
   const queries = useQueryClient();

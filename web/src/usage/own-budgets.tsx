@@ -4,7 +4,7 @@ import { useText } from '../i18n.ts';
 import classes from './usage.module.css';
 import { amountText, resetText } from './usage-words.ts';
 
-/** The budgets that count for somebody, each with how much of it is used. */
+/** Budgets that apply to a person, each with its used share. */
 export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
   const t = useText();
   if (budgets.length === 0) return null;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { readTurnBudget, turnBudgetValues } from './turn-budget-values.ts';
 
-test('what is typed is what is stored', () => {
+test('stores the entered budget', () => {
   for (const budget of [defaultTurnBudget, { steps: 1, minutes: 1440, tokens: 1_000_000_000 }]) {
     assert.deepEqual(readTurnBudget(turnBudgetValues(budget)), { budget, faults: {} });
   }

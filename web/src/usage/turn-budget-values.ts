@@ -15,8 +15,8 @@ export function turnBudgetValues({ steps, minutes, tokens }: TurnBudget): TurnBu
 }
 
 /**
- * The budget that was typed; only tokens may be empty, which means no limit. The bounds of a field with a fault
- * instead.
+ * Parses the entered budget; only tokens can be empty, which means no limit. Returns the bounds of the first invalid
+ * field instead.
  */
 export function readTurnBudget(values: TurnBudgetValues): {
   budget: TurnBudget;

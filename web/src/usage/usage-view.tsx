@@ -13,7 +13,7 @@ import { UsageTable } from './usage-table.tsx';
 export type UsageChoice = { span: Span; by: UsageReport['by'] };
 const spans = ['month', 'last', 'year'] as const;
 
-/** What a report is about, and its file. */
+/** Grouping and period of a report, and its download. */
 export function UsageChoices({
   choice,
   groups,

@@ -32,7 +32,7 @@ export function versionAddress(answer: Answer, path: string, side: Side): string
   return fileAddress('GET /api/chats/changes/file', { ...answer, path, side });
 }
 
-/** Undoes or redoes. With `conflicts`, files that somebody changed since, nothing was written. */
+/** Undoes or redoes. With `conflicts`, files that were changed since, nothing was written. */
 export async function changeWorkspace(
   answer: Answer,
   { direction, paths }: Wish,

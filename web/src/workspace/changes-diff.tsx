@@ -15,7 +15,7 @@ const sides: readonly Side[] = ['before', 'after'];
 
 type Props = { answer: Answer; file: ChangedFile; isBeside: boolean };
 
-/** What became of one file: text line by line, pictures beside each other. */
+/** Diff of one file: text line by line, images side by side. */
 export function ChangesDiff({ answer, file, isBeside }: Props) {
   const t = useText();
   const present = sides.flatMap((side) => (file[side] === null ? [] : [file[side]]));
@@ -77,7 +77,7 @@ function Lines({ answer, file, isBeside }: Props) {
   );
 }
 
-/** In line, what was comes before what is. */
+/** Splits a row for the unified view: the removed line before the added one. */
 function apart(row: DiffRow): DiffRow[] {
   if (row.kind === 'gap' || row.isSame || row.before === undefined || row.after === undefined) return [row];
   return [

@@ -28,7 +28,7 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
   const answer = { chatId, messageId };
   const { data, error } = useQuery(changesQuery(answer));
   const [isBeside, setBeside] = useState(false);
-  // Here, because a window that becomes narrow makes all that is in the panel anew.
+  // State lives here, because the panel's content is remounted when the window becomes narrow.
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const { change, asked, dismiss, isBusy } = useChange(answer);
   const files = data?.files ?? [];
@@ -155,7 +155,7 @@ function FileChange({
   );
 }
 
-/** Undoes and redoes; what somebody changed since is asked about first. */
+/** Undoes and redoes; asks first if files were changed since. */
 function useChange(answer: Answer) {
   const t = useText();
   const queries = useQueryClient();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffRows } from './diff-rows.ts';
 
-test('lines stand beside what they became, and long runs of unchanged ones are left out', () => {
+test('pairs removed with added lines and omits long unchanged runs', () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   const after = lines.with(10, 'new').toSpliced(11, 0, 'more');
   const rows = diffRows(`${lines.join('\n')}\n`, `${after.join('\n')}\n`);

@@ -12,7 +12,7 @@ test('paths come apart and together', () => {
   );
 });
 
-test('an address that is no path of a workspace is the home', () => {
+test('falls back to the home for an invalid path', () => {
   for (const given of [undefined, 7, '', '/etc', '~root', '~/', '~//a', 'a', `~/${'x'.repeat(5000)}`]) {
     assert.equal(readPath(given), '~');
   }

@@ -12,7 +12,7 @@ export const portsQuery = queryOptions({
   refetchInterval: 3_000,
 });
 
-/** An address that works once: asked for anew with each `round`, and never by itself. */
+/** Query for a single-use preview URL: fetched for each `round`, never refetched automatically. */
 export function previewQuery({ port, at }: AppPlace, round: number) {
   return queryOptions({
     queryKey: ['workspace', 'preview', port, at, round],

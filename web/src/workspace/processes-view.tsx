@@ -23,7 +23,7 @@ const processesQuery = queryOptions({
   refetchInterval: ask.list,
 });
 
-/** What models left running in the background, each with its output and its end. */
+/** Background processes of models, each with its output and exit state. */
 export function ProcessesView() {
   const t = useText();
   const { data, error } = useQuery(processesQuery);
@@ -92,7 +92,7 @@ function Row({ process, isOpenAtFirst }: { process: WorkspaceProcess; isOpenAtFi
 function Output({ process: { id, running, logPath, outputBytes } }: { process: WorkspaceProcess }) {
   const t = useText();
   const { data, error } = useQuery({
-    // Once more after its end: what it said last.
+    // Fetched once more after the end for the last output.
     queryKey: ['workspace', 'processes', id, running ? 'live' : outputBytes],
     queryFn: ({ signal }) => call('GET /api/workspace/processes/output', { query: { id }, signal }),
     staleTime: 0,

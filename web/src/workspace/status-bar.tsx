@@ -8,7 +8,7 @@ import { i18n, useText } from '../i18n.ts';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-/** The phase, what the workspace uses, when it stops by itself, and a button to stop it now. */
+/** The workspace's phase, resource usage and idle stop time, with a button to stop it now. */
 export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceUsage }) {
   const t = useText();
   const [isAsking, setAsking] = useState(false);

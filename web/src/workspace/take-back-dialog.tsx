@@ -78,7 +78,7 @@ export function TakeBackDialog({ chatId, messageIds, onContinue, onCancel }: Pro
   );
 }
 
-/** What these answers changed, read one after the other; goes on at once when there is nothing to undo. */
+/** Loads the changes of these answers one after the other; calls `onNothing` if there is nothing to undo. */
 function useChangesOf(chatId: string, messageIds: readonly string[], onNothing: () => void) {
   const queries = useQueryClient();
   const [changes, setChanges] = useState<Changes[]>();
@@ -107,7 +107,7 @@ function useChangesOf(chatId: string, messageIds: readonly string[], onNothing: 
   return { changes, failure };
 }
 
-/** Undoes; what was undone before somebody changes their mind is brought back. */
+/** Undoes; redoes the undone answers if the person cancels. */
 function useTakingBack(chatId: string, messageIds: readonly string[]) {
   const t = useText();
   const queries = useQueryClient();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ChangedFile } from '@homeport/contracts/daemon';
 import { filesToUndo, type Step, TakingBack } from './take-back.ts';
 
-/** Answers `a` to `c`; what they did to files is a list of steps. */
+/** Answers `a` to `c` with a log of their undo and redo steps. */
 function world(conflicts: Record<string, string[]> = {}) {
   const done: string[] = [];
   const step: Step = async (messageId, direction, force) => {
@@ -21,7 +21,7 @@ test('answers are undone from the newest to the oldest', async () => {
   assert.deepEqual(taking.skipped, ['left.txt']);
 });
 
-test('what somebody changed since stops it; the word to go on is for that answer alone', async () => {
+test('stops at conflicts; force applies to that answer only', async () => {
   const { done, taking } = world({ b: ['mine.txt'], a: ['also.txt'] });
   assert.deepEqual(await taking.undo(), ['mine.txt']);
   assert.deepEqual(await taking.undo(true), ['also.txt']);
@@ -30,7 +30,7 @@ test('what somebody changed since stops it; the word to go on is for that answer
   assert.deepEqual(done.at(-1), 'undo a by force');
 });
 
-test('who gives up has everything as it was', async () => {
+test('restores everything when canceled', async () => {
   const { done, taking } = world({ a: ['mine.txt'] });
   await taking.undo();
   await taking.giveUp();
@@ -39,7 +39,7 @@ test('who gives up has everything as it was', async () => {
   assert.deepEqual(done.slice(4), ['undo c by force', 'undo b']);
 });
 
-test('a file counts once, and what is undone already does not', () => {
+test('counts each file once and skips files already undone', () => {
   const file = (path: string, state: ChangedFile['state']) => ({ path, state }) as ChangedFile;
   const changes = [
     { files: [file('b', 'applied'), file('c', 'undone')] },

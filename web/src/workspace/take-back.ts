@@ -1,11 +1,9 @@
 import type { ChangedFile } from '@homeport/contracts/daemon';
 
-/** Taking back what several answers changed, newest first, because each one's files are as the next one found them. */
+/** Undo of several answers, newest first, since each one's files are the next one's initial state. */
 
 export type Step = (messageId: string, direction: 'undo' | 'redo', force: boolean) => Promise<Stepped>;
-/**
- * `conflicts`: files that somebody changed since, and nothing was written. `skipped`: files that were left as they are.
- */
+/** `conflicts`: files changed since, in which case nothing was written. `skipped`: files left unchanged. */
 type Stepped = { conflicts: string[]; skipped: string[] };
 
 /** The files that undoing these answers would change, each named once. */
@@ -30,7 +28,10 @@ export class TakingBack {
     return this.#skipped;
   }
 
-  /** Undoes what is left. Resolves with the files that stand in the way; `force` replaces them, for this one answer. */
+  /**
+   * Undoes the remaining answers. Resolves with the conflicting files; `force` overwrites them, for the next answer
+   * only.
+   */
   async undo(force = false): Promise<string[]> {
     let isForced = force;
     for (let next = this.#left[0]; next !== undefined; next = this.#left[0]) {

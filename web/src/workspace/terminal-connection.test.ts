@@ -70,7 +70,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).buffer;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const attached = (isNew: boolean) => ({ type: 'attached', id: 'one', isNew });
 
-test('a connection that breaks is made again, and what was shown is replaced by what the server kept', async () => {
+test('reconnects after a break and replaces the screen with the server’s scrollback', async () => {
   const { connection, sockets, states, shown, last, say, resets } = terminalOf();
   connection.open();
   say(attached(true));
@@ -99,7 +99,7 @@ test('a workspace that was stopped is not started by a terminal that was open in
   assert.deepEqual(states.at(-1), { kind: 'stopped' });
 });
 
-test('while nobody knows whether it runs, it is tried again', async () => {
+test('keeps retrying while the workspace state is unknown', async () => {
   const { connection, sockets, last, setRunning } = terminalOf();
   connection.open();
   setRunning(new Error('no network'));
@@ -108,7 +108,7 @@ test('while nobody knows whether it runs, it is tried again', async () => {
   assert.equal(sockets.length, 2);
 });
 
-test('an end is an end: of the shell, of the last place, of the patience', async () => {
+test('closes for good when the shell exits, another window takes over, or reconnecting keeps failing', async () => {
   const exited = terminalOf();
   exited.connection.open();
   exited.say(attached(true));
@@ -135,7 +135,7 @@ test('an end is an end: of the shell, of the last place, of the patience', async
   assert.ok(refused.sockets.length < 10);
 });
 
-test('what is pasted goes in pieces, what is said without a connection goes nowhere', async () => {
+test('sends pasted text in pieces and drops input without a connection', async () => {
   const { connection, last, say } = terminalOf();
   connection.input(new Uint8Array(1));
   connection.open();

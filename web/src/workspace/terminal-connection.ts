@@ -16,8 +16,8 @@ export type Size = { columns: number; rows: number };
 export type TerminalDeps = {
   open: (target: { id: string } & Size, events: SocketEvents) => TerminalSocket;
   /**
-   * Called before each attempt after the first: false if the workspace is not running, since this must not start it.
-   * Rejects if nobody knows.
+   * Called before each attempt after the first: false if the workspace is not running, since reconnecting must not start
+   * it. Rejects if the state is unknown.
    */
   isRunning: () => Promise<boolean>;
   size: () => Size;
@@ -93,7 +93,7 @@ export class TerminalConnection {
       if (!(await isRunning())) return onState({ kind: 'stopped' });
       if (this.#attempt > attemptsMax) return onState({ kind: 'failed', reason: '' });
     } catch {
-      // Nobody knows, so the next attempt will show.
+      // The state is unknown, so try to connect.
     }
     if (!signal.aborted) this.open();
   }

@@ -1,6 +1,6 @@
 export type TerminalKey = 'escape' | 'tab' | 'up' | 'down' | 'left' | 'right';
 
-/** What a key sends; arrows differ for programs in application mode. */
+/** Escape sequence of a key; arrows differ in application cursor mode. */
 export function keySequence(key: TerminalKey, isApplicationMode: boolean): string {
   if (key === 'escape') return '\x1b';
   if (key === 'tab') return '\t';

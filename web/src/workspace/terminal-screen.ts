@@ -2,7 +2,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal } from '@xterm/xterm';
 import { readNonce } from '../public-config.ts';
 
-/** The terminal's screen, and what fits it into its box. */
+/** Creates the terminal's screen and the addon that fits it into its box. */
 export function createScreen(isDark: boolean): { screen: Terminal; fit: FitAddon } {
   const screen = new Terminal({
     allowProposedApi: false,
@@ -22,8 +22,8 @@ export function createScreen(isDark: boolean): { screen: Terminal; fit: FitAddon
 }
 
 /**
- * Puts the screen into its box. It writes colours and sizes into style elements that it creates meanwhile and cannot be
- * told the nonce; the page's policy only allows those with one.
+ * Mounts the screen. It writes colors and sizes into style elements that it creates meanwhile and has no option for the
+ * nonce, which the page's content security policy requires.
  */
 export function openScreen(screen: Terminal, box: HTMLElement): void {
   const nonce = readNonce();

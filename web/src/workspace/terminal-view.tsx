@@ -163,7 +163,7 @@ function stateText(state: TerminalState, t: ReturnType<typeof useText>): string 
 
 function fitInto(fit: FitAddon): void {
   const size = fit.proposeDimensions();
-  // A box without layout has no size, and nobody wants a terminal of two columns.
+  // A box without layout has no size; also skip useless sizes.
   if (size && size.cols >= 10 && size.rows >= 2) fit.fit();
 }
 

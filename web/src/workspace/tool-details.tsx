@@ -12,7 +12,7 @@ import { readEdits, textOf } from './tool-output.ts';
 /** Characters of a tool's text that are put on the page. */
 const shownCharacters = 20_000;
 
-/** What a call of one of the workspace's own tools asks for and gives, each in its own form. */
+/** Input and output of a workspace tool's call, rendered by tool. */
 export function ToolDetails({ part, isRunning }: { part: DynamicToolPart; isRunning: boolean }) {
   const t = useText();
   const { toolName, input, output, errorText } = part;
@@ -141,7 +141,7 @@ function Lines({ kind: Kind, text, label }: { kind: 'del' | 'ins'; text: string;
   );
 }
 
-/** Plain text in a box that scrolls; one that grows follows its end until somebody scrolls up. */
+/** Plain text in a scrollable box; growing text follows its end until the person scrolls up. */
 export function Block({ label, text, isGrowing }: { label: string; text: string; isGrowing: boolean }) {
   const box = useRef<HTMLPreElement>(null);
   const follows = useRef(true);
@@ -186,7 +186,7 @@ function Labelled({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-/** What was published, in a line: the file itself stands below. */
+/** Line about the published file, which is shown below. */
 function publishedText(output: unknown): string | undefined {
   const path = textOf(output, 'path');
   const size = typeof output === 'object' && output !== null ? Reflect.get(output, 'size') : undefined;

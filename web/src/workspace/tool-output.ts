@@ -1,4 +1,4 @@
-/** What can be read from the calls of the workspace's own tools. */
+/** Parsers for inputs and outputs of the workspace's own tools. */
 
 export type Published = { id: string; filename: string; mediaType: string };
 

@@ -25,10 +25,7 @@ export type WorkspaceControl = {
   refresh: () => Promise<WorkspaceStatus | undefined>;
 };
 
-/**
- * The state of the own workspace while somebody looks at it, and what starts and stops it. Looking at it starts it,
- * once.
- */
+/** State and controls of the person's workspace while it is shown. Showing it starts the workspace, once. */
 export function useWorkspace(): WorkspaceControl {
   const t = useText();
   const queries = useQueryClient();

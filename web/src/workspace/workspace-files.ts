@@ -21,7 +21,7 @@ export function placeQuery(path: string) {
       }),
     initialPageParam: '',
     getNextPageParam: (page) => (page.type === 'directory' ? page.nextCursor : null),
-    // What runs in the workspace changes its files at any time: `useWorkspace` has them read again while it runs.
+    // Programs in the workspace change files at any time: `useWorkspace` invalidates them while it runs.
     staleTime: 0,
   });
 }
@@ -45,7 +45,7 @@ export function downloadAddress(path: string): string {
   return fileAddress('GET /api/workspace/download', { path });
 }
 
-/** Changes to the files of the workspace. Those with a place for their failure throw it. */
+/** Mutations of the workspace's files. Mutations with an error display at the caller throw; others show a toast. */
 export function useWorkspaceFiles() {
   const t = useText();
   const queries = useQueryClient();

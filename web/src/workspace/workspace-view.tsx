@@ -30,7 +30,7 @@ const tabs = [
 
 export type WorkspacePlace = { tab: WorkspaceTab; path: string; app?: AppPlace | undefined };
 
-/** The own workspace: its state, and its files, terminal or apps. Where one is in it is the caller's to keep. */
+/** The person's workspace: its state, and its files, terminal or apps. The caller holds the current location. */
 export function WorkspaceView({
   tab,
   path,
@@ -58,7 +58,7 @@ export function WorkspaceView({
       <StatusBar workspace={workspace} status={status} />
       {status.phase === 'running' && !workspace.isStopping ? (
         <>
-          {/* One question without an answer takes nobody's terminal away. */}
+          {/* A single failed status request doesn't unmount the terminal. */}
           {status.ready ? (
             <Full status={status} />
           ) : (
