@@ -14,10 +14,7 @@ import { put, upload } from './artifact-makers.ts';
 import { ManualClock } from './fakes/manual-clock.ts';
 import { bring, chatGptArchive, claudeArchive, conversationsOf, openWebUiExport } from './import-makers.ts';
 
-/**
- * Leaving: everything of a person as an archive that comes back, and accounts that are deleted (contract.md section
- * 11).
- */
+/** Leaving: an archive of a person's data that can be imported again, and deleted accounts (contract.md section 11). */
 
 const password = 'correct horse 1';
 let app: TestApp;
@@ -37,7 +34,7 @@ async function withPassword(fields: Json = {}): Promise<SignedIn> {
   return who;
 }
 
-/** Without ids and without what an import cannot know: equal exports have equal texts. */
+/** Without ids and members that an import can't restore: equal exports have equal texts. */
 function comparable(conversations: Json[]): Json[] {
   return conversations.map(({ chat, activeMessageId, messages }) => {
     const place = (id: string | null) => messages.findIndex((message: Json) => message.id === id);
@@ -75,7 +72,7 @@ async function filesOf(who: SignedIn): Promise<string[]> {
   return found.sort();
 }
 
-test('an export brings everything back in another account: the same again', async () => {
+test('an export imported into another account exports to the same content again', async () => {
   const first = await app.signIn();
   for (const archive of [await chatGptArchive(), await claudeArchive(), openWebUiExport]) await bring(first, archive);
   const { body: own } = await first.call('POST /api/chats', { title: 'Own' });
@@ -108,7 +105,7 @@ test('an export brings everything back in another account: the same again', asyn
   assert.equal((await bring(first, archive)).import.counts.imported, 0, 'what is still here is the same');
 });
 
-test('whoever leaves an export at any moment harms nobody', async () => {
+test('canceling an export at any moment disturbs no other request', async () => {
   const who = await app.signIn();
   const { body: own } = await who.call('POST /api/chats', { title: 'Own' });
   await put(who, { chatId: own.chat.id }, 'notes/a.txt', 'a'.repeat(300_000));
@@ -136,7 +133,7 @@ test('whoever leaves an export at any moment harms nobody', async () => {
   assert.ok(moments > 5, `${moments}`);
 });
 
-test('a slow receiver gets everything, one that takes nothing for five minutes is gone', async () => {
+test('sends an export to a slow client in full and disconnects one that reads nothing for five minutes', async () => {
   const who = await app.signIn();
   const { body: own } = await who.call('POST /api/chats', { title: 'Own' });
   const bytes = randomBytes(1_000_000);
@@ -163,7 +160,7 @@ test('a slow receiver gets everything, one that takes nothing for five minutes i
   });
 });
 
-test('an account deletes itself with its password; what is shared stays with the others', async () => {
+test('deletes an account with its password and keeps shared data for the others', async () => {
   const who = await withPassword();
   const other = await app.signIn();
   const { body: chat } = await who.call('POST /api/chats', { title: 'Mine' });
@@ -205,7 +202,7 @@ test('an account deletes itself with its password; what is shared stays with the
   assert.deepEqual(left.rows, [{ users: 0, chats: 0, projects: 0 }]);
 });
 
-test('an administrator deletes an account with its data, or keeps the data where nobody reaches it', async () => {
+test('lets an administrator delete an account with its data, or keep the data without access to it', async () => {
   const admin = await withPassword({ role: 'admin' });
   const [kept, dropped] = [await withPassword(), await withPassword()];
   for (const who of [kept, dropped]) await who.call('POST /api/chats', { title: 'Mine' });

@@ -5,7 +5,10 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, answer, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** How much one account may do at once; what is above waits or is refused, and nobody else notices. */
+/**
+ * How much one account can do at the same time: work above the limit waits or is refused, and other accounts don't
+ * notice.
+ */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -41,7 +44,7 @@ async function running(user: SignedIn, at = app): Promise<string[]> {
   return rows.map((row) => row.chat_id);
 }
 
-test('answers above the limit of an account wait their turn; those of others do not', async () => {
+test('queues responses above the limit of an account and starts those of other accounts', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['hang-1']);
   const begun = await begin(user, 6);
@@ -92,7 +95,7 @@ async function startHeld(context: TestContext, text: string, model: string, disp
   const hold = () => {
     holding = true;
   };
-  /** Releases, and sees that an answer begins in this conversation alone. */
+  /** Releases, and asserts that a response begins in this conversation alone. */
   const assertBegins = async (chatId: string) => {
     held.resolve();
     await until(async () => (await running(user, slow)).length > 0);
@@ -101,7 +104,7 @@ async function startHeld(context: TestContext, text: string, model: string, disp
   return { slow, user, hold, reached: reached.promise, release: held.resolve, assertBegins };
 }
 
-/** A request for an answer has to wait at this moment. */
+/** Resolves when a request for a response is queued. */
 async function assertNoPlace(user: SignedIn, at: TestApp): Promise<void> {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Hello');
@@ -109,10 +112,10 @@ async function assertNoPlace(user: SignedIn, at: TestApp): Promise<void> {
   assert.deepEqual(await running(user, at), [], 'the only place is taken');
 }
 
-/** The first statement that claims what a replica starts by itself. */
+/** The first statement that claims the work which a replica starts without a request. */
 const claimingNext = 'from "users" where "enabled"';
 
-test('a message that the replica starts by itself takes its place before it is claimed', async (context) => {
+test('a message that the replica starts on its own takes its place before it is claimed', async (context) => {
   const { slow, user, hold, reached, assertBegins } = await startHeld(context, claimingNext, 'hang-1', 50);
   hold();
   const queued = await createChat(user);
@@ -122,7 +125,7 @@ test('a message that the replica starts by itself takes its place before it is c
   await assertBegins(queued);
 });
 
-test('the next message of a conversation takes over the place of the answer that ended', async (context) => {
+test('the next message of a conversation takes over the place of the response that ended', async (context) => {
   const { slow, user, hold, reached, assertBegins } = await startHeld(context, claimingNext, 'hang-1', 3_600_000);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Hello');
@@ -135,7 +138,7 @@ test('the next message of a conversation takes over the place of the answer that
   await assertBegins(chatId);
 });
 
-test('a summary that a person asks for takes its place before it is claimed', async (context) => {
+test('a requested summary takes its place before it is claimed', async (context) => {
   const { slow, user, hold, reached, release } = await startHeld(context, 'insert into "responses"', 'words-3', 50);
   const chatId = await createChat(user);
   for (const text of ['One', 'Two', 'Three', 'Four']) await answer(user, chatId, await submit(user, chatId, text));
@@ -147,7 +150,7 @@ test('a summary that a person asks for takes its place before it is claimed', as
   assert.equal((await summary).status, 202);
 });
 
-test('what cannot wait is refused, with the time to try again', async () => {
+test('refuses work that cannot wait, with the time to retry', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['hang-1']);
   const [first, second] = await begin(user, 2);
@@ -167,7 +170,7 @@ test('what cannot wait is refused, with the time to try again', async () => {
   assert.equal(error.code, 'rate_limited');
 });
 
-test('at the limit, what runs is joined as ever', async () => {
+test('joins a running response when the account is at its limit', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['hang-1']);
   const [first] = await begin(user, 2);
@@ -177,7 +180,7 @@ test('at the limit, what runs is joined as ever', async () => {
   await joined.body?.cancel();
 });
 
-test('streams above the limit of an account are refused; the message is answered without one', async () => {
+test('refuses streams above the limit of an account and answers the message without one', async () => {
   const user = await app.signIn();
   const [, words] = await addModels(user, provider, ['hang-1', 'words-3']);
   const chatId = await createChat(user);

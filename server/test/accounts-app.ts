@@ -21,7 +21,7 @@ export type AccountsApp = {
   stop(): Promise<void>;
 };
 
-/** `from` is the client's address, told by a trusted proxy. */
+/** `from` is the client's address, as a trusted proxy forwards it. */
 type RequestOptions = {
   body?: unknown;
   cookie?: string;
@@ -60,7 +60,7 @@ export async function startAccountsApp(settings: Settings = {}): Promise<Account
   };
 }
 
-/** The real clock, moved forward at will. */
+/** The real clock, which tests can move forward. */
 function testClock(): TestClock {
   let offset = 0;
   return {

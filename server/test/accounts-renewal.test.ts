@@ -20,7 +20,7 @@ async function ageSession(user: SignedIn): Promise<void> {
   await app.service.deps.db.kysely.updateTable('sessions').set({ expires_at }).where('user_id', '=', user.id).execute();
 }
 
-test('the request that renews the session brings the cookie, be it a stream, a refusal or nothing', async () => {
+test('the request that renews the session sets the cookie in streams, refusals and empty responses', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -44,7 +44,7 @@ test('the request that renews the session brings the cookie, be it a stream, a r
   }
 });
 
-test('a handler that sets the cookie itself sets the only one', async () => {
+test('a handler that sets the session cookie sets the only one', async () => {
   const user = await app.signIn();
   await ageSession(user);
   const renewed = await user.fetch('/api/auth/get-session');

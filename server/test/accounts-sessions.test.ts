@@ -20,7 +20,7 @@ const newPassword = 'another horse 2';
 const outcome = ({ status, body }: Answer) => [status, body?.error?.code];
 const get = (path: string, cookie: string | undefined) => app.request('GET', path, { cookie });
 
-test('the list of sessions shows where, never a token', async () => {
+test('the list of sessions shows their devices and addresses, never a token', async () => {
   const user = await app.addUser();
   const first = await app.signIn(user.email);
   const second = await app.signIn(user.email);
@@ -49,7 +49,7 @@ test('the list of sessions shows where, never a token', async () => {
   assert.equal((await get('/api/me', second)).status, 200);
 });
 
-test('all other sessions end at once', async () => {
+test('ends all other sessions in one request', async () => {
   const user = await app.addUser();
   const [first, second, third] = [
     await app.signIn(user.email),
@@ -69,7 +69,7 @@ test('all other sessions end at once', async () => {
   }
 });
 
-test('changing the password ends every cookie that was, and gives a new one', async () => {
+test('changing the password invalidates all earlier cookies and sets a new one', async () => {
   const user = await app.addUser();
   const [cookie, other] = [await app.signIn(user.email), await app.signIn(user.email)];
   const change = (currentPassword: string, next: string) =>
@@ -92,7 +92,7 @@ test('changing the password ends every cookie that was, and gives a new one', as
   await app.signIn(user.email, newPassword);
 });
 
-test('of two password changes at once one wins', async () => {
+test('only one of two concurrent password changes succeeds', async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   const tries = ['another horse 2', 'another horse 3'].map((next) =>
@@ -131,7 +131,7 @@ test('a sign-in with the old password does not outlive the change', async () => 
   assert.equal((await get('/api/me/sessions', changed.session)).body.sessions.length, 1);
 });
 
-test('while the password must be changed only the account itself answers', async () => {
+test('while the password must be changed, only endpoints of the account itself are available', async () => {
   const user = await app.addUser({ mustChangePassword: true });
   const cookie = await app.signIn(user.email);
   for (const path of ['/api/chats', '/api/providers', '/api/me/sessions']) {
@@ -149,7 +149,7 @@ test('while the password must be changed only the account itself answers', async
   assert.equal((await get('/api/chats', answer.session)).status, 403);
 });
 
-test('nobody raises themselves by extra members', async () => {
+test("ignores extra members that would raise a user's own rights", async () => {
   const user = await app.addUser();
   const extra = {
     role: 'admin',

@@ -17,7 +17,7 @@ async function withApp(config: Partial<Config>, work: (app: AccountsApp) => Prom
 const administrators = async (app: AccountsApp) =>
   app.db.kysely.selectFrom('users').selectAll().where('role', '=', 'admin').execute();
 
-test('the first administrator is created once and is signed in', () =>
+test('creates the first administrator once and signs them in', () =>
   withApp({}, async (app) => {
     assert.deepEqual((await app.request('GET', path)).body, { required: true, claimRequired: false });
     const answer = await app.request('POST', path, { body: ada });
@@ -47,7 +47,7 @@ test('the first administrator is created once and is signed in', () =>
     await app.signIn('ADA@example.org');
   }));
 
-test('of a hundred setups at once one wins, in ten fresh databases', async () => {
+test('only one of a hundred concurrent setups wins, in ten fresh databases', async () => {
   for (let round = 0; round < 10; round += 1) {
     await withApp({}, async (app) => {
       const tries = Array.from({ length: 100 }, (_, index) =>
@@ -85,7 +85,7 @@ test('two replicas on one database create one administrator', async () => {
   }
 });
 
-test('the claim token is asked for when it is configured', () =>
+test('asks for the claim token when one is configured', () =>
   withApp({ setupClaimToken: claim }, async (app) => {
     assert.deepEqual((await app.request('GET', path)).body, { required: true, claimRequired: true });
     const refused: { claimToken?: string; header?: string }[] = [
@@ -124,7 +124,7 @@ test('the claim token is asked for when it is configured', () =>
     assert.equal(late.body.error.code, 'setup_closed');
   }));
 
-test('the claim token may come in the body, or in both places', async () => {
+test('accepts the claim token in the body, or in both places', async () => {
   for (const headers of [undefined, { 'x-setup-claim-token': claim }]) {
     await withApp({ setupClaimToken: claim }, async (app) => {
       assert.equal((await app.request('POST', path, { body: { ...ada, claimToken: claim }, headers })).status, 201);
@@ -132,7 +132,7 @@ test('the claim token may come in the body, or in both places', async () => {
   }
 });
 
-test('the setup stays closed when all users are gone, and is not open where users exist', () =>
+test('setup stays closed when all users are deleted, and is not open where users exist', () =>
   withApp({}, async (app) => {
     await app.addUser();
     assert.equal((await app.request('GET', path)).body.required, false);
@@ -144,7 +144,7 @@ test('the setup stays closed when all users are gone, and is not open where user
     assert.equal((await app.request('POST', path, { body: ada })).body.error.code, 'setup_closed');
   }));
 
-test('a bad body creates nothing', () =>
+test('creates nothing from an invalid setup body', () =>
   withApp({}, async (app) => {
     const bad: [string, object][] = [
       ['name', { ...ada, name: ' A ' }],

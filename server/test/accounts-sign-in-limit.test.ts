@@ -32,7 +32,7 @@ async function wrongTimes(times: number, email: string, from: string): Promise<n
   return statuses;
 }
 
-test('ten wrong passwords for one account from one address, then 429 even for the right one', async () => {
+test('after ten wrong passwords for one account from one address, answers 429 even for the right one', async () => {
   const [user, other] = [await app.addUser(), await app.addUser()];
   const from = freshAddress();
   assert.deepEqual(await wrongTimes(11, user.email, from), [...Array(10).fill(401), 429]);
@@ -53,7 +53,7 @@ test('ten wrong passwords for one account from one address, then 429 even for th
   assert.equal((await trySignIn(user.email, testPassword, from)).status, 429, 'still closed here');
 });
 
-test('thirty wrong passwords from one address close it, known accounts or not', async () => {
+test('thirty wrong passwords block an address, for existing and unknown accounts alike', async () => {
   const user = await app.addUser();
   const from = freshAddress();
   for (let index = 0; index < 30; index += 1) {
@@ -69,7 +69,7 @@ test('thirty wrong passwords from one address close it, known accounts or not', 
   assert.equal(count, 30);
 });
 
-test('the right password forgets the wrong ones for that account only', async () => {
+test('the right password resets the failures of that account only', async () => {
   const [user, other] = [await app.addUser(), await app.addUser()];
   const from = freshAddress();
   await wrongTimes(9, other.email, from);
@@ -79,7 +79,7 @@ test('the right password forgets the wrong ones for that account only', async ()
   assert.deepEqual(await wrongTimes(2, other.email, from), [401, 429]);
 });
 
-test('tries at once, on two replicas, do not slip through', async () => {
+test('concurrent attempts on two replicas do not bypass the limit', async () => {
   const replica = await startAccountsApp({ database });
   try {
     const user = await app.addUser();
@@ -95,17 +95,17 @@ test('tries at once, on two replicas, do not slip through', async () => {
   }
 });
 
-/** 200 people of a whole company in the morning, on two cores within a minute: SIGN_INS=200. */
+/** 200 people of a company who sign in at the same time, on two cores within a minute: SIGN_INS=200. */
 const signIns = Number(process.env.SIGN_INS ?? 40);
 
-test(`${signIns} people with right passwords behind one address get in together`, async () => {
+test(`signs in ${signIns} people with right passwords behind one address at the same time`, async () => {
   const users = await Promise.all(Array.from({ length: signIns }, () => app.addUser()));
   const from = freshAddress();
   const answers = await Promise.all(users.map(({ email }) => trySignIn(email, testPassword, from)));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('x-forwarded-for counts from trusted proxies only, and an IPv6 /64 is one address', async () => {
+test('reads x-forwarded-for from trusted proxies only, and counts an IPv6 /64 as one address', async () => {
   const direct = await startAccountsApp({ database, config: { trustedProxies: [] } });
   try {
     const user = await app.addUser();
@@ -124,7 +124,7 @@ test('x-forwarded-for counts from trusted proxies only, and an IPv6 /64 is one a
   }
 });
 
-test('the window moves on, and old rows go', async () => {
+test('the window of failures slides, and old rows are deleted', async () => {
   const user = await app.addUser();
   const from = freshAddress();
   await wrongTimes(10, user.email, from);
@@ -136,7 +136,7 @@ test('the window moves on, and old rows go', async () => {
   assert.equal(rows.length, 1);
 });
 
-test('guesses of the present password are bounded too', async () => {
+test('limits guesses of the current password', async () => {
   const user = await app.addUser();
   const from = freshAddress();
   const cookie = (await trySignIn(user.email, testPassword, from)).session;
@@ -151,7 +151,7 @@ test('guesses of the present password are bounded too', async () => {
   assert.equal((await app.request('GET', '/api/me', { cookie, from })).status, 200);
 });
 
-test('an address in a file of guesses is not kept as text', async () => {
+test('stores no sign-in address as text that could be guessed from a file', async () => {
   const from = freshAddress();
   await trySignIn('my secret password', 'wrong', from);
   const rows = await app.db.kysely.selectFrom('sign_in_failures').selectAll().where('address', '=', from).execute();
@@ -159,7 +159,7 @@ test('an address in a file of guesses is not kept as text', async () => {
   assert.doesNotMatch(JSON.stringify(rows), /secret/);
 });
 
-test('wrong passwords of somebody behind the same address do not lock out who has signed in from there', async () => {
+test("another user's wrong passwords behind the same address don't lock out a user who has signed in from there", async () => {
   const [user, stranger] = [await app.addUser(), await app.addUser()];
   const from = freshAddress();
   assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
@@ -188,7 +188,7 @@ test('accounts that have signed in from an address share thirty wrong passwords 
   assert.deepEqual(await wrongTimes(1, 'stranger@example.org', from), [429], 'all of them count for strangers');
 });
 
-/** An application in which passwords are checked only when `release` was called; `looked` counts those that came. */
+/** An application in which password checks wait for `release`; `looked` counts the checks that have begun. */
 async function startCrowded(context: { after(work: () => Promise<void>): void }) {
   let hold: Promise<void> | undefined;
   const held = Promise.withResolvers<void>();
@@ -198,7 +198,7 @@ async function startCrowded(context: { after(work: () => Promise<void>): void })
   const state = { looked: 0, close, release: held.resolve };
   const crowded = await startAccountsApp({
     trace: async (statement, work) => {
-      // The first statement of a turn, and the last one before somebody waits for theirs.
+      // The first statement of an attempt, and the last one before the queue for password checks.
       if (statement.includes("hashtextextended('sign-in")) await hold;
       const result = await work();
       if (statement.includes('bool_or(email')) state.looked += 1;
@@ -212,7 +212,7 @@ async function startCrowded(context: { after(work: () => Promise<void>): void })
   return Object.assign(state, { app: crowded });
 }
 
-/** Guesses from all these addresses wait; then comes a right password, which few of them go before. */
+/** Guesses from all these addresses wait; then a right password arrives, which few of them precede. */
 async function assertNotHeldUp(
   crowded: Awaited<ReturnType<typeof startCrowded>>,
   addresses: readonly string[],
@@ -229,13 +229,14 @@ async function assertNotHeldUp(
   crowded.release();
   assert.equal((await right).status, 200);
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
-  // The attempt that was right is the one that is gone. Before it: those that had their turn already, and few others.
+  // The successful attempt is the one whose row is gone. Only attempts that were already being checked, and few others,
+  // precede it.
   const { rows } = await crowded.app.db.pool.query<{ id: string }>('select id from sign_in_failures order by id');
   const earlier = rows.findIndex(({ id }, index) => Number(id) !== Number(rows[0]?.id) + index);
   assert.ok(earlier > 0 && earlier <= 20, `${earlier} guesses had their turn first`);
 }
 
-test('guesses from a hundred networks hold up nobody who has signed in from their address before', async (context) => {
+test("guesses from a hundred networks don't delay a user who has signed in from their address before", async (context) => {
   const crowded = await startCrowded(context);
   const user = await crowded.app.addUser();
   const from = freshAddress();
@@ -248,7 +249,7 @@ for (const [network, addressOf] of [
   ['a /24', (index: number) => `100.65.7.${index + 1}`],
   ['an IPv6 /48', (index: number) => `2001:db8:77:${index + 1}::1`],
 ] as const) {
-  test(`guesses from sixty addresses of ${network} hold up nobody elsewhere`, async (context) => {
+  test(`guesses from sixty addresses of ${network} don't delay users elsewhere`, async (context) => {
     const crowded = await startCrowded(context);
     const { email } = await crowded.app.addUser();
     const addresses = Array.from({ length: 60 }, (_, index) => addressOf(index));
@@ -256,7 +257,7 @@ for (const [network, addressOf] of [
   });
 }
 
-test('when a thousand wait, one more of their network is told to come later, and other people are not', async (context) => {
+test('with a thousand attempts queued, answers one more of the same network with 429 and admits other people', async (context) => {
   const crowded = await startCrowded(context);
   const [person, neighbour] = [await crowded.app.addUser(), await crowded.app.addUser()];
   crowded.close();

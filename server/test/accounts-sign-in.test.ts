@@ -22,7 +22,7 @@ after(async () => {
 const signInPath = '/api/auth/sign-in/email';
 const outcome = ({ status, body }: Answer) => [status, body?.error?.code];
 
-test('the right password signs in, whatever the case of the address', async () => {
+test('signs in with the right password, in any case of the email address', async () => {
   const user = await app.addUser();
   const body = { email: ` ${user.email.toUpperCase()} `, password: testPassword, callbackURL: 'https://evil.example/' };
   const headers = { 'user-agent': 'Test Browser' };
@@ -49,7 +49,7 @@ test('the right password signs in, whatever the case of the address', async () =
   assert.match(row.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('what an earlier version stored still signs in: password, session, and both show the same account', async () => {
+test('passwords and sessions stored by an earlier version still sign in to the same account', async () => {
   const user = await app.addUser();
   const hash =
     '2469e6b398f3cc043c73555cb8e32d49:7117c6ab87b8c357e162e178381f5fc8e14f4d29514dcbdf3ecd54744d0b5cf8' +
@@ -84,7 +84,7 @@ test('what an earlier version stored still signs in: password, session, and both
   ]);
 });
 
-test('with an https BASE_URL the cookie is Secure, and the plain one counts for nothing', async () => {
+test('with an https BASE_URL the cookie is Secure, and the plain one is ignored', async () => {
   const origin = 'https://chat.example.org';
   const secure = await startAccountsApp({ database, config: { baseUrl: origin } });
   try {
@@ -117,7 +117,7 @@ test('rememberMe false gives a cookie of the browser session, which is not renew
   assert.deepEqual([me.status, me.cookies], [200, []]);
 });
 
-test('unknown address, wrong password and unusable credentials answer alike', async () => {
+test('unknown address, wrong password and unusable credentials get the same answer', async () => {
   const user = await app.addUser();
   const withoutPassword = await app.addUser();
   await app.db.kysely.deleteFrom('credentials').where('user_id', '=', withoutPassword.id).execute();
@@ -143,7 +143,7 @@ test('unknown address, wrong password and unusable credentials answer alike', as
   }
 });
 
-test('an unknown address costs a hash as a known one does', async () => {
+test('hashes for an unknown address as for a known one', async () => {
   const user = await app.addUser();
   const costs = async (email: string) => {
     passwords.costs.length = 0;
@@ -156,7 +156,7 @@ test('an unknown address costs a hash as a known one does', async () => {
   assert.deepEqual(await costs('nobody@example.org'), known);
 });
 
-test('a disabled account is told so after the right password only, and everywhere with its old cookie', async () => {
+test('reports a disabled account only after the right password, and to its old cookies everywhere', async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   await setUserEnabled({ db: app.db }, user.id, false);
@@ -175,7 +175,7 @@ test('a disabled account is told so after the right password only, and everywher
   assert.equal((await app.request('GET', '/api/auth/get-session', { cookie })).body, null);
   const fresh = await app.signIn(user.email);
   assert.equal((await app.request('GET', '/api/me', { cookie: fresh })).status, 200);
-  // Enabling what is enabled ends nothing.
+  // Enabling an enabled account ends no session.
   await setUserEnabled({ db: app.db }, user.id, true);
   assert.equal((await app.request('GET', '/api/me', { cookie: fresh })).status, 200);
 });
@@ -191,7 +191,7 @@ test('signing out ends the session on the server, and only that one', async () =
   assert.equal((await app.request('POST', '/api/auth/sign-out', {})).status, 200);
 });
 
-test('a tampered cookie is nobody', async () => {
+test('treats a tampered cookie as anonymous', async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   const other = await app.signIn(user.email);
@@ -241,7 +241,7 @@ const usualRoutes = [
   ...['POST refresh-token', 'POST get-access-token', 'GET account-info', 'GET ok', 'GET error'],
 ].map((route) => route.replace(' ', ' /api/auth/'));
 
-test('of the routes that sign-in libraries offer only those of the contract exist', async () => {
+test("offers only the contract's routes of those that sign-in libraries have", async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   const listed = new Set(Object.values(endpoints).map(({ method, path }) => `${method} ${path}`));

@@ -6,7 +6,7 @@ import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, type FakeStep, say } from './fakes/provider-scripts.ts';
 
-/** What tests of a model at work in a workspace share. */
+/** Helpers of tests in which a model works in a workspace. */
 
 export type Call = { name: string; input: Record<string, unknown> };
 export type AgentChat = { user: SignedIn; chatId: string; model: string };
@@ -50,9 +50,9 @@ export function agentApp() {
     get provider() {
       return running().provider;
     },
-    /** The home folder of a person's workspace. */
+    /** The home folder of a user's workspace. */
     homeOf: (user: SignedIn): Promise<string> => running().runtime.homeOf(user.id),
-    /** A conversation with a model of its own, of a new person or of this one. */
+    /** A conversation with a model of its own, of a new user or of this one. */
     async startChat(user?: SignedIn): Promise<AgentChat> {
       const { app, provider } = running();
       const owner = user ?? (await app.signIn());
@@ -62,7 +62,7 @@ export function agentApp() {
       await owner.call('PATCH /api/chats', { id: chatId, modelPinned: true, modelId });
       return { user: owner, chatId, model };
     },
-    /** Makes the model call these tools, one step after the other, and then say “done”. */
+    /** Makes the model call these tools one after the other, and then write “done”. */
     script(model: string, ...steps: (readonly Call[])[]): void {
       let count = 0;
       running().provider.script(model, () => {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from './app.ts';
 import { sendRaw } from './raw-request.ts';
 
-/** What every answer under /api carries (contract.md section 1). */
+/** Headers of every answer under /api (contract.md section 1). */
 
 let app: TestApp;
 before(async () => {
@@ -27,7 +27,7 @@ const requests: [status: number, method: string, path: string][] = [
 ];
 
 for (const [status, method, path] of requests) {
-  test(`${method} ${path}: a request id, and nothing is kept by anybody`, async () => {
+  test(`${method} ${path}: has a request id and forbids caching`, async () => {
     const response = await app.anonymous.fetch(path, { method });
     await response.arrayBuffer();
     assert.equal(response.status, status);
@@ -46,7 +46,7 @@ for (const [status, method, path] of requests) {
   });
 }
 
-test('also what is no valid HTTP', async () => {
+test('answers invalid HTTP with the same headers', async () => {
   for (const request of ['GET /api/me HTTP/1.1\r\nhost: a b\r\n', 'GET /api/me HTTP/1.1\r\nno header\r\n']) {
     const { status, head } = await sendRaw(app.url, `${request}connection: close\r\n\r\n`);
     assert.equal(status, 400);

@@ -114,7 +114,7 @@ export type TestAppOptions = {
   log?: (line: string) => void;
   webFolder?: string;
   findTools?: FindTools;
-  /** Switches workspaces on: they run there. */
+  /** Enables workspaces, which run there. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: Partial<WorkspaceTimings>;
   /** The room on the disk of its data folder. */
@@ -123,9 +123,9 @@ export type TestAppOptions = {
   alone?: boolean;
   /** The first replica after all were stopped. */
   isFirst?: boolean;
-  /** Requests that get no connection to the database in time are refused, as in earnest; for tests of its absence. */
+  /** Refuses requests that get no database connection in time, as in production; for tests without a database. */
   givesUp?: boolean;
-  /** Sees every statement of the pool; takes the place of tracing. */
+  /** Is called with every statement of the pool, in place of tracing. */
   trace?: StatementTrace;
 };
 
@@ -142,7 +142,7 @@ export type TestApp = {
 };
 
 export type Answer = { status: number; body: Json; text: string; headers: Headers };
-/** JSON as tests read it: any member may be asked for. */
+/** JSON in tests: every member can be read. */
 // biome-ignore lint/suspicious/noExplicitAny: assertions on it are what checks it.
 export type Json = any;
 type CallInit = { query?: Record<string, string>; headers?: Record<string, string>; signal?: AbortSignal };
@@ -154,7 +154,7 @@ export type Caller = {
 };
 export type SignedIn = Caller & { id: string; email: string };
 
-/** Whose workspaces each runtime runs: a service stops those that its database does not know. */
+/** The database of each runtime's workspaces: a service stops workspaces that are not in its database. */
 const databaseOf = new WeakMap<WorkspaceRuntime, TestDatabase>();
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -183,14 +183,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log,
     tracing,
     clock: options.clock ?? systemClock,
-    // A message begins when a test asks for its answer, and an answer is this replica's, however long that takes.
+    // Messages are answered only on a test's request, and this replica keeps a response however long it takes.
     timings: { ...defaultTimings, graceMs: 3_600_000, leaseMs: 3_600_000, ...options.timings },
     isFirst: options.isFirst ?? false,
     parsingFolder,
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
-    // A machine that pauses must not look like a daemon that is gone.
+    // A paused machine must not look like a lost daemon.
     workspaceTimings: {
       ...defaultWorkspaceTimings,
       healthMs: 60_000,
@@ -272,7 +272,7 @@ const documented = Object.values<EndpointSpec>(endpoints).map((spec) => ({
   codes: new Set<string>(documentedErrors(spec)),
 }));
 
-/** An answer must be what the endpoint table says: no undocumented members or error codes slip out unseen. */
+/** An answer must match the endpoint table: no undocumented members or error codes. */
 function assertDocumented(method: string, path: string, answer: Answer): void {
   const found = documented.find(({ spec, pattern }) => spec.method === method && pattern.test(path));
   if (found === undefined || answer.status === 204) return;

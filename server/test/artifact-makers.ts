@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Answer, Json, SignedIn } from './app.ts';
 
-/** What artifact tests share. */
+/** Helpers of the artifact tests. */
 
 type FormValue = string | Uint8Array;
 export type FormPart = { name: string; value: FormValue; filename?: string; type?: string };
 
-/** A multipart body, byte by byte as it is given: FormData would repair what tests mean to break. */
+/** A multipart body, byte by byte as given: FormData would repair deliberately broken bodies. */
 export function formBody(parts: readonly FormPart[]): { body: Buffer<ArrayBuffer>; contentType: string } {
   const boundary = `----test${randomBytes(12).toString('hex')}`;
   const chunks = parts.flatMap(({ name, value, filename, type }) => {
@@ -25,7 +25,7 @@ export function formBody(parts: readonly FormPart[]): { body: Buffer<ArrayBuffer
 type Fields = Record<string, string | undefined>;
 export type FileFacts = { name?: string; type?: string; bytes: string | Uint8Array };
 
-/** Uploads by `POST /api/artifacts`, or to another route that takes a form. */
+/** Uploads with `POST /api/artifacts`, or another route that takes a form. */
 export async function upload(
   user: Pick<SignedIn, 'fetch'>,
   fields: Fields,

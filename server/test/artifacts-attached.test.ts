@@ -7,7 +7,7 @@ import { addModels, createChat, nextId, postChat, readStream } from './chat-harn
 import { makePdf } from './document-makers.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** Files attached to a message, as the model gets to see them. */
+/** Files attached to a message, as models receive them. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -36,7 +36,7 @@ async function store(chatId: string, name: string, bytes: string | Uint8Array): 
   return answer.body.artifact.id;
 }
 
-/** Submits, lets the model answer, and resolves with the messages of the conversation that it was sent. */
+/** Submits, awaits the response, and resolves with the messages that the model received. */
 async function ask(chatId: string, parts: object[]): Promise<Json[]> {
   const message = { id: nextId('m'), parts };
   const admitted = await user.call('POST /api/chat/start', { chatId, message });
@@ -49,7 +49,7 @@ async function ask(chatId: string, parts: object[]): Promise<Json[]> {
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-test('texts come with their names, pictures as data, others by name only', async () => {
+test('sends texts with their names, pictures as data, and only the names of other files', async () => {
   const chatId = await createChat(user);
   const [text, image, zip] = [
     await store(chatId, 'notes.md', '# Größe'),
@@ -67,7 +67,7 @@ test('texts come with their names, pictures as data, others by name only', async
   assert.equal(onlyText.content, `artifact://${text}`, 'what somebody types is not an attachment');
 });
 
-test('the source of a PDF is never sent as text, however plain it is', async () => {
+test('never sends the source of a PDF as text, even if it is plain text', async () => {
   const chatId = await createChat(user);
   const pdf = await store(chatId, 'plain.pdf', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n');
   const [sent] = await ask(chatId, [{ type: 'text', text: 'Read it' }, fileOf(pdf)]);
@@ -75,7 +75,7 @@ test('the source of a PDF is never sent as text, however plain it is', async () 
   assert.match(JSON.stringify(sent.content), /File plain.pdf \(application\/pdf\) is not included/);
 });
 
-test('a scanned PDF goes as it is to a model that reads its pages itself, and to no other', async () => {
+test('sends a scanned PDF unchanged to models that read its pages, and to no others', async () => {
   const scan = makePdf(['']);
   const data = scan.toString('base64');
   const sent: unknown[] = [];
@@ -95,7 +95,7 @@ test('a scanned PDF goes as it is to a model that reads its pages itself, and to
   assert.match(plain ?? '', /File scan.pdf \(application\/pdf\) is not included/);
 });
 
-test('later turns see the file as it is then: moved, replaced, deleted', async () => {
+test('later turns see the current state of a file: moved, replaced or deleted', async () => {
   const chatId = await createChat(user);
   const { id } = await put(user, { chatId }, 'a.txt', 'one');
   const say = async (text: string) => (await ask(chatId, [{ type: 'text', text }]))[0].content;
@@ -108,7 +108,7 @@ test('later turns see the file as it is then: moved, replaced, deleted', async (
   assert.equal(await say('and'), 'Read\n\n[A file that was attached here no longer exists]');
 });
 
-test('what is too large is named', async () => {
+test('names attachments that are too large to include', async () => {
   const chatId = await createChat(user);
   const long = await store(chatId, 'long.txt', 'x'.repeat(attachedTextMax + 1));
   const big = await store(chatId, 'big.png', Buffer.concat([png, Buffer.alloc(attachedImageMax)]));
@@ -128,7 +128,7 @@ test('what is too large is named', async () => {
   assert.deepEqual(kinds, ['image_url', 'image_url', 'image_url', 'image_url', 'text', 'text']);
 });
 
-test('foreign and missing files are named and refused, and a retry of what was admitted is not', async () => {
+test('refuses foreign and missing files by name, but not the retry of an admitted message', async () => {
   const chatId = await createChat(user);
   const other = await app.signIn();
   const foreign = await put(other, { chatId: await createChat(other) }, 'secret.txt');
@@ -151,7 +151,7 @@ test('foreign and missing files are named and refused, and a retry of what was a
   assert.equal((await user.call('POST /api/chat/start', submission)).status, 201);
 });
 
-test('a project’s file is read as long as one is its member', async () => {
+test("sends a project's file for as long as the sender is a member of the project", async () => {
   const { pool } = app.database.database;
   const owner = await app.signIn();
   const projectId = await makeProject(pool, [owner.id, user.id]);
@@ -165,7 +165,7 @@ test('a project’s file is read as long as one is its member', async () => {
   assert.match(later.content, /no longer exists/);
 });
 
-test('what files take of the window is told apart from the messages, as it was when they were sent', async () => {
+test('counts the tokens of files separately from messages, as they were when sent', async () => {
   const chatId = await createChat(user);
   const text = await store(chatId, 'long.md', 'one two three four five\n'.repeat(400));
   const image = await store(chatId, 'p.png', png);

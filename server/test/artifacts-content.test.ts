@@ -5,7 +5,7 @@ import { readContent } from '../src/artifacts/contents.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, put, upload } from './artifact-makers.ts';
 
-/** What is served of files that people made: whole, in part, and to look at, never as a page of ours. */
+/** Serving users' files: in full, in ranges and as previews, never as a page of our origin. */
 
 let app: TestApp;
 let user: SignedIn;
@@ -36,7 +36,7 @@ function assertHarmless(response: Response, disposition: RegExp): void {
   assert.match(response.headers.get('x-request-id') ?? '', /./);
 }
 
-test('a download is the bytes, as a file to keep', async () => {
+test('downloads the bytes as an attachment', async () => {
   const bytes = randomBytes(3_000_000);
   const id = await store('große %22Datei%22.bin', bytes);
   const response = await read('download', id);
@@ -53,7 +53,7 @@ test('a download is the bytes, as a file to keep', async () => {
   assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '3000000', '']);
 });
 
-test('ranges answer their bytes and no others', async () => {
+test('a range request returns exactly its bytes', async () => {
   const id = await store('digits.txt', '0123456789');
   const tag = (await read('download', id)).headers.get('etag') ?? '';
   const cases: [headers: Record<string, string>, status: number, text: string, range: string | null][] = [
@@ -88,7 +88,7 @@ const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 const script = '<script>alert(1)</script>';
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">${script}</svg>`;
 
-test('a preview shows by what the bytes are, whatever they claim to be', async () => {
+test('previews a file by its content, not by its declared type', async () => {
   const cases: [name: string, claimed: string, bytes: string | Uint8Array, shown: string | undefined][] = [
     ['a.txt', 'text/plain', 'text', 'text/plain; charset=utf-8'],
     ['a.md', 'text/markdown', '# Title', 'text/plain; charset=utf-8'],
@@ -140,7 +140,7 @@ test('a preview of a long text ends within 256 KiB, between two characters', asy
   }
 });
 
-test('missing and foreign files answer alike, by id and by path', async () => {
+test('missing and foreign files get the same answer, by id and by path', async () => {
   const stranger = await app.signIn();
   const theirs = await createChat(stranger);
   const foreign = await put(stranger, { chatId: theirs }, 'secret.txt');
@@ -163,7 +163,7 @@ test('missing and foreign files answer alike, by id and by path', async () => {
   }
 });
 
-test('the type is the one that was told, or that of the name, and never a header of its own', async () => {
+test('uses the declared media type or that of the name, and never adds a header', async () => {
   const typeOf = async (name: string, type: string) =>
     (await upload(user, { chatId }, { name, type, bytes: 'x' })).body.artifact.mediaType;
   assert.equal(await typeOf('a.csv', 'application/octet-stream'), 'text/csv');
@@ -172,7 +172,7 @@ test('the type is the one that was told, or that of the name, and never a header
   assert.equal(await typeOf('a.json', 'not a type'), 'application/json');
 });
 
-test('an artifact that is deleted while its bytes are being fetched is not found', async () => {
+test('answers 404 for an artifact that is deleted while its bytes are being fetched', async () => {
   const id = await store('fleeting.txt', 'gone in a moment');
   const { deps } = app.service;
   const scope = new URLSearchParams({ chatId, id });

@@ -8,7 +8,7 @@ import { setUserEnabled } from '../src/accounts/users.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, formBody, makeProject, paths, put, sendForm, upload } from './artifact-makers.ts';
 
-/** Files of a conversation: what a person does with them. */
+/** The files of a conversation. */
 
 let app: TestApp;
 let user: SignedIn;
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-test('a file is uploaded, listed, looked at, downloaded and deleted', async () => {
+test('uploads, lists, previews, downloads and deletes a file', async () => {
   const chatId = await createChat(user);
   const answer = await upload(user, { chatId }, { name: 'Notes ü.txt', type: 'text/plain', bytes: 'hello' });
   assert.equal(answer.status, 201, answer.text);
@@ -51,7 +51,7 @@ test('a file is uploaded, listed, looked at, downloaded and deleted', async () =
   assert.equal((await app.database.database.pool.query('select from blobs where size = 5')).rowCount, 0);
 });
 
-test('a taken path gets a number, gives its content away, or is refused', async () => {
+test('a taken path gets a number, is replaced, or is refused', async () => {
   const chatId = await createChat(user);
   const first = await put(user, { chatId }, 'a/report.pdf');
   const send = (onConflict: string | undefined, path = 'a/report.pdf') =>
@@ -83,7 +83,7 @@ test('names with a number stay within their limit', async () => {
   assert.ok(Buffer.byteLength(body.artifact.path) <= 255);
 });
 
-test('a name that is no path is repaired, a path that is none is refused', async () => {
+test('repairs invalid file names and refuses invalid paths', async () => {
   const chatId = await createChat(user);
   for (const [name, path] of [
     ['../../etc/passwd', 'passwd'],
@@ -96,7 +96,7 @@ test('a name that is no path is repaired, a path that is none is refused', async
   }
 });
 
-test('files and folders are moved and renamed, all or nothing', async () => {
+test('moves and renames files and folders, all or none', async () => {
   const chatId = await createChat(user);
   const move = (body: object) => user.call('PATCH /api/artifacts', { chatId, ...body });
   const file = await put(user, { chatId }, 'a/one.txt');
@@ -125,7 +125,7 @@ test('files and folders are moved and renamed, all or nothing', async () => {
   assert.equal((await move({ id: 'a', from: 'b', to: 'b' })).body.error.code, 'invalid_request');
 });
 
-test('a prefix is a folder: it deletes and lists what is below it and nothing beside it', async () => {
+test('a prefix is a folder: deletes and lists only the files below it', async () => {
   const chatId = await createChat(user);
   for (const path of ['foo/1', 'foo/a/2', 'foobar/3', 'foo.txt', 'a_c/4', 'abc/5', '100%/6', '100x/7', 'fo/8']) {
     await put(user, { chatId }, path);
@@ -141,7 +141,7 @@ test('a prefix is a folder: it deletes and lists what is below it and nothing be
   assert.deepEqual(await paths(user, { chatId }), ['100x/7', 'abc/5', 'fo/8', 'foo.txt', 'foobar/3']);
 });
 
-test('the list pages by path, in the order of its bytes, with every limit', async () => {
+test('lists pages by path in byte order, with every limit', async () => {
   const chatId = await createChat(user);
   const all = ['B', 'a', 'a b', 'a-b', 'a/b', 'a/c', 'a0', 'z', 'ä', '名/前', '🙂'].filter((path) => path !== 'a');
   for (const path of all) await put(user, { chatId }, path);
@@ -189,7 +189,7 @@ test('a conversation inside a project has the project’s files, which its membe
   assert.equal((await user.call('GET /api/artifacts', undefined, { query: { chatId } })).status, 404);
 });
 
-test('nothing new comes into what is archived; what is there can be read and deleted', async () => {
+test('refuses new files in an archived project, and still reads and deletes existing ones', async () => {
   const { pool } = app.database.database;
   const projectId = await makeProject(pool, [user.id]);
   const { id } = await put(user, { projectId }, 'a.txt');
@@ -202,7 +202,7 @@ test('nothing new comes into what is archived; what is there can be read and del
   assert.equal((await upload(user, { chatId }, { bytes: 'x' })).body.error.code, 'conversation_archived');
 });
 
-test('uploads of one name at the same time get one path each', async () => {
+test('concurrent uploads of one name get one path each', async () => {
   const chatId = await createChat(user);
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => upload(user, { chatId, path: 'same.txt' }, { bytes: String(index) })),
@@ -215,7 +215,7 @@ test('uploads of one name at the same time get one path each', async () => {
   assert.deepEqual(failing.map((answer) => answer.status).sort(), [201, ...Array(9).fill(409)]);
 });
 
-test('fields may come before or after the file; each once, and all of them right', async () => {
+test('accepts form fields before or after the file, each once and all of them valid', async () => {
   const chatId = await createChat(user);
   const file = { name: 'file', value: 'x', filename: 'x.txt' };
   const scope = { name: 'chatId', value: chatId };
@@ -245,7 +245,7 @@ test('fields may come before or after the file; each once, and all of them right
   assert.equal((await sendForm(user, [scope, { name: 'unknown', value: 'ignored' }, file])).status, 201);
 });
 
-test('what is no form is refused, and what is too large', async () => {
+test('refuses bodies that are not forms, and files that are too large', async () => {
   const chatId = await createChat(user);
   const json = await user.call('POST /api/artifacts', { chatId });
   assert.deepEqual([json.status, json.body.error.code], [415, 'unsupported_media_type']);
@@ -259,7 +259,7 @@ test('what is no form is refused, and what is too large', async () => {
   assert.equal((await upload(user, { chatId: 'missing' }, { bytes: Buffer.alloc(limit) })).status, 404);
 });
 
-test('an upload that began before its account was disabled leaves nothing', async () => {
+test('an upload that began before its account was disabled stores nothing', async () => {
   const leaver = await app.signIn();
   const chatId = await createChat(leaver);
   const { body, contentType } = formBody([
@@ -276,7 +276,7 @@ test('an upload that began before its account was disabled leaves nothing', asyn
   const init = { method: 'POST', headers: { 'content-type': contentType }, body: chunks(), duplex: 'half' };
   const answered = leaver.fetch('/api/artifacts', init as RequestInit);
   const [incoming]: IncomingMessage[] = await begun;
-  // Its caller has been found as soon as somebody reads the form.
+  // The caller has been authenticated once the form is being read.
   await until(async () => incoming !== undefined && incoming.listenerCount('data') > 0);
   await setUserEnabled({ db: app.database.database }, leaver.id, false);
   rest.resolve();

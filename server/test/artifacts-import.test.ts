@@ -26,7 +26,7 @@ const given = (more: Fields): Fields => ({
   ...more,
 });
 
-test('a file comes in under its own id, with its own time and type', async () => {
+test('imports a file under its own id, with its own time and type', async () => {
   const chatId = await createChat(user);
   const fields = given({
     chatId,
@@ -50,7 +50,7 @@ test('a file comes in under its own id, with its own time and type', async () =>
   assert.equal(guessed.body.artifact.mediaType, 'text/csv');
 });
 
-test('an id is a UUID of any version and variant', async () => {
+test('accepts as an id a UUID of any version and variant', async () => {
   const chatId = await createChat(user);
   for (const digit of ['1', '9', 'e']) {
     const artifactId = `${digit.repeat(8)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(4)}-${randomUUID().slice(24)}`;
@@ -59,7 +59,7 @@ test('an id is a UUID of any version and variant', async () => {
   }
 });
 
-test('a retry answers the present record, wherever it has gone, and stores nothing', async () => {
+test('a retry answers the current record wherever it was moved, and stores nothing', async () => {
   const chatId = await createChat(user);
   const fields = given({ chatId });
   const first = await importFile(fields);
@@ -73,7 +73,7 @@ test('a retry answers the present record, wherever it has gone, and stores nothi
   assert.equal((await other).rowCount, 0);
 });
 
-test('a source is not used for another target', async () => {
+test('refuses a source that was used for another target', async () => {
   const [chatId, otherChat] = [await createChat(user), await createChat(user)];
   const projectId = await makeProject(app.database.database.pool, [user.id]);
   const fields = given({ chatId });
@@ -90,7 +90,7 @@ test('a source is not used for another target', async () => {
   assert.deepEqual([await paths(user, { chatId: otherChat }), await paths(user, { projectId })], [[], []]);
 });
 
-test('ids and paths in use are not overwritten', async () => {
+test('never overwrites ids and paths in use', async () => {
   const chatId = await createChat(user);
   const present = await put(user, { chatId }, 'a/b.csv');
   assert.equal((await importFile(given({ chatId }))).body.error.code, 'path_taken');
@@ -99,7 +99,7 @@ test('ids and paths in use are not overwritten', async () => {
   assert.deepEqual(body.artifacts, [present]);
 });
 
-test('into a conversation of a project it goes into the project', async () => {
+test("imports into the project of a project's conversation", async () => {
   const { pool } = app.database.database;
   const projectId = await makeProject(pool, [user.id]);
   const chatId = await createChat(user);
@@ -108,7 +108,7 @@ test('into a conversation of a project it goes into the project', async () => {
   assert.deepEqual(body.artifact.namespace, { type: 'project', id: projectId });
 });
 
-test('many retries at once are one record and one content', async () => {
+test('many concurrent retries make one record and one content', async () => {
   const chatId = await createChat(user);
   const all = Array.from({ length: 8 }, () => given({ chatId, path: randomUUID() }));
   const answers = await Promise.all(
@@ -119,7 +119,7 @@ test('many retries at once are one record and one content', async () => {
   assert.equal((await paths(user, { chatId })).length, 8);
 });
 
-test('what is wrong is named, and who may not is refused', async () => {
+test('rejects invalid fields by name, and refuses callers without access', async () => {
   const chatId = await createChat(user);
   const projectId = await makeProject(app.database.database.pool, [user.id]);
   const fields = given({ chatId });

@@ -16,7 +16,7 @@ after(() => app.stop());
 const move = (id: string, projectId: string | null) => user.call('PATCH /api/chats', { id, projectId });
 const project = () => makeProject(app.database.database.pool, [user.id]);
 
-test('files keep their paths where none is taken', async () => {
+test("keeps the paths of files that don't clash", async () => {
   const projectId = await project();
   await put(user, { projectId }, 'notes/theirs.txt');
   const chatId = await createChat(user, { title: 'Trip' });
@@ -28,7 +28,7 @@ test('files keep their paths where none is taken', async () => {
   assert.deepEqual(stat.body.artifact, { ...file, namespace: { type: 'project', id: projectId } });
 });
 
-test('all go into one folder named after the conversation when one path is taken', async () => {
+test('moves all files into one folder named after the conversation when one path is taken', async () => {
   const projectId = await project();
   await put(user, { projectId }, 'taken.txt');
   const chatIds: string[] = [];
@@ -48,7 +48,7 @@ test('all go into one folder named after the conversation when one path is taken
   assert.deepEqual(await paths(user, { projectId, q: 'summer (2)/FREE/ä' }), ['Plans - Summer (2)/free/Ä.txt']);
 });
 
-test('a list goes on after a path that the folder has made longer than a path may be given', async () => {
+test('continues a list after a path that its folder made longer than the limit of paths', async () => {
   const projectId = await project();
   const long = ['a', 'b', 'c', 'd'].map((name) => name.repeat(255)).join('/');
   for (const path of [long, 'taken']) await put(user, { projectId }, path);
@@ -68,7 +68,7 @@ test('a list goes on after a path that the folder has made longer than a path ma
   assert.deepEqual(found, [long, 'taken', `${folder}/${long}`, `${folder}/taken`]);
 });
 
-test('a file where the other has a folder is a clash too, both ways round', async () => {
+test("treats a file in place of the other's folder as a clash, in both directions", async () => {
   for (const [inProject, inChat] of [
     ['a', 'a/b'],
     ['a/b', 'a'],
@@ -83,7 +83,7 @@ test('a file where the other has a folder is a clash too, both ways round', asyn
   }
 });
 
-test('out of a project, the files stay in it', async () => {
+test('files stay in the project when a conversation leaves it', async () => {
   const projectId = await project();
   const chatId = await createChat(user, { title: 'Guest' });
   await put(user, { chatId }, 'a.txt');
@@ -94,7 +94,7 @@ test('out of a project, the files stay in it', async () => {
   assert.deepEqual(await paths(user, { chatId }), []);
 });
 
-test('uploads while a conversation moves end up where it was or where it is', async () => {
+test("uploads during a conversation's move end up in its old or its new place", async () => {
   for (let round = 0; round < 5; round += 1) {
     const projectId = await project();
     const chatId = await createChat(user, { title: 'Race' });
@@ -107,7 +107,7 @@ test('uploads while a conversation moves end up where it was or where it is', as
   }
 });
 
-test('a deleted conversation takes its files with it', async () => {
+test('deleting a conversation deletes its files', async () => {
   const chatId = await createChat(user);
   const { id } = await put(user, { chatId }, 'a.txt');
   await user.call('DELETE /api/chats', undefined, { query: { id: chatId } });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, upload } from './artifact-makers.ts';
 
-/** How much the files of one account may take. */
+/** The storage quota of an account. */
 
 let app: TestApp;
 before(async () => {
@@ -13,7 +13,7 @@ after(() => app.stop());
 
 const kilobytes = (count: number) => Buffer.alloc(count * 1024, 'x');
 
-test('what does not fit is refused with the numbers, also when it comes at the same moment', async () => {
+test('refuses files above the quota with the numbers, also when they arrive at the same time', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const answers = await Promise.all(
@@ -30,7 +30,7 @@ test('what does not fit is refused with the numbers, also when it comes at the s
   assert.equal(theirs.status, 201);
 });
 
-test('earlier versions count; what is deleted makes room at once', async () => {
+test('counts earlier versions, and frees the room of deleted files immediately', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const replace = (letter: string, size: number) =>
@@ -42,7 +42,7 @@ test('earlier versions count; what is deleted makes room at once', async () => {
   assert.equal((await replace('d', 900)).status, 201);
 });
 
-test('a replaced file counts for whoever replaced it', async () => {
+test('counts a replaced file for the user who replaced it', async () => {
   const [owner, member] = [await app.signIn(), await app.signIn()];
   const { body } = await owner.call('POST /api/projects', { name: 'Shared' });
   const projectId = body.project.id;
@@ -56,7 +56,7 @@ test('a replaced file counts for whoever replaced it', async () => {
   assert.equal((await put(owner, 'own-2.bin', 200)).status, 507);
 });
 
-test('an earlier version that no longer fits is not restored', async () => {
+test('does not restore an earlier version that exceeds the quota', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const put = (path: string, size: number) =>

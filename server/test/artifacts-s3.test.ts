@@ -12,7 +12,7 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, formBody, paths, put, upload } from './artifact-makers.ts';
 import { type S3Server, s3Credentials, startS3Server } from './fakes/s3-server.ts';
 
-/** The store in a bucket, against a real S3-compatible server. */
+/** The file store in a bucket, against an S3-compatible server. */
 
 let s3: S3Server;
 let app: TestApp;
@@ -42,7 +42,7 @@ const objects = () =>
     .filter((name) => name.endsWith('_object') && !name.includes(markName))
     .sort();
 
-test('files of one request and of many parts are stored, read in ranges, and deleted', async () => {
+test('stores files in one request and in many parts, reads them in ranges, and deletes them', async () => {
   const chatId = await createChat(user);
   const present = objects().length;
   for (const size of [0, 5, 8 * 1024 * 1024, 20 * 1024 * 1024 + 7]) {
@@ -65,7 +65,7 @@ test('files of one request and of many parts are stored, read in ranges, and del
   assert.equal(objects().length, present + 3);
 });
 
-test('an upload that is cut leaves no object', async () => {
+test('an interrupted upload leaves no object', async () => {
   const chatId = await createChat(user);
   const present = objects();
   const { body, contentType } = formBody([
@@ -95,7 +95,7 @@ test('an upload that is cut leaves no object', async () => {
   const file = { chatId, path: 'whole.txt' };
   assert.equal((await upload(user, file, { bytes: randomUUID() })).status, 201);
   assert.deepEqual(await paths(user, { chatId }), ['whole.txt']);
-  // The last one was there as a whole, and goes by another request to the bucket.
+  // The last object was complete, and is deleted by another request to the bucket.
   await until('what was cut is gone', async () => objects().length === present.length + 1);
 });
 
@@ -104,7 +104,7 @@ test('the sweep finds objects without a row and leaves the others', async () => 
   const chatId = await createChat(user);
   await put(user, { chatId }, 'kept.txt', randomUUID());
   const { key } = await deps.artifactStore.put(Readable.from([Buffer.from(randomUUID())]));
-  // By its name, not by numbers: what is left of a cut upload may go only now.
+  // By name, not by count: the remains of an interrupted upload can still be deleted now.
   const isThere = () => objects().some((name) => name.includes(key));
   assert.equal(await sweepBlobs(deps, 3_600_000), 0, 'it is too young');
   assert.equal(isThere(), true);
@@ -113,7 +113,7 @@ test('the sweep finds objects without a row and leaves the others', async () => 
   assert.equal((await user.fetch(`/api/artifacts/download?chatId=${chatId}&path=kept.txt`)).status, 200);
 });
 
-test('a missing bucket is told at the start, a wrong key with the first file', async () => {
+test('reports a missing bucket at the start, and a wrong key with the first file', async () => {
   const settings = {
     bucket: s3.bucket,
     prefix: '',

@@ -24,7 +24,7 @@ before(async () => {
   // The pool's connections have a statement timeout.
   const client = await app.database.database.openClient();
   const sha256 = 'a'.repeat(64);
-  // In one transaction: a blob that nothing names is swept at any moment.
+  // In one transaction: the sweep can delete a blob without a reference at any moment.
   await client.query('begin');
   await client.query(`insert into blobs (sha256, key, size) values ($1, 'none', 1)`, [sha256]);
   for (const id of [chatId, neighbour]) {
@@ -52,7 +52,7 @@ async function all(query: Record<string, string>): Promise<string[]> {
   return found;
 }
 
-test('a search finds what holds the text, whatever its case, literally, in order and page by page', async () => {
+test('finds files by literal text in any case, in order and in pages', async () => {
   for (const q of [
     'größe',
     'GRÖSSE',
@@ -75,13 +75,13 @@ test('a search finds what holds the text, whatever its case, literally, in order
   }
 });
 
-test('a search stays in its folder', async () => {
+test('searches within the given folder only', async () => {
   const expected = inOrder.filter((path) => path.startsWith('folder 07/') && path.includes('77'));
   assert.deepEqual(await all({ q: '77', prefix: 'folder 07' }), expected);
   assert.deepEqual(await paths(user, { chatId, q: '77', prefix: 'folder' }), []);
 });
 
-test('lists and searches read ranges of indexes, never the table', async () => {
+test('lists and searches read index ranges, never the whole table', async () => {
   const { pool } = app.database.database;
   const plan = async (text: string, values: unknown[]) =>
     JSON.stringify((await pool.query(`explain (format json) ${text}`, values)).rows);

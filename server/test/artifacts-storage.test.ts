@@ -15,7 +15,7 @@ import { createDirectoryStore } from '../src/artifacts/stores/directory.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, formBody, paths, put, upload } from './artifact-makers.ts';
 
-/** What is on the disk: nothing of an upload that was cut, everything of one that was acknowledged. */
+/** The folder of the file store: nothing of an interrupted upload, everything of an acknowledged one. */
 
 let app: TestApp;
 let user: SignedIn;
@@ -31,7 +31,7 @@ before(async () => {
 after(() => app.stop());
 
 function filesIn(folder: string): string[] {
-  // The entries as the folder was read: one of them may be gone a moment later.
+  // The entries as the folder was read: one of them can be deleted a moment later.
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== markName)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
@@ -42,7 +42,7 @@ const hourMs = 3_600_000;
 const age = (file: string) => utimesSync(file, new Date(Date.now() - 2 * hourMs), new Date(Date.now() - 2 * hourMs));
 const oneOf = async (text: string) => Readable.from([Buffer.from(text)]);
 
-test('an upload that is cut at any byte leaves nothing, on the disk or in the list', async () => {
+test('an upload interrupted at any byte leaves nothing on the disk or in the list', async () => {
   const chatId = await createChat(user);
   const present = filesIn(root);
   const { body, contentType } = formBody([
@@ -79,7 +79,7 @@ test('an upload that is cut at any byte leaves nothing, on the disk or in the li
   assert.equal(whole.status, 201, 'the whole of it is no fault');
 });
 
-test('what is refused leaves nothing either', async () => {
+test('a refused upload leaves nothing on the disk', async () => {
   const chatId = await createChat(user);
   await put(user, { chatId }, 'taken.txt');
   const present = filesIn(root);
@@ -96,7 +96,7 @@ test('what is refused leaves nothing either', async () => {
   assert.deepEqual(filesIn(root), present);
 });
 
-test('equal contents are stored once, and go with the last artifact that has them', async () => {
+test('stores equal contents once, until the last artifact with them is deleted', async () => {
   const chatId = await createChat(user);
   const present = filesIn(root).length;
   const text = randomUUID();
@@ -113,7 +113,7 @@ test('equal contents are stored once, and go with the last artifact that has the
   assert.equal(filesIn(root).length, present);
 });
 
-test('the sweep removes what crashes have left, and nothing else', async () => {
+test('the sweep removes only the remains of crashes', async () => {
   const { deps } = app.service;
   const chatId = await createChat(user);
   const gone = await createChat(user);
@@ -135,7 +135,7 @@ test('the sweep removes what crashes have left, and nothing else', async () => {
   await rm(join(root, 'incoming', 'running'));
 });
 
-test('uploads, deletions and sweeps of one content at a time never leave a file without its bytes', async () => {
+test('concurrent uploads, deletions and sweeps of one content never lose the bytes of a file', async () => {
   const chatId = await createChat(user);
   const contents = [randomUUID(), randomUUID()];
   let sweeping = true;
@@ -158,7 +158,7 @@ test('uploads, deletions and sweeps of one content at a time never leave a file 
   await sweeps;
 });
 
-test('a full disk answers 507 and keeps nothing', async (context) => {
+test('a full disk answers 507 and stores nothing', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'homeport-full-'));
   const asRoot = process.getuid?.() === 0 ? ['-m'] : ['-U', '-r', '-m'];
   const script = 'mount -t tmpfs -o size=256k none "$1" && exec "$2" "$3" "$1"';
@@ -174,7 +174,7 @@ test('a full disk answers 507 and keeps nothing', async (context) => {
   assert.deepEqual(told, { code: 'storage_full', status: 507, left: 0, thenFits: 1000 });
 });
 
-test('a failure of the sender reaches nobody’s disk', async () => {
+test('a failing sender is not reported as a failing disk', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'homeport-store-'));
   const store = createDirectoryStore(folder);
   async function* broken() {

@@ -24,7 +24,7 @@ const codes = new Map([
   [409, ['path_taken']],
 ]);
 
-test('there are vectors', () => assert.equal(vectors.length, 25));
+test('the vectors are not empty', () => assert.equal(vectors.length, 25));
 
 for (const vector of vectors) {
   test(`${vector.id} ${vector.op} ${JSON.stringify(vector.path.slice(0, 40))}: ${vector.why}`, async () => {
@@ -40,7 +40,7 @@ for (const vector of vectors) {
   });
 }
 
-/** What a vector does, and the files that must be there afterwards. */
+/** Runs a vector and asserts which files are there afterwards. */
 async function run(vector: Vector, chatId: string) {
   if (vector.op === 'artifact-put') {
     const path = vector.note?.includes('lone surrogate')

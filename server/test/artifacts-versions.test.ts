@@ -5,7 +5,7 @@ import { sweepStore } from '../src/artifacts/sweeper.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, put, upload } from './artifact-makers.ts';
 
-/** Replacing an artifact keeps what was there: it is listed, read, and made the present content again. */
+/** Replaced artifacts keep earlier versions, which can be listed, read and restored. */
 
 let app: TestApp;
 before(async () => {
@@ -31,7 +31,7 @@ const restore = (user: SignedIn, body: object) => user.call('POST /api/artifacts
 const blobs = async (): Promise<number> =>
   (await app.database.database.pool.query('select count(*)::int as count from blobs')).rows[0].count;
 
-test('a replaced file keeps its id; earlier versions are listed, read, and made the present one again', async () => {
+test('a replaced file keeps its id, and its earlier versions are listed, read and restored', async () => {
   const user = await app.signIn();
   const scope = { chatId: await createChat(user) };
   const { id, version } = await put(user, scope, 'page.html', 'one');
@@ -67,7 +67,7 @@ test('a replaced file keeps its id; earlier versions are listed, read, and made 
   assert.equal((await restore(user, { ...scope, id, version: 9 })).status, 404);
 });
 
-test('the same content again is no version; a moved file keeps its versions', async () => {
+test('storing the same content again makes no version, and a moved file keeps its versions', async () => {
   const user = await app.signIn();
   const scope = { chatId: await createChat(user) };
   const { id } = await put(user, scope, 'same.txt', 'same');
@@ -80,7 +80,7 @@ test('the same content again is no version; a moved file keeps its versions', as
   assert.deepEqual(await numbers(user, scope, id), [2, 1]);
 });
 
-test('the newest versions are kept, up to a number and a size', async () => {
+test('keeps the newest versions, up to a number and a size', async () => {
   const user = await app.signIn();
   const scope = { chatId: await createChat(user) };
   const { id } = await put(user, scope, 'many.txt', 'content 0');
@@ -99,7 +99,7 @@ test('the newest versions are kept, up to a number and a size', async () => {
   assert.deepEqual(await numbers(user, scope, id), [24, 23, 22]);
 });
 
-test('versions go with their artifact, and their bytes with the last that has them', async () => {
+test('versions are deleted with their artifact, and their bytes with the last reference', async () => {
   const user = await app.signIn();
   const before = await blobs();
   const scope = { chatId: await createChat(user) };
@@ -129,7 +129,7 @@ test('versions go with their artifact, and their bytes with the last that has th
   assert.equal(await blobs(), before);
 });
 
-test('a project’s members see its versions; others do not; nothing is restored in what is archived', async () => {
+test("members of a project see its versions, others don't, and archived projects refuse restores", async () => {
   const [owner, stranger] = [await app.signIn(), await app.signIn()];
   const chatId = await createChat(owner);
   const { id } = await put(owner, { chatId }, 'plan.txt', 'one');
@@ -142,7 +142,7 @@ test('a project’s members see its versions; others do not; nothing is restored
   assert.deepEqual(await numbers(owner, { chatId }, id), [2, 1]);
 });
 
-test('replacing and restoring at once lose no version and number each once', async () => {
+test('concurrent replacements and restores lose no version and number each once', async () => {
   const user = await app.signIn();
   const scope = { chatId: await createChat(user) };
   const { id } = await put(user, scope, 'race.txt', 'start');

@@ -7,8 +7,8 @@ import { type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /**
- * Conversations with an assistant: what it gives a turn, what its reader lacks of it, and how it goes away (contract.md
- * section 11).
+ * Conversations with an assistant: its effect on a turn, resources that a reader lacks, and deleted assistants
+ * (contract.md section 11).
  */
 
 let app: TestApp;
@@ -18,7 +18,7 @@ let owner: SignedIn;
 let member: SignedIn;
 let projectId: string;
 
-/** Workspaces are offered; none is ever needed here. */
+/** Workspaces are enabled; none is ever needed here. */
 const idleRuntime: WorkspaceRuntime = {
   kind: 'local',
   start: (_workspace, signal) =>
@@ -85,7 +85,7 @@ async function serverOf(who: SignedIn, fake: FakeMcp, name: string, offerId?: st
   return id;
 }
 
-test('an assistant gives its instructions, model and parameters; the nearer word wins, and the answer names its version', async () => {
+test('an assistant sets instructions, model and parameters; the more specific setting wins, and the response names its version', async () => {
   const who = await app.signIn();
   const [first, second] = await addModels(who, provider, ['echo', 'words-3']);
   const parameters = { temperature: 0.25, seed: 7 };
@@ -118,7 +118,7 @@ test('an assistant gives its instructions, model and parameters; the nearer word
   );
 });
 
-test('switching and leaving an assistant counts from the next turn', async () => {
+test('switching or leaving an assistant takes effect with the next turn', async () => {
   const who = await app.signIn();
   await addModels(who, provider, ['echo']);
   const [a, b] = [await make(who, { instructions: 'As A.' }), await make(who, { instructions: 'As B.' })];
@@ -134,7 +134,7 @@ test('switching and leaving an assistant counts from the next turn', async () =>
   assert.equal(alone.message.assistant, undefined);
 });
 
-test('an assistant narrows servers and workspace, and never widens them', async () => {
+test('an assistant restricts servers and workspace, and never adds any', async () => {
   const who = await app.signIn();
   await addModels(who, provider, ['echo']);
   const [one, two] = [await serverOf(who, mcp[0], 'One'), await serverOf(who, mcp[1], 'Two')];
@@ -153,7 +153,7 @@ test('an assistant narrows servers and workspace, and never widens them', async 
   assert.ok(all.tools.includes('bash'));
 });
 
-test('who lacks the model or servers gets what is theirs, and is told once for each version', async () => {
+test("uses a reader's own model and servers where the assistant's are missing, and notes that once per version", async () => {
   const [modelId] = await addModels(owner, provider, ['words-5', 'echo']);
   const admin = await app.signIn({ role: 'admin' });
   const { body } = await admin.call('POST /api/admin/mcp/offers', { name: 'Same', url: mcp[0].url });
@@ -184,7 +184,7 @@ test('who lacks the model or servers gets what is theirs, and is told once for e
   assert.equal(now.sent.model, 'words-5', 'the same model of their own provider');
 });
 
-test('who lost the assistant goes on without it and is told once', async () => {
+test('continues without an assistant that the reader lost, with one note', async () => {
   const { id } = await make(owner, { audience: 'project', projectId, instructions: 'For members.' });
   const guest = await app.signIn();
   await owner.call('POST /api/projects/members', { projectId, email: guest.email, role: 'member' });
@@ -208,7 +208,7 @@ test('who lost the assistant goes on without it and is told once', async () => {
   assert.equal((await guest.call('POST /api/chats', { assistantId: id })).status, 404);
 });
 
-test('a deleted assistant leaves its conversations readable and answerable', async () => {
+test('conversations of a deleted assistant stay readable and can be continued', async () => {
   const who = await app.signIn();
   await addModels(who, provider, ['echo']);
   const { id } = await make(who, { instructions: 'Gone soon.' });
@@ -226,7 +226,7 @@ test('a deleted assistant leaves its conversations readable and answerable', asy
   assert.match(await file.text(), /"assistant":\{"id": ?"[^"]+", ?"name": ?"Captain"/);
 });
 
-test('the stream that follows an answer and the one that replays it name the assistant', async () => {
+test('both the live stream of a response and its replay name the assistant', async () => {
   const who = await app.signIn();
   await addModels(who, provider, ['echo']);
   const { id } = await make(who, {});
@@ -238,7 +238,7 @@ test('the stream that follows an answer and the one that replays it name the ass
   }
 });
 
-test('in the managed edition everyone has the model that an administrator chose', async () => {
+test('in the managed edition everyone uses the model that an administrator chose', async () => {
   const managed = await startTestApp({ config: { edition: 'managed' } });
   try {
     const [root, person] = [await managed.signIn({ role: 'admin' }), await managed.signIn()];

@@ -4,7 +4,7 @@ import { limits } from '@homeport/contracts/limits';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { makeModel, makeProvider } from './catalogue-makers.ts';
 
-/** Assistants: what they hold, their versions, who may use and who may change them (contract.md section 11). */
+/** Assistants: fields, versions, and the rights to use and change them (contract.md section 11). */
 
 let app: TestApp;
 let owner: SignedIn;
@@ -69,7 +69,7 @@ async function serverOf(who: SignedIn, url: string): Promise<string> {
   return id;
 }
 
-test('a new assistant has what was given, and changes nothing else', async () => {
+test('a new assistant has the given fields, and changes no other record', async () => {
   const bare = await make(owner, { name: '  Plain \n' });
   assert.deepEqual(
     [bare.name, bare.description, bare.icon, bare.instructions, bare.modelId, bare.tier, bare.parameters],
@@ -97,7 +97,7 @@ test('a new assistant has what was given, and changes nothing else', async () =>
   assert.deepEqual((await get(owner, whole.id)).body.assistant, whole);
 });
 
-test('every change makes a version; the same again makes none; a version comes back as a new one', async () => {
+test('every change makes a version, an equal one none, and restoring makes a new version', async () => {
   const { id } = await make(owner, { instructions: 'One', parameters: { temperature: 1, topP: 0.5 } });
   const second = await change(owner, id, { instructions: 'Two', icon: '🦊' });
   assert.deepEqual([second.body.assistant.version, second.body.assistant.icon], [2, '🦊']);
@@ -121,7 +121,7 @@ test('every change makes a version; the same again makes none; a version comes b
   assert.deepEqual(codeOf(await change(owner, id, { restoreVersion: 1, name: 'Other' })), [400, 'invalid_request']);
 });
 
-test('changes at the same moment are all kept, each as a version', async () => {
+test('keeps all concurrent changes, each as a version', async () => {
   const { id } = await make(owner);
   const changes = [{ name: 'New' }, { instructions: 'Words' }, { workspace: false }, { description: 'Told' }];
   const answers = await Promise.all(changes.map((fields) => change(owner, id, fields)));
@@ -137,7 +137,7 @@ test('changes at the same moment are all kept, each as a version', async () => {
   assert.equal((await change(owner, id, { instructions: '' })).body.assistant.instructions, null);
 });
 
-test('of more versions than are kept the oldest goes', async () => {
+test('deletes the oldest version above the limit', async () => {
   const { id } = await make(owner);
   const { pool } = app.database.database;
   await pool.query('update assistants set version = $2 where id = $1', [id, limits.versionsKept]);
@@ -152,7 +152,7 @@ test('of more versions than are kept the oldest goes', async () => {
   assert.deepEqual([kept.length, kept[0], kept.at(-1)], [limits.versionsKept, limits.versionsKept + 1, 2]);
 });
 
-test('a personal assistant is its owner’s alone, before administrators as well', async () => {
+test('only its owner sees a personal assistant, not even administrators', async () => {
   const { id } = await make(owner, { instructions: 'Secret' });
   for (const who of [stranger, admin]) {
     const answers = [
@@ -167,7 +167,7 @@ test('a personal assistant is its owner’s alone, before administrators as well
   }
 });
 
-test('members use what is shared with their project; its owners edit it, others are refused, who left finds nothing', async () => {
+test('members use an assistant shared with their project, owners edit it, others are refused, and former members find nothing', async () => {
   const projectId = await makeProject(member);
   const { id } = await make(member, { audience: 'project', projectId });
   const seen = (await get(owner, id)).body.assistant;
@@ -188,11 +188,11 @@ test('members use what is shared with their project; its owners edit it, others 
     (await ids(member)).filter((one) => one === id || one === mine.id),
     [],
   );
-  // It stays the project's, as its files do.
+  // It still belongs to the project, as files do.
   assert.equal((await get(owner, id)).body.assistant.canEdit, true);
 });
 
-test('only administrators share with everyone; everyone uses it, any administrator edits it', async () => {
+test('only administrators share with everyone; everyone uses such an assistant, and any administrator edits it', async () => {
   assert.deepEqual(codeOf(await owner.call(`POST ${path}`, { name: 'x', audience: 'everyone' })), [403, 'forbidden']);
   const mine = await make(owner);
   assert.deepEqual(codeOf(await change(owner, mine.id, { audience: 'everyone' })), [403, 'forbidden']);
@@ -202,13 +202,13 @@ test('only administrators share with everyone; everyone uses it, any administrat
   assert.deepEqual(codeOf(await change(stranger, id, { name: 'x' })), [403, 'forbidden']);
   const other = await app.signIn({ role: 'admin' });
   assert.equal((await change(other, id, { name: 'By another' })).body.assistant.version, 2);
-  // Else they would take it away from whoever made it.
+  // Otherwise they would take it away from its creator.
   assert.deepEqual(codeOf(await change(other, id, { audience: 'me' })), [403, 'forbidden']);
   assert.deepEqual((await remove(other, id)).body, { ok: true });
   assert.deepEqual(codeOf(await get(admin, id)), [404, 'not_found']);
 });
 
-test('what was private once is not in the history that others see', async () => {
+test('the history that others see contains no private versions', async () => {
   const { id } = await make(admin, { instructions: 'My secret' });
   await change(admin, id, { instructions: 'Public' });
   await change(admin, id, { audience: 'everyone' });
@@ -222,7 +222,7 @@ test('what was private once is not in the history that others see', async () => 
   assert.equal((await versions(admin, id)).body.versions.length, 3);
 });
 
-test('a reader is shown their own models and servers only, and how much they lack', async () => {
+test('shows a reader only their own models and servers, and the number of those they lack', async () => {
   const projectId = await makeProject(member);
   const modelId = await modelOf(owner, 'shared-name');
   const { body: made } = await admin.call('POST /api/admin/mcp/offers', {
@@ -253,7 +253,7 @@ test('a reader is shown their own models and servers only, and how much they lac
   assert.equal((await get(member, id)).body.assistant.missing.model, true);
 });
 
-test('models, tiers, servers and projects of others, and what is too long, are refused with their place', async () => {
+test("rejects other users' models, tiers, servers and projects, and texts that are too long, with their path", async () => {
   const foreignModel = await modelOf(stranger, 'theirs');
   const foreignServer = await serverOf(stranger, 'https://theirs.example.org');
   const { body } = await stranger.call('POST /api/projects', { name: 'Theirs' });
@@ -293,7 +293,7 @@ test('models, tiers, servers and projects of others, and what is too long, are r
   for (const good of ['👩🏽‍🚀', '🇨🇭', '❤', '3️⃣', pixel]) assert.equal((await make(owner, { icon: good })).icon, good);
 });
 
-test('a person has at most 200 assistants, and 1,000 are for everyone', async () => {
+test('allows 200 assistants per user and 1,000 for everyone', async () => {
   const who = await app.signIn({ role: 'admin' });
   const fill = (count: number, audience: string) =>
     app.database.database.pool.query(
@@ -316,7 +316,7 @@ test('a person has at most 200 assistants, and 1,000 are for everyone', async ()
   await app.database.database.pool.query(`delete from assistants where owner_id = $1`, [who.id]);
 });
 
-test('the list comes in pages, last changed first, and is searched by name and description', async () => {
+test('lists assistants in pages, last changed first, and searches names and descriptions', async () => {
   const who = await app.signIn();
   const made: string[] = [];
   for (const name of ['Alpha', 'Beta', 'Gamma'])
@@ -331,7 +331,7 @@ test('the list comes in pages, last changed first, and is searched by name and d
   assert.deepEqual(own(await list(who, { q: '%' })), []);
 });
 
-test('the audit log names what happened to shared assistants, never their text, and nothing of personal ones', async () => {
+test('audits changes of shared assistants without their text, and nothing of personal ones', async () => {
   const projectId = await makeProject(member);
   const { id } = await make(owner, { name: 'Private one', instructions: 'Words of mine' });
   await change(owner, id, { instructions: 'Other words of mine' });

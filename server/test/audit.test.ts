@@ -16,7 +16,7 @@ async function events(action: string) {
   return shared.database.kysely.selectFrom('audit_events').selectAll().where('action', '=', action).execute();
 }
 
-test('an event is there if and only if the act is', async () => {
+test('records an event if and only if the action happens', async () => {
   const { database } = shared;
   const event = {
     action: 'provider.created',
@@ -48,7 +48,7 @@ test('an event is there if and only if the act is', async () => {
   });
 });
 
-test('details are bounded whatever is put into them', async () => {
+test('bounds the details of an event', async () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`member${index}`, index]));
   const details = {
     text: `${'x'.repeat(199)}😀${'y'.repeat(10_000)}`,
@@ -64,7 +64,7 @@ test('details are bounded whatever is put into them', async () => {
   assert.deepEqual([row?.actor_id, row?.address, row?.request_id], [null, null, null]);
 });
 
-test('wrong passwords cannot fill the log, and those for one account do not hide those for another', async () => {
+test('wrong passwords cannot flood the log, and those for one account do not hide those for another', async () => {
   const { kysely } = shared.database;
   for (let attempt = 0; attempt < 25; attempt += 1) {
     for (const userId of ['eve', undefined]) await recordFailedSignIn(kysely, source, userId);
@@ -82,7 +82,7 @@ test('wrong passwords cannot fill the log, and those for one account do not hide
   );
 });
 
-test('events of more than 400 days go when new ones come', async () => {
+test('deletes events older than 400 days when new ones are recorded', async () => {
   const { database } = shared;
   await recordEvent(database.kysely, source, { action: 'model.deleted', targetId: 'old' });
   await recordEvent(database.kysely, source, { action: 'model.deleted', targetId: 'young' });
@@ -95,6 +95,6 @@ test('events of more than 400 days go when new ones come', async () => {
   );
 });
 
-test('changed fields are those that were given', () => {
+test('names the fields that were given as changed', () => {
   assert.deepEqual(changedFields({ name: 'x', apiKey: null, headers: undefined }), ['name', 'apiKey']);
 });

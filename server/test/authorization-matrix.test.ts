@@ -22,7 +22,7 @@ import {
 
 /**
  * Every endpoint of the table × every kind of caller × every id in the request × {own, foreign, missing, malformed, of
- * another type}, in both editions. What is expected follows from the access word alone.
+ * another type}, in both editions. The expected answer follows from the access word alone.
  */
 
 const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
@@ -36,7 +36,7 @@ for (const edition of ['community', 'managed'] as const) {
     before(async () => {
       world = await makeWorld(edition);
     });
-    // Whoever is refused or only reads changes nothing, so they can call again.
+    // Callers that are refused or only read change nothing, so they can call again.
     const lastingActors = new Map<ActorKind, Actor>();
     const lasting = async (kinds: readonly ActorKind[]): Promise<Actor[]> => {
       const made = await Promise.all(
@@ -47,14 +47,14 @@ for (const edition of ['community', 'managed'] as const) {
     };
     after(() => world.stop());
 
-    test('an id that is not the caller’s answers like one that does not exist, and changes nothing', async (context) => {
+    test('an id of another caller answers like a missing one, and changes nothing', async (context) => {
       const actors = await Promise.all(actorKinds.map((kind) => world.makeActor(kind, { withElsewhere: true })));
       const foreign = await world.makeForeignRecords();
       for (const [name, spec] of table) {
         if (Object.keys(samples[name].ids).length === 0 || isElsewhere(spec, edition)) continue;
         await context.test(`${spec.method} ${spec.path}`, async () => {
           const digest = await world.digest();
-          // None of them may change anything, so nobody waits for another.
+          // None of them changes anything, so they run at the same time.
           await Promise.all(
             actors.map(async (actor) => {
               const refusal = refusalOf(spec.access, actor.kind, edition);
@@ -84,9 +84,9 @@ for (const edition of ['community', 'managed'] as const) {
     }
 
     const here = table.filter(([, spec]) => !isElsewhere(spec, edition));
-    // Those who may call fill the database, which is compared here.
+    // Callers with access fill the database, which is compared here.
     for (const [name, spec] of here) {
-      test(`${spec.method} ${spec.path} is refused to all others`, async () => {
+      test(`${spec.method} ${spec.path} refuses all others`, async () => {
         const actors = await lasting(actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) !== undefined));
         const digest = await world.digest();
         await Promise.all(
@@ -99,11 +99,11 @@ for (const edition of ['community', 'managed'] as const) {
       });
     }
 
-    // Who reads comes first: others clear away what they read.
+    // Endpoints that read run first: others delete their records.
     for (const [name, spec] of here.toSorted(
       ([, one], [, two]) => Number(one.method !== 'GET') - Number(two.method !== 'GET'),
     )) {
-      test(`${spec.method} ${spec.path} is for whom its access word says`, async () => {
+      test(`${spec.method} ${spec.path} admits the callers of its access word`, async () => {
         if (spec.method !== 'GET') await world.clearCatalogues();
         for (const kind of actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) === undefined)) {
           const requests = [samples[name].request];
@@ -117,7 +117,7 @@ for (const edition of ['community', 'managed'] as const) {
   });
 }
 
-test('community edition: what an administrator shares is used by others, and changed by its owner alone', async (context) => {
+test('community edition: everyone uses the records that an administrator shares, and only their owner changes them', async (context) => {
   const world = await makeWorld('community');
   context.after(() => world.stop());
   const foreign = await world.makeForeignRecords();
@@ -165,7 +165,7 @@ test('community edition: what an administrator shares is used by others, and cha
   assert.ok(used.length >= 12 && refused.length >= 18, `${used.length} used, ${refused.length} refused`);
 });
 
-test('every id in a request is known to the matrix', () => {
+test('the matrix covers every id in a request', () => {
   for (const [name, spec] of table) assert.deepEqual(Object.keys(samples[name].ids).sort(), idPlaces(spec), name);
 });
 
@@ -173,7 +173,7 @@ function isElsewhere(spec: EndpointSpec, edition: World['edition']): boolean {
   return spec.edition !== undefined && spec.edition !== edition;
 }
 
-/** What the access word refuses this caller with; undefined when it lets them pass. */
+/** The error code with which the access word refuses this caller; undefined if it admits them. */
 function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): ErrorCode | undefined {
   if (access === 'public') return undefined;
   // Each kind of identity opens its own endpoints only.
@@ -265,13 +265,13 @@ function mayUseForeign(rule: IdRule, actor: Actor, foreign: Records, id: string)
   return id === foreign[rule.names];
 }
 
-/** Ids that the caller may not know: all must be answered alike. */
+/** Ids that the caller can't access: all must be answered alike. */
 function foreignIds(rule: IdRule, actor: Actor, foreign: Records, access: Access): string[] {
   if (rule.names === 'text' || rule.names === 'shown elsewhere') return [];
   if (rule.names === 'new') return [foreign[rule.takenBy]];
   const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
   if (rule.names === 'person' || rule.names === 'offer') return [...missing, foreign.chat];
-  // What is the administrator's own is not that user's.
+  // The administrator's own records are not that user's.
   const isOfUser = access === 'admin-for-user' && (rule.names === 'provider' || rule.names === 'model');
   const own = isOfUser ? [actor.records[rule.names]] : [];
   const otherType = rule.names === 'chat' ? actor.records.model : actor.records.chat;
@@ -314,7 +314,7 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
     },
     ...(body === undefined ? {} : { body }),
   });
-  // Held open: what it tells is asserted where it is tested.
+  // Held open: its events are asserted in tests of their own.
   const isHeld = spec.response === 'events' && response.ok;
   if (isHeld) await response.body?.cancel();
   return { status: response.status, text: isHeld ? '' : await response.text(), headers: response.headers };

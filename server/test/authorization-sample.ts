@@ -17,13 +17,13 @@ export type SampleRequest = {
 
 export type IdRule =
   /**
-   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters.
-   * `openTo`: whoever may use it, whoever made it.
+   * Names a record of this kind: an id of another caller answers 404, or `unknown` where it only filters. `openTo`:
+   * this kind of caller can use the record of any creator.
    */
   | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
-  /** Names an account, or what is there for everybody: any that exists will do. */
+  /** Names an account or a record for everyone: any that exists is accepted. */
   | { names: 'person' | 'offer'; request?: (own: Actor) => SampleRequest }
-  /** Made by the client: one in use by somebody else is a conflict. */
+  /** Made by the client: one in use by another user is a conflict. */
   | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
   /** Ends in Id and names nothing of ours. */
   | { names: 'text' }

@@ -3,7 +3,7 @@ import type { EndpointName } from '@homeport/contracts/endpoints';
 import { type IdRule, modelFields, nothing, type Sample, sharedByName } from './authorization-sample.ts';
 import { actorPassword } from './authorization-world.ts';
 
-/** Samples of what administrators do, of single sign-on, and of MCP servers, one's own and somebody's. */
+/** Samples of administrators' endpoints, of single sign-on, and of MCP servers, the caller's own and another user's. */
 
 const newMcpServer = { name: 'New', url: 'http://127.0.0.1:9/mcp' };
 const ofMcpServer: Sample = {
@@ -19,7 +19,7 @@ const ofUserMcpServer: Sample = {
 
 const person = { names: 'person' } satisfies IdRule;
 
-/** What an administrator asks about `records.person`. */
+/** An administrator's request about `records.person`. */
 function ofPerson(sample: Sample): Sample {
   return {
     ...sample,
@@ -69,7 +69,7 @@ export const administrationSamples = {
   getMyUsage: nothing,
   getAdminUsage: { ...nothing, request: () => ({ query: { by: 'person', format: 'csv' } }) },
   getBudgets: nothing,
-  // Without a limit, so that nobody else here is refused an answer.
+  // Without a limit, so that no other caller here is refused a response.
   putBudgets: {
     request: ({ records }) => ({
       body: { budgets: [{ scope: 'person', userId: records.person, unit: 'tokens', period: 'day', limit: null }] },
@@ -240,7 +240,7 @@ export const administrationSamples = {
     own: 200,
     ids: { 'query.id': { names: 'offer' } },
   },
-  // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
+  // A manifest names the installation's records, which administrators can access; ids in use: provision.test.ts.
   postProvision: {
     request: () => ({ body: { version: 1 } }),
     own: 200,

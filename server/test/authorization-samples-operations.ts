@@ -2,7 +2,7 @@ import type { EndpointName } from '@homeport/contracts/endpoints';
 import type { Sample } from './authorization-sample.ts';
 import { actorPassword } from './authorization-world.ts';
 
-/** Requests about coming over and leaving. */
+/** Requests about imports and exports. */
 
 export const operationSamples = {
   postImport: { request: () => ({ query: { dryRun: '1' }, upload: '[]' }), own: 202, ids: {} },

@@ -1,9 +1,9 @@
 import type { EndpointName } from '@homeport/contracts/endpoints';
 import { nothing, type Sample } from './authorization-sample.ts';
 
-/** Requests of workspaces, none of which ever starts in this world, and of what runs inside of them. */
+/** Requests of workspaces, none of which ever starts in this world, and of the programs inside them. */
 
-/** What needs a running workspace. */
+/** Requests that need a running workspace. */
 const refused: Sample = { ...nothing, own: 503 };
 
 const scope = ({ records }: { records: { chat: string } }) => ({ 'x-artifact-scope': `chat:${records.chat}` });
@@ -13,7 +13,7 @@ const internalArtifact: Sample = {
   ids: { 'query.id': { names: 'artifact' } },
 };
 
-/** Nothing runs in a workspace that is stopped, and looking starts none. */
+/** Nothing runs in a stopped workspace, and reading starts none. */
 const process: Sample = {
   request: () => ({ query: { id: '0123456789abcdef' } }),
   own: 404,

@@ -54,7 +54,7 @@ export const samples: Record<EndpointName, Sample> = {
   getDocs: nothing,
   getDocsAsset: { ...nothing, request: () => ({ params: { file: 'initializer.js' } }) },
   getSetup: nothing,
-  // There are users, so setup is closed to everybody.
+  // There are users, so setup is closed to every caller.
   postSetup: {
     ...nothing,
     request: () => ({ body: { name: 'Eve', email: 'eve@example.org', password: actorPassword } }),
@@ -254,7 +254,7 @@ export const samples: Record<EndpointName, Sample> = {
     }),
     own: 201,
     ids: {
-      // An administrator imports into anybody's: artifacts-import.test.ts.
+      // An administrator imports into any user's: artifacts-import.test.ts.
       'form.chatId': { names: 'text' },
       'form.projectId': { names: 'text' },
       'form.artifactId': { names: 'new', taken: 'id_taken', takenBy: 'artifact' },

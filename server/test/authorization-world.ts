@@ -28,7 +28,7 @@ import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fak
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
 
-/** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
+/** The callers, their records, and another user's: the people and records of the authorization matrix. */
 
 export const actorKinds = [
   'nobody',
@@ -55,7 +55,7 @@ export type Records = {
   answer: string;
   /** A file of `chat`. */
   artifact: string;
-  /** What stands for the messages of `chat`. */
+  /** A summary in place of the messages of `chat`. */
   summary: string;
   /** A queued input of `chat`. */
   input: string;
@@ -64,7 +64,7 @@ export type Records = {
   mcpServer: string;
   /** For everybody. */
   mcpOffer: string;
-  /** A conversation whose answer waits for a word on a tool, and the question. */
+  /** A conversation whose response waits for the approval of a tool, and the question. */
   askedChat: string;
   approval: string;
   question: string;
@@ -73,20 +73,20 @@ export type Records = {
   /** A project that its records' person owns, and the id of another member of it. */
   project: string;
   member: string;
-  /** For their maker alone. */
+  /** Private to their creator. */
   assistant: string;
   prompt: string;
   skill: string;
   /** Read and not yet started. */
   import: string;
-  /** Somebody whom administrators look after, what is theirs, and an invitation. */
+  /** A user whom administrators manage, their records, and an invitation. */
   person: string;
   personProvider: string;
   personModel: string;
   invitation: string;
 };
 export type RecordKind = keyof Records;
-/** What an actor has; the token is no id. */
+/** The records of an actor; the token is not an id. */
 type OwnRecords = Records & { invitationToken: string };
 
 export type Actor = {
@@ -94,7 +94,7 @@ export type Actor = {
   id: string;
   email: string;
   cookie: string | undefined;
-  /** What this kind of caller sends to say who it is. */
+  /** The headers with which this kind of caller authenticates. */
   credentials: Record<string, string>;
   records: OwnRecords;
   /** More records of the same person, in another conversation, where they were asked for. */
@@ -146,7 +146,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   const { database } = app.database;
   const catalogue = { db: database, secrets: app.service.deps.secrets, clock: systemClock };
 
-  /** Those of `needed`, and what belongs to them; each of the others fails when it is read. */
+  /** The records of `needed`, and their dependencies; reading any other fails. */
   async function makeRecords(userId: string, catalogueOwner: string, needed: Needed): Promise<OwnRecords> {
     const needs = (...kinds: (keyof OwnRecords)[]) => kinds.some((kind) => needed.has(kind));
     const made: Partial<OwnRecords> = {};
@@ -334,7 +334,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       await database.pool.query('delete from mcp_offers');
     },
     async digest() {
-      // What earlier requests began beside their answers has ended: starts of workspaces fail here.
+      // Work that earlier requests began in the background has ended: starts of workspaces fail here.
       const busy =
         'select user_id from workspaces where op_owner is not null union all select user_id from workspace_leases' +
         " union all select id from imports where state in ('reading', 'importing')";
@@ -355,7 +355,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   };
 }
 
-/** Which records of their own those who send these name in them. */
+/** The caller's own records that these requests name. */
 function recordsIn(kind: ActorKind, requests: MakeRequest[]): Needed {
   const read = new Set<string>();
   const records = new Proxy<object>({}, { get: (_, name) => read.add(String(name)) && 'some-record' }) as OwnRecords;
@@ -364,11 +364,11 @@ function recordsIn(kind: ActorKind, requests: MakeRequest[]): Needed {
   return read;
 }
 
-/** A record that nobody asked for is a fault of the test, not an id that is undefined. */
+/** Reading a record that was not requested is an error of the test, not an undefined id. */
 function allOf(made: Partial<OwnRecords>): OwnRecords {
   return new Proxy(made, {
     get(target, name) {
-      // Whoever awaits an object asks it for `then`.
+      // Awaiting an object reads its `then`.
       if (typeof name === 'string' && name !== 'then' && !(name in target))
         throw new Error(`No ${name} was made for this caller`);
       return Reflect.get(target, name);
@@ -389,7 +389,7 @@ function fieldsOf(kind: ActorKind): Partial<NewUser> {
   return {
     role: kind === 'administrator' ? 'admin' : 'user',
     mustChangePassword: kind === 'must change password' || kind === 'workspace of a password to change',
-    // An administrator keeps provider access whatever the switch says.
+    // An administrator keeps provider access regardless of the switch.
     mcpSettingsEnabled: kind !== 'without MCP rights' && kind !== 'administrator',
     providerSettingsEnabled: kind !== 'without provider rights' && kind !== 'administrator',
   };

@@ -71,12 +71,12 @@ async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T
   }
 }
 
-// Only what hangs; tests have limits of their own, and thirty rounds of backup-kills.test.ts leave much to restore.
+// Only against hangs; tests have limits of their own, and thirty rounds of backup-kills.test.ts leave much to restore.
 const hangsAfterMs = 600_000;
 
 type Options = { passphrase?: string; withWorkspaces?: boolean; signal?: AbortSignal };
 
-/** Makes a backup of a place; resolves with what the command would say. */
+/** Backs up a place; resolves with the command's result. */
 export async function backUp(config: Config, db: Database, to: string, options: Options = {}) {
   const artifactStore = openBlobStore(config, { assertRoom: async () => undefined });
   const signal = options.signal ?? AbortSignal.timeout(hangsAfterMs);

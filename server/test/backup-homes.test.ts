@@ -11,7 +11,7 @@ import { type Member, readArchive } from '../src/operations/archive-reader.ts';
 import { ArchiveWriter } from '../src/operations/archive-writer.ts';
 import { restoreHome, writeHomes } from '../src/operations/homes.ts';
 
-/** Homes in backups: people make the names and the links in them, also while they are read. */
+/** Homes in backups: users choose the names and links in them, also while they are read. */
 
 const run = promisify(execFile);
 let folder: string;
@@ -50,7 +50,7 @@ async function restored(bytes: Buffer, dataDir: string): Promise<string[]> {
   return names;
 }
 
-test('names that people give: line breaks, backslashes, bytes that are no text, very long paths', async () => {
+test('backs up names with line breaks, backslashes, invalid UTF-8 and very long paths', async () => {
   const { dataDir, home } = await place('names');
   const odd = ['a\nb', 'back\\slash', 'line\r', '\\n', `${'0'.repeat(64)}  end.json`, ' spaces ', 'fffe'];
   for (const name of odd) await writeFile(join(home, name), name);
@@ -65,7 +65,7 @@ test('names that people give: line breaks, backslashes, bytes that are no text, 
   assert.equal(counts.files, odd.length);
   assert.ok(counts.skipped >= 2, `${counts.skipped} skipped`);
 
-  // What people are told to use.
+  // The documented command.
   const [file, plain] = [join(folder, 'names.tar'), join(folder, 'names-plain')];
   await mkdir(plain);
   await writeFile(file, bytes);
@@ -73,7 +73,7 @@ test('names that people give: line breaks, backslashes, bytes that are no text, 
   await run('sh', ['-c', 'cat sums/* | sha256sum --check --quiet --strict'], { cwd: plain });
 });
 
-test('folders within folders take only so many descriptors', async () => {
+test('nested folders use a bounded number of descriptors', async () => {
   const { dataDir, home } = await place('deep');
   await mkdir(join(home, 'd/'.repeat(300)), { recursive: true });
   await writeFile(join(home, 'beside.txt'), 'kept');
@@ -87,7 +87,7 @@ test('folders within folders take only so many descriptors', async () => {
   assert.ok(most - before < 450, `${most - before} descriptors`);
 });
 
-test('a folder that becomes a link while it is read leads nowhere', async () => {
+test('does not follow a folder that becomes a link while it is read', async () => {
   const { dataDir, home } = await place('swapped');
   await writeFile(join(dataDir, 'secrets.json'), 'the secrets of the installation');
   await mkdir(join(home, 'work'));
@@ -103,7 +103,7 @@ test('a folder that becomes a link while it is read leads nowhere', async () => 
   assert.ok(!bytes.includes('the secrets of the installation'));
 });
 
-test('nothing is made behind a link when homes are restored', async () => {
+test('a restore of homes writes nothing through a link', async () => {
   const { dataDir } = await place('target');
   const outside = join(folder, 'outside');
   await mkdir(outside);
@@ -123,7 +123,7 @@ test('nothing is made behind a link when homes are restored', async () => {
     await assert.rejects(restoreHome(dataDir, member(name, { kind })), /damaged/);
   }
   assert.equal(existsSync(join(outside, 'made')), false);
-  // Twice, as when it is made anew while its folder is read.
+  // Twice, as when it is created again while its folder is read.
   await restoreHome(dataDir, member('/link', { kind: 'link', target: '/' }));
   await restoreHome(dataDir, member('', {}));
 });

@@ -3,9 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded before the command `backup`. It ends the process as `kill -9` does, just before a step on the unfinished file:
- * KILL_AT is `write:40` for the fortieth write, `sync:1`, `link:1` or `rm:1`. At the end it says how many writes it
- * saw.
+ * Preloaded by the command `backup`. Kills the process as `kill -9` does, just before a step on the unfinished file:
+ * KILL_AT is `write:40` for the fortieth write, `sync:1`, `link:1` or `rm:1`. Prints the number of writes at the end.
  */
 
 const isPartial = (path: unknown): boolean => typeof path === 'string' && path.includes('.partial-');

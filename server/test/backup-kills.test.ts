@@ -13,8 +13,8 @@ import { Places, restoreInto } from './backup-harness.ts';
 import { databaseSettings } from './database.ts';
 
 /**
- * Backups while people write, killed at a step of writing the file: what is there under its name is whole, shows one
- * instant, and has what was acknowledged before. BACKUP_KILLS=30 for more rounds.
+ * Backups while users write, killed at a step of writing the file: a file under the final name is complete, shows one
+ * instant, and contains all writes acknowledged before. BACKUP_KILLS=30 for more rounds.
  */
 
 const rounds = Number(process.env.BACKUP_KILLS ?? 2);
@@ -66,7 +66,7 @@ async function write(done: AbortSignal, acknowledged: { count: number }): Promis
   );
 }
 
-/** Where a round is killed: at any write, or around the moment at which the file gets its name. */
+/** The point of a round's kill: any write, or around the moment at which the file gets its name. */
 function killPoint(round: number, writes: number, next: () => number): string {
   if (round % 2 === 0) return `write:${1 + Math.floor(next() * writes)}`;
   return ['sync:1', 'link:1', 'rm:1'][Math.floor(next() * 3)] ?? 'link:1';

@@ -9,7 +9,7 @@ import { until } from '../../contracts/test/until.ts';
 import { readBackup } from '../src/operations/verify.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 
-/** What administrators see of backups and of the state of the installation. */
+/** Administrators' view of backups and of the state of the installation. */
 
 let app: TestApp;
 let administrator: SignedIn;
@@ -24,7 +24,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('an administrator begins a backup, sees it end, and finds it in the list', async () => {
+test('an administrator starts a backup, sees it finish, and finds it in the list', async () => {
   const begun = await administrator.call('POST /api/admin/backups', {});
   assert.deepEqual([begun.status, begun.body.backup.state, begun.body.backup.cause], [202, 'running', 'page']);
   let found: Backup | undefined;
@@ -40,9 +40,9 @@ test('an administrator begins a backup, sees it end, and finds it in the list', 
   assert.equal((await (await app.signIn()).call('POST /api/admin/backups', {})).status, 403);
 });
 
-test('asked twice at the same moment, one backup begins', async () => {
+test('two concurrent requests start one backup', async () => {
   const client = await app.database.database.openClient();
-  // A table that backups read: the one that runs is not done before all have been answered.
+  // A table that backups read: the running one does not finish before all requests are answered.
   await client.query('begin');
   await client.query('lock table prompts in access exclusive mode');
   const asked = await Promise.all([1, 2, 3].map(() => administrator.call('POST /api/admin/backups', {}))).finally(() =>
@@ -52,7 +52,7 @@ test('asked twice at the same moment, one backup begins', async () => {
   assert.equal(new Set(asked.map(({ body }) => body.backup.id)).size, 1);
 });
 
-test('one that nobody makes any more is lost, and keeps nobody from the next', async () => {
+test('reports an abandoned backup as lost, and starts the next one', async () => {
   await app.database.database.pool.query(
     `insert into backups (id, cause, state, place, lease_until) values ('gone', 'command', 'running', '-', now() - interval '1 second')`,
   );
@@ -62,7 +62,7 @@ test('one that nobody makes any more is lost, and keeps nobody from the next', a
   assert.notEqual(begun.body.backup.id, 'gone');
 });
 
-test('administrators ask whether the installation is right', async () => {
+test("administrators run the doctor's checks", async () => {
   const { status, body } = await administrator.call('GET /api/admin/doctor');
   assert.equal(status, 200);
   for (const check of ['database', 'files', 'clock']) {

@@ -13,7 +13,7 @@ import { backUp, contentOf, fill, type Place, Places, restoreInto, talk } from '
 import { admin, resultOf } from './command-admin.ts';
 import { databaseSettings } from './database.ts';
 
-/** Backups that are refused, with the reason, and with nothing changed. */
+/** Backups that are refused with the reason, and without any change. */
 
 const passphrase = 'correct horse battery';
 const places = new Places();
@@ -43,7 +43,7 @@ async function* of(bytes: Buffer) {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }
 
-/** What verifying says: 'whole', or the reason. Anything but a BackupError fails. */
+/** The result of verifying: 'whole', or the reason. Any error other than BackupError fails. */
 async function verdict(bytes: Buffer, given?: string): Promise<string> {
   return readBackup(of(bytes), given, {}).then(
     () => 'whole',
@@ -79,7 +79,7 @@ function flipped(bytes: Buffer, bit: number): Buffer {
   return copy;
 }
 
-test('one flipped bit anywhere, a cut or an addition is found', async () => {
+test('detects any flipped bit, truncation or addition', async () => {
   assert.equal(await verdict(plain), 'whole');
   assert.equal(await verdict(sealed, passphrase), 'whole');
   const ends = [0, 1, 300, 513, plain.length - 1, plain.length - 600, plain.length - 1_600];
@@ -107,7 +107,7 @@ test('one flipped bit anywhere, a cut or an addition is found', async () => {
   assert.notEqual(await verdict(Buffer.concat([plain, Buffer.alloc(512)])), 'whole');
 });
 
-test('a member that is missing or moved is found, even where the rest is right', async () => {
+test('detects a missing or moved member even if the others are intact', async () => {
   const members: { at: number; end: number; name: string }[] = [];
   for (let at = 0; plain[at] !== 0; ) {
     const size = Number.parseInt(plain.toString('latin1', at + 124, at + 135), 8);
@@ -123,12 +123,12 @@ test('a member that is missing or moved is found, even where the rest is right',
   assert.match(await verdict(Buffer.from('something else'.repeat(100))), /damaged|not a backup/);
 });
 
-test('the passphrase: missing, wrong, right', async () => {
+test('refuses a missing or wrong passphrase and accepts the right one', async () => {
   assert.match(await verdict(sealed), /encrypted.*--passphrase-file/);
   assert.match(await verdict(sealed, 'another'), /not the one of this backup/);
 });
 
-test('a restore that is refused leaves nothing behind', async () => {
+test('a refused restore leaves nothing behind', async () => {
   const bad = join(folder, 'bad.tar');
   await writeFile(bad, flipped(plain, (plain.length - 3_000) * 8));
   await assert.rejects(restoreInto(empty.config, bad), /The backup is damaged/);
@@ -148,7 +148,7 @@ test('a restore that is refused leaves nothing behind', async () => {
   assert.equal(existsSync(empty.config.dataDir), false);
 });
 
-test('a backup in a bucket is not replaced either', async () => {
+test('never replaces a backup in a bucket', async () => {
   const { config, db } = app.service.deps;
   const { artifactStore, ...bucket } = await places.bucket();
   const to = `${artifactStore}/one.tar`;
@@ -156,7 +156,7 @@ test('a backup in a bucket is not replaced either', async () => {
   await assert.rejects(backUp({ ...config, ...bucket }, db, to), /exists.*another name/);
 });
 
-test('a connection that breaks after the commit costs no files', async () => {
+test('a connection that breaks after the commit loses no files', async () => {
   const place = await places.empty('external/folder');
   const proxy = await breakingAt('analyze\0', place.config.databaseUrl ?? '');
   try {
@@ -168,7 +168,7 @@ test('a connection that breaks after the commit costs no files', async () => {
   await place.use((restored) => contentOf(place.config, restored));
 });
 
-test('the commands: whole, broken and misunderstood', async () => {
+test('the commands report complete and broken backups and invalid usage', async () => {
   const file = join(folder, 'plain.tar');
   const env = { DATA_DIR: join(folder, 'nowhere') };
   const whole = await admin(['verify', file, '--json'], env);

@@ -23,7 +23,7 @@ after(async () => {
 });
 
 for (const name of readdirSync(folder)) {
-  test(`the backup of ${name.replace(/\.tar\.enc$/, '')} becomes an installation of this release`, {
+  test(`restores the backup of ${name.replace(/\.tar\.enc$/, '')} as an installation of this release`, {
     timeout: 180_000,
   }, async () => {
     const place = await places.empty('external/folder');

@@ -5,7 +5,7 @@ import type { Database } from '../src/db/pool.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { backUp, fill, Places, restoreInto, talk } from './backup-harness.ts';
 
-/** A restore takes indexes and constraints away while rows load; afterwards the schema is that of a fresh database. */
+/** A restore drops indexes and constraints while rows load; afterwards the schema is that of a fresh database. */
 
 const places = new Places();
 let app: TestApp;
@@ -65,7 +65,7 @@ test('a restored database has the schema of a fresh one, down to the names', asy
   }
 });
 
-test('a restore needs no rights but those of the owner', async () => {
+test("a restore needs only the rights of the database's owner", async () => {
   const { config, db } = app.service.deps;
   const file = join(await places.folder(), 'owner.tar');
   await backUp(config, db, file);

@@ -9,7 +9,7 @@ import { makeBackup } from '../src/operations/backup.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { backUp, contentOf, fill, kinds, Places, restoreInto, talk } from './backup-harness.ts';
 
-/** Backups of a running installation, and what comes back of them in places of every kind. */
+/** Backups of a running installation, restored into places of every kind. */
 
 const places = new Places();
 let app: TestApp;
@@ -27,7 +27,7 @@ after(async () => {
   await places.close();
 });
 
-test('restores in all eight directions have the same content, and counters go on behind it', async () => {
+test('restores in all eight directions have the same content, and counters continue behind it', async () => {
   const { database } = app.database;
   const folder = await places.folder();
   const { config } = app.service.deps;
@@ -59,7 +59,7 @@ test('restores in all eight directions have the same content, and counters go on
   }
 });
 
-test('a file that is deleted meanwhile is in the backup, and goes after it', async () => {
+test('a file that is deleted during a backup is in the backup, and is removed afterwards', async () => {
   const { config, db, artifactStore, log } = app.service.deps;
   const file = join(await places.folder(), 'held.tar');
   const store = openBlobStore(config, { assertRoom: async () => undefined });
@@ -95,7 +95,7 @@ test('a file that is deleted meanwhile is in the backup, and goes after it', asy
   assert.equal(await left(), 0, 'and no longer');
 });
 
-test('homes of workspaces come along if wanted, links as links; keys only in an encrypted backup', async () => {
+test('includes homes of workspaces on request with links as links, and keys only in an encrypted backup', async () => {
   const { database } = app.database;
   const former = 'a former key that is longer than 32 bytes';
   const source = { ...app.service.deps.config, dataDir: await places.folder(), previousEncryptionKeys: [former] };

@@ -10,13 +10,13 @@ import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, type ActorKind, makeWorld, type World } from './authorization-world.ts';
 import { fill, fillingsOf, misshapen, shapelessBodies } from './large-bodies.ts';
 
-/** No JSON body, at the largest that its endpoint takes, holds up the requests of others. */
+/** No JSON body, at the largest size of its endpoint, blocks other requests. */
 
 const names = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
   .filter((name) => !beingBuilt.includes(name));
 const bodied = names.filter((name) => specOf(name).body !== undefined);
-/** Milliseconds of work that nobody may have to wait for. */
+/** Milliseconds of work that can block other requests. */
 const longestTurn = 100;
 
 let world: World;
@@ -32,7 +32,7 @@ function kindOf({ access }: EndpointSpec): ActorKind {
   return access.startsWith('admin') ? 'administrator' : 'plain user';
 }
 
-/** Somebody who may call. */
+/** A caller with access. */
 function callerOf(spec: EndpointSpec): Promise<Actor> {
   const kind = kindOf(spec);
   const caller = callers.get(kind) ?? world.makeActor(kind);
@@ -40,7 +40,7 @@ function callerOf(spec: EndpointSpec): Promise<Actor> {
   return caller;
 }
 
-/** A body that was taken after all may have ended the caller's session: then the next body needs another caller. */
+/** A valid body can end the caller's session: then the next body needs another caller. */
 function forgetCallerAfter(spec: EndpointSpec, status: number, text: string): void {
   const isOut = status < 300 || /"(unauthorized|account_disabled|password_change_required)"/.test(text);
   if (isOut) callers.delete(kindOf(spec));
@@ -56,14 +56,14 @@ for (const [index, name] of bodied.entries()) {
     timeout: 600_000,
   }, async () => {
     const sample = samples[name].request(await callerOf(spec)).body;
-    // What is loaded and compiled at the first call is no body's doing.
+    // Loading and compiling at the first call don't count.
     const first = await send(name, await callerOf(spec), Buffer.from(JSON.stringify(sample ?? {})));
     forgetCallerAfter(spec, first.status, first.text);
     const fillings = fillingsOf(Math.min(maxBodyBytes(spec), limits.jsonBodyBytes));
     // Endpoints for bytes have readers of their own: a manifest's is a thread, and the registry's has a test below.
     const isBytes = spec.bytes !== undefined;
     const all = shapelessBodies(maxBodyBytes(spec));
-    // They are refused before it matters which endpoint they are for: one each, and all for each of the sizes.
+    // They are refused regardless of the endpoint: one each, and all for each of the sizes.
     const shapeless = isFirstOfItsSize(name) ? all : all.filter((_, at) => at === index % all.length);
     for (const { why, body } of isBytes
       ? maxBodyBytes(spec) > limits.jsonBodyBytes
@@ -92,7 +92,7 @@ function isFirstOfItsSize(name: EndpointName): boolean {
 
 async function assertBrief(name: EndpointName, why: string, body: string): Promise<void> {
   const bytes = Buffer.from(body);
-  // The machine has other work, too: a turn that is too long must be so each time.
+  // The machine has other work, too: a turn counts as too long only if it is so each time.
   let firstStatus: number | undefined;
   for (let tries = 1; ; tries += 1) {
     const actor = await callerOf(specOf(name));
@@ -102,7 +102,7 @@ async function assertBrief(name: EndpointName, why: string, body: string): Promi
       [400, 403, 404, 409, 413, 429].includes(status) ||
       /invalid_credentials|workspace_start_timeout|mcp_unreachable/.test(text);
     firstStatus ??= status;
-    // The tenth wrong password is told otherwise, by the same work with the body.
+    // The tenth wrong password has another status, after the same work with the body.
     if (firstStatus === 401 && status === 429) firstStatus = status;
     assert.equal(status, firstStatus, `${why}: another answer the second time shows nothing`);
     assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
@@ -114,10 +114,7 @@ async function assertBrief(name: EndpointName, why: string, body: string): Promi
   }
 }
 
-/**
- * What the largest body costs to parse at this moment: a quarter of the longest turn on a machine with nothing else to
- * do.
- */
+/** The current cost of parsing the largest body: a quarter of the longest turn on an idle machine. */
 function largestTextMs(): number {
   const text = `"${fill('\\u20ac', limits.jsonBodyBytes - 2)}"`;
   const times = [1, 2, 3].map(() => {
@@ -128,7 +125,7 @@ function largestTextMs(): number {
   return Math.min(...times);
 }
 
-test('no registry of the largest size holds up other requests', async () => {
+test('a registry of the largest size does not block other requests', async () => {
   const facts = { name: 'n', context: 1, output: 1 };
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`vendor/model-${index}`, value]));
@@ -149,7 +146,7 @@ test('no registry of the largest size holds up other requests', async () => {
   }
 });
 
-test('what is larger than its endpoint takes is 413, however little that is', { timeout: 600_000 }, async () => {
+test('answers 413 for any body above the limit of its endpoint', { timeout: 600_000 }, async () => {
   for (const name of bodied) {
     const spec = specOf(name);
     const { status, text } = await send(name, await callerOf(spec), Buffer.alloc(maxBodyBytes(spec) + 1, ' '));
@@ -157,7 +154,7 @@ test('what is larger than its endpoint takes is 413, however little that is', { 
   }
 });
 
-test('a message of more characters than a message takes is too large, and the answer says what it takes', async () => {
+test('refuses a message above the limit of characters and states the limit', async () => {
   const user = await world.makeActor('plain user');
   for (const name of ['postChatStart', 'postTurnInput'] as const) {
     const sample: Json = samples[name].request(user).body;
@@ -178,7 +175,7 @@ test('a message of more characters than a message takes is too large, and the an
   }
 });
 
-test('the largest of what endpoints document fits', async () => {
+test('accepts the largest documented body', async () => {
   const user = await world.makeActor('plain user');
   const administrator = await world.makeActor('administrator');
   const headers = Object.fromEntries(
@@ -234,7 +231,10 @@ async function send(name: EndpointName, actor: Actor, body: Buffer): Promise<{ s
   });
 }
 
-/** The most work, in milliseconds of processor time, between two turns of the event loop: what others waited for. */
+/**
+ * The most work, in milliseconds of processor time, between two turns of the event loop, during which other requests
+ * wait.
+ */
 async function longestTurnDuring<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
   let longest = 0;
   let last = processorMs();

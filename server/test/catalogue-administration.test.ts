@@ -5,7 +5,7 @@ import { addModels } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /**
- * An administrator looks after somebody's providers, models and tiers (control-plane-api.md "Admin: a user's
+ * An administrator manages another user's providers, models and tiers (control-plane-api.md "Admin: a user's
  * providers").
  */
 
@@ -32,7 +32,7 @@ const model = (providerId: string, providerModelId: string) => ({
   tier: 1,
 });
 
-test('everything that the user could do is done for them, though their own settings are disabled', async () => {
+test("an administrator can do all that the user could, though the user's own settings are disabled", async () => {
   const user = await app.signIn({ providerSettingsEnabled: false });
   const query = { userId: user.id };
   const refused = await user.call('POST /api/providers', { name: 'Mine', baseUrl: provider.url });
@@ -86,7 +86,7 @@ test('everything that the user could do is done for them, though their own setti
   assert.deepEqual(removed.body, { ok: true, defaultModelId: null });
 });
 
-test('without userId 400, an unknown user 404, and a record of somebody else 404, the administrator’s own as well', async () => {
+test("answers 400 without userId, 404 for an unknown user and for records of other users, the administrator's own included", async () => {
   const user = await app.signIn();
   const other = await app.signIn();
   const [theirModel] = await addModels(other, provider, ['echo']);
@@ -121,7 +121,7 @@ test('without userId 400, an unknown user 404, and a record of somebody else 404
   assert.equal((await other.call('GET /api/providers')).body.providers[0].name, 'Fake');
 });
 
-test('a userId on the self-service endpoints never switches ownership', async () => {
+test('a userId on the self-service endpoints never changes the owner', async () => {
   const user = await app.signIn();
   const query = { userId: user.id };
   const made = await administrator.call('POST /api/providers', { name: 'Own', baseUrl: provider.url }, { query });
@@ -131,7 +131,7 @@ test('a userId on the self-service endpoints never switches ownership', async ()
   assert.deepEqual((await user.call('GET /api/providers')).body.providers, []);
 });
 
-test('what an administrator changes for a user is in the audit log, and which providers people add for themselves', async () => {
+test("audits an administrator's changes for a user, and providers that users add themselves", async () => {
   const user = await app.signIn();
   const query = { userId: user.id };
   await addModels(user, provider, ['echo']);
@@ -171,7 +171,7 @@ test('what an administrator changes for a user is in the audit log, and which pr
   assert.doesNotMatch(text, /sk-|sealed|in-the-address/);
 });
 
-test('managed edition: the shared catalogue is audited, and nobody has one of their own', async () => {
+test('managed edition: audits the shared catalogue, and users have none of their own', async () => {
   const managed = await startTestApp({ config: { edition: 'managed' } });
   try {
     const root = await managed.signIn({ role: 'admin' });
@@ -193,7 +193,7 @@ test('managed edition: the shared catalogue is audited, and nobody has one of th
   }
 });
 
-test('what people do with their own providers is in the audit log, without keys, headers or the rest of an address', async () => {
+test("audits users' changes of their own providers without keys, headers or paths of addresses", async () => {
   const user = await app.signIn();
   const made = await user.call('POST /api/providers', {
     name: 'Own',

@@ -32,7 +32,7 @@ async function firstOf(from: CatalogueTestDeps, owner: string, canEdit = true) {
   return provider;
 }
 
-test('the key is sealed and never shown, headers are shown to editors only', async () => {
+test('seals the key and never shows it, and shows headers to editors only', async () => {
   const { owner, row } = await withCredentials();
   const stored = JSON.stringify(await row());
   for (const secret of [apiKey, ...Object.values(headers), 'X-Api-Key']) assert.ok(!stored.includes(secret));
@@ -44,7 +44,7 @@ test('the key is sealed and never shown, headers are shown to editors only', asy
   assert.ok(!JSON.stringify(member).includes('canary'));
 });
 
-test('an omitted key stays, null clears it; omitted headers stay, {} clears them', async () => {
+test('keeps an omitted key and clears it with null; keeps omitted headers and clears them with {}', async () => {
   const { owner, id, row } = await withCredentials();
   const before = await row();
   await updateProvider(deps, owner, { id, name: 'Renamed', baseUrl: 'https://b.example/v1' });
@@ -57,7 +57,7 @@ test('an omitted key stays, null clears it; omitted headers stay, {} clears them
   assert.deepEqual(resolveCredentials(deps, await row()), { apiKey: 'sk-new', headers: {} });
 });
 
-test('a wrong key at start breaks no list and destroys nothing; restoring the key restores everything', async () => {
+test('a wrong encryption key at start breaks no list and destroys nothing, and restoring the key restores everything', async () => {
   const { owner, id, row } = await withCredentials();
   const before = await row();
   const shown = await firstOf(wrong, owner);
@@ -74,7 +74,7 @@ test('a wrong key at start breaks no list and destroys nothing; restoring the ke
   assert.equal((await firstOf(deps, owner)).credentialsError, undefined);
 });
 
-test('entering the key again under the new encryption key heals it, header by header or whole', async () => {
+test('entering the key again under the new encryption key repairs it, header by header or as a whole', async () => {
   const { owner, id, row } = await withCredentials();
   const half = await updateProvider(wrong, owner, { id, apiKey: 'sk-again' });
   assert.equal(half.provider.credentialsError, 'credentials_unreadable');
@@ -83,14 +83,14 @@ test('entering the key again under the new encryption key heals it, header by he
   assert.deepEqual(resolveCredentials(wrong, await row()), { apiKey: 'sk-again', headers: { 'x-a': 'b' } });
 });
 
-test('a previous encryption key still opens', async () => {
+test('opens envelopes of a previous encryption key', async () => {
   const { owner, row } = await withCredentials();
   const rotated = catalogueDeps(database.database, otherKey, [encryptionKey]);
   assert.deepEqual(resolveCredentials(rotated, await row()), { apiKey, headers });
   assert.equal((await firstOf(rotated, owner)).credentialsError, undefined);
 });
 
-test('an envelope in another place does not open', async () => {
+test('refuses an envelope in another place', async () => {
   const [mine, theirs] = [await withCredentials(), await withCredentials()];
   const { pool } = database.database;
   const stolen = await theirs.row();
@@ -102,7 +102,7 @@ test('an envelope in another place does not open', async () => {
   }
 });
 
-test('a custom authorization header wins over the key', () => {
+test('a custom authorization header takes precedence over the key', () => {
   assert.deepEqual(providerHeaders('openai', { apiKey: 'k', headers: { 'X-A': '1' } }), {
     authorization: 'Bearer k',
     'x-a': '1',

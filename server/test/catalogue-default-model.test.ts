@@ -51,7 +51,7 @@ test('the first enabled model becomes the default, a disabled one does not', asy
   await isDefault(owner, first);
 });
 
-test('a new model may ask to be the default', async () => {
+test('a new model can be made the default', async () => {
   const { owner, p2 } = await twoProviders();
   const asking = await makeModel(deps, owner, p2, { isDefault: true });
   await isDefault(owner, asking);
@@ -59,7 +59,7 @@ test('a new model may ask to be the default', async () => {
   await isDefault(owner, asking);
 });
 
-test('making another model the default releases the one before', async () => {
+test('making another model the default replaces the previous one', async () => {
   const { owner, a, b } = await twoProviders();
   await isDefault(owner, a);
   const answer = await updateModel(deps, owner, { id: b, isDefault: true });
@@ -68,7 +68,7 @@ test('making another model the default releases the one before', async () => {
   await isDefault(owner, b);
 });
 
-test('deleting or disabling the default promotes the oldest that is left', async () => {
+test('deleting or disabling the default promotes the oldest remaining model', async () => {
   const { owner, a, b, c } = await twoProviders();
   await updateModel(deps, owner, { id: c, isDefault: true });
   assert.equal(await deleteModel(deps, owner, c), a);
@@ -95,7 +95,7 @@ test('deleting or disabling the provider of the default promotes from another pr
   assert.equal(await deleteProvider(deps, owner, p1), null);
 });
 
-test('enabling a provider gives the first default', async () => {
+test('enabling a provider sets the first default', async () => {
   const owner = makeOwner();
   const provider = await makeProvider(deps, owner, { enabled: false });
   const model = await makeModel(deps, owner, provider);
@@ -123,7 +123,7 @@ test('limits are checked against the merged record', async () => {
   assert.deepEqual([model.contextWindow, model.maxOutputTokens, model.displayName], [500, 500, 'Model']);
 });
 
-test('an owner cannot touch what is another owner’s', async () => {
+test("an owner cannot change another owner's records", async () => {
   const mine = makeOwner();
   const { owner, p1, a } = await twoProviders();
   const notFound = { code: 'not_found' };
@@ -136,7 +136,7 @@ test('an owner cannot touch what is another owner’s', async () => {
   assert.deepEqual(await listProviders(deps, mine, true), []);
 });
 
-test('the number of providers and models is bounded, also under parallel creation', async () => {
+test('limits the number of providers and models, also under parallel creation', async () => {
   const owner = makeOwner();
   for (let made = 0; made < limits.providersPerOwner - 5; made += 1) await makeProvider(deps, owner);
   const answers = await Promise.allSettled(Array.from({ length: 10 }, () => makeProvider(deps, owner)));

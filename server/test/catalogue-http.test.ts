@@ -37,7 +37,7 @@ async function withModel(user: SignedIn): Promise<{ providerId: string; modelId:
 
 const withoutRequestId = (body: Json) => JSON.stringify({ error: { ...body.error, requestId: '' } });
 
-test('a catalogue from the first provider to the last', async () => {
+test('creates, changes and deletes a catalogue', async () => {
   const user = await app.signIn();
   const empty = await user.call('GET /api/providers');
   assert.deepEqual(empty.body.providers, []);
@@ -69,7 +69,7 @@ test('a catalogue from the first provider to the last', async () => {
   assert.deepEqual((await user.call('GET /api/model-tiers')).body, tiers.body);
 });
 
-test('a provider speaks chat completions unless another protocol is chosen', async () => {
+test('a provider uses chat completions unless another protocol is chosen', async () => {
   const user = await app.signIn();
   const plain = await user.call('POST /api/providers', providerBody());
   assert.equal(plain.body.provider.kind, 'openai');
@@ -88,7 +88,7 @@ test('a provider speaks chat completions unless another protocol is chosen', asy
   );
 });
 
-test('what cannot be saved is refused with the path of the field', async () => {
+test('rejects invalid fields with their path', async () => {
   const user = await app.signIn();
   const { providerId, modelId } = await withModel(user);
   const cases: [string, object, string][] = [
@@ -119,7 +119,7 @@ test('what cannot be saved is refused with the path of the field', async () => {
   }
 });
 
-test('headers that frame, smuggle or cannot be sent are refused at saving and at testing', async () => {
+test('refuses headers that frame, smuggle or cannot be sent, when saving and when testing', async () => {
   const user = await app.signIn();
   const { providerId } = await withModel(user);
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`x-${index}`, '1']));
@@ -153,7 +153,7 @@ test('headers that frame, smuggle or cannot be sent are refused at saving and at
   assert.deepEqual(body.provider.headers, fine);
 });
 
-test('a foreign record answers like a missing one, byte for byte, and stays as it is', async () => {
+test('a foreign record answers like a missing one, byte for byte, and stays unchanged', async () => {
   const [owner, stranger] = [await app.signIn(), await app.signIn()];
   const { providerId, modelId } = await withModel(owner);
   const own = await withModel(stranger);
@@ -191,7 +191,7 @@ test('a foreign record answers like a missing one, byte for byte, and stays as i
   );
 });
 
-test('without provider access a user reads and chooses, but neither edits nor sees headers', async () => {
+test('without provider access a user lists and chooses, but neither edits nor sees headers', async () => {
   const user = await app.signIn();
   const { providerId, modelId } = await withModel(user);
   await app.database.database.pool.query('update users set provider_settings_enabled = false where id = $1', [user.id]);
@@ -206,7 +206,7 @@ test('without provider access a user reads and chooses, but neither edits nor se
   assert.equal((await admin.call('POST /api/providers', providerBody())).status, 201);
 });
 
-test('managed: one catalogue for all, edited by administrators, headers for them alone', async () => {
+test('managed: one catalogue for everyone, edited by administrators, with headers visible to them only', async () => {
   const managed = await startTestApp({ config: { edition: 'managed' }, database: app.database });
   try {
     const [admin, other] = [await managed.signIn({ role: 'admin' }), await managed.signIn({ role: 'admin' })];
@@ -226,7 +226,7 @@ test('managed: one catalogue for all, edited by administrators, headers for them
   }
 });
 
-test('pinning a model while it is deleted: it is pinned and unpinned, or not found', async () => {
+test('pins a model that is being deleted and unpins it, or answers 404', async () => {
   const user = await app.signIn();
   const { body } = await user.call('POST /api/chats', {});
   const id: string = body.chat.id;
@@ -261,7 +261,7 @@ function editing(providerId: string, modelId: string): [string, unknown, Record<
   ];
 }
 
-test('a provider is tested through the guard, and its key appears nowhere', async () => {
+test('tests a provider through the egress guard, and shows its key nowhere', async () => {
   const user = await app.signIn();
   const { providerId } = await withModel(user);
   const tested = await user.call('POST /api/providers/test', { id: providerId });
@@ -290,7 +290,7 @@ test('a provider is tested through the guard, and its key appears nowhere', asyn
   for (const text of texts) assert.ok(!text.includes(apiKey));
 });
 
-test('the public configuration tells the setup state, and has readable colours', async () => {
+test('the public configuration has the setup state and readable colors', async () => {
   const fresh = await startTestApp({ config: { setupClaimToken: 'claim', artifactMaxUploadBytes: 7 } });
   try {
     const states = async () => [
@@ -312,7 +312,7 @@ test('the public configuration tells the setup state, and has readable colours',
   }
 });
 
-/** The contrast ratio of two six-digit hex colours (WCAG 2.2). */
+/** The contrast ratio of two six-digit hex colors (WCAG 2.2). */
 function contrast(first: string, second: string): number {
   const [dark = 0, light = 0] = [luminance(first), luminance(second)].sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

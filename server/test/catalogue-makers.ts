@@ -5,7 +5,7 @@ import { systemClock } from '../src/clock.ts';
 import type { Database } from '../src/db/pool.ts';
 import { createKeyRing } from '../src/secrets/key-ring.ts';
 
-/** Makers of catalogue records for tests, through the verbs. */
+/** Makers of catalogue records for tests, by way of the catalogue's functions. */
 
 export const encryptionKey = 'a test encryption key of more than 32 bytes';
 

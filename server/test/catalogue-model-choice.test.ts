@@ -25,7 +25,7 @@ async function catalogue() {
   return { owner, provider, first, second };
 }
 
-test('the given model, else the default, with all that a call needs', async () => {
+test('resolves the given model, else the default, with everything that a call needs', async () => {
   const { owner, provider, first, second } = await catalogue();
   const byDefault = await resolveModel(deps, owner, {});
   assert.deepEqual(byDefault.model, {
@@ -43,7 +43,7 @@ test('the given model, else the default, with all that a call needs', async () =
   assert.equal((await resolveModel(deps, owner, { modelId: null })).model.id, first);
 });
 
-test('a foreign model is a missing one', async () => {
+test('treats a foreign model as missing', async () => {
   const { first } = await catalogue();
   const owner = makeOwner();
   const [foreign, missing] = await Promise.allSettled([
@@ -57,7 +57,7 @@ test('a foreign model is a missing one', async () => {
   await assert.rejects(assertVisibleModel(deps, owner, first), { code: 'not_found' });
 });
 
-test('a disabled model, a disabled provider and an empty catalogue say what to do', async () => {
+test('a disabled model, a disabled provider and an empty catalogue are refused with advice', async () => {
   const { owner, provider, first } = await catalogue();
   await updateModel(deps, owner, { id: first, enabled: false });
   await assert.rejects(resolveModel(deps, owner, { modelId: first }), {
@@ -72,7 +72,7 @@ test('a disabled model, a disabled provider and an empty catalogue say what to d
   await assert.rejects(resolveModel(deps, makeOwner(), {}), { code: 'model_unavailable' });
 });
 
-test('small work goes to the lowest tier in display order, then to the oldest model', async () => {
+test('small tasks use the lowest tier in display order, then the oldest model', async () => {
   const { owner, provider, first } = await catalogue();
   const lowest = async () => (await lowestTierEnabledModel(deps, owner))?.model.id;
   assert.equal(await lowest(), first);
@@ -86,7 +86,7 @@ test('small work goes to the lowest tier in display order, then to the oldest mo
   assert.equal(await lowest(), undefined);
 });
 
-test('in a transaction an asserted model stays until the end', async () => {
+test('an asserted model stays until the end of the transaction', async () => {
   const { owner, first } = await catalogue();
   await inTransaction(database.database, async (transaction) => {
     await assertVisibleModel({ db: { kysely: transaction } }, owner, first);

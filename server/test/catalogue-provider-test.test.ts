@@ -66,7 +66,7 @@ async function failure(promise: Promise<unknown>): Promise<ApiError> {
   return error;
 }
 
-test('the shapes that providers answer with', async () => {
+test("accepts the shapes of providers' lists", async () => {
   const expected = [{ id: 'b' }, { id: 'a' }];
   const shapes = [
     { data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }], object: 'list' },
@@ -85,7 +85,7 @@ test('the shapes that providers answer with', async () => {
   assert.deepEqual(await ask(), []);
 });
 
-test('what the list and the registry know of a model, with who said so', async () => {
+test('combines the facts of the list and the registry about a model, with their sources', async () => {
   const listed = {
     id: 'vendor/gpt-4o',
     context_length: 9_000,
@@ -116,7 +116,7 @@ test('what the list and the registry know of a model, with who said so', async (
   assert.deepEqual(unknown?.sources, {});
 });
 
-test('the address, the key and the custom headers', async () => {
+test('calls the address with the key and the custom headers', async () => {
   answer = json({ data: [] });
   await ask({ baseUrl: `${baseUrl}//?api-version=1`, apiKey: 'sk-1', headers: { 'X-Team': 'blue' } });
   const [request] = requests;
@@ -128,7 +128,7 @@ test('the address, the key and the custom headers', async () => {
   assert.equal(requests[0]?.headers.authorization, undefined);
 });
 
-test('a stored provider is tested with its stored key at its stored address only', async () => {
+test('tests a stored provider with its stored key at its stored address only', async () => {
   answer = json({ data: [{ id: 'a' }] });
   const owner = makeOwner();
   const id = await makeProvider(deps, owner, { baseUrl, apiKey: 'sk-stored', headers: { 'x-a': 'b' } });
@@ -141,7 +141,7 @@ test('a stored provider is tested with its stored key at its stored address only
   assert.deepEqual(await ask({ id }, owner), [{ id: 'a' }]);
 });
 
-test('unreadable credentials stop the call before it is made', async () => {
+test('unreadable credentials stop the call before it is sent', async () => {
   const owner = makeOwner();
   const id = await makeProvider(deps, owner, { baseUrl, apiKey: 'sk-stored' });
   requests.length = 0;
@@ -153,7 +153,7 @@ test('unreadable credentials stop the call before it is made', async () => {
   assert.deepEqual([error.code, requests.length], ['credentials_unreadable', 0]);
 });
 
-test('an error status is told without what the provider said', async () => {
+test("reports an error status without the provider's text", async () => {
   for (const status of [302, 400, 401, 403, 404, 429, 500, 503]) {
     answer = json({ error: { message: 'Incorrect API key provided: sk-canary' } }, status);
     const error = await failure(ask({ baseUrl, apiKey: 'sk-canary' }));
@@ -163,7 +163,7 @@ test('an error status is told without what the provider said', async () => {
   }
 });
 
-test('what is no list of models asks about the base URL', async () => {
+test('asks to check the base URL when the answer is not a list of models', async () => {
   const answers = [
     text('<!doctype html><p>Welcome</p>'),
     text(''),
