@@ -29,7 +29,7 @@ for (const [value, cell] of cells) {
   });
 }
 
-test('no cell begins like a formula, whichever separator a program splits by', () => {
+test('escapes cells that begin like a formula, for every separator', () => {
   const parts = ['=', '+', '-', '@', '\t', '\r', '\n', ';', ',', '"', ' ', '\uff1d', 'a'];
   for (const one of parts)
     for (const two of parts)

@@ -18,7 +18,7 @@ function placesOf(bytes: number): string[] {
     .sort();
 }
 
-test('the largest body of each endpoint: 256 KiB, 16 KiB without a session, and more where that is needed', () => {
+test('limits bodies to 256 KiB, to 16 KiB without a session, and to more for a few endpoints', () => {
   const largest = new Map([
     [
       16 * kib,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { line, oneLine } from './line.ts';
 
-test('a name is one line that turns nothing beside it around', () => {
+test('reduces a name to one line without bidirectional controls', () => {
   const cases: [string, string][] = [
     ['Ada Lovelace', 'Ada Lovelace'],
     ['  Ada\r\nLovelace\t', 'Ada Lovelace'],
@@ -17,7 +17,7 @@ test('a name is one line that turns nothing beside it around', () => {
   for (const [given, kept] of cases) assert.equal(oneLine(given), kept, JSON.stringify(given));
 });
 
-test('it is measured after it is cleaned', () => {
+test('checks the length after cleaning', () => {
   assert.equal(line(2, 4).parse('\u202eAda\u202c\n'), 'Ada');
   assert.equal(line(2, 4).safeParse('A\u202e').success, false);
 });

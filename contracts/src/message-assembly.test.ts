@@ -164,7 +164,7 @@ function assemble(frames: Frame[], initialParts?: MessagePart[]) {
 /** More of them: ASSEMBLY_RUNS=2000. */
 const runs = Number(process.env.ASSEMBLY_RUNS ?? 300);
 
-test('assembles what readUIMessageStream assembles, at any moment', async () => {
+test('assembles the same message as readUIMessageStream after every frame', async () => {
   const property = fc.asyncProperty(fc.array(action, { maxLength: 25 }), fc.nat(), async (actions, at) => {
     const all = toFrames(actions, true);
     const frames = all.slice(0, 1 + (at % all.length));
@@ -177,7 +177,7 @@ test('assembles what readUIMessageStream assembles, at any moment', async () => 
   await fc.assert(property, { numRuns: runs });
 });
 
-test('reading on from any boundary gives the same, and earlier snapshots stay as they were', () => {
+test('resumes from any frame with the same result and never changes earlier snapshots', () => {
   const property = fc.property(fc.array(action, { maxLength: 30 }), fc.nat(), (actions, at) => {
     const frames = toFrames(actions, false);
     const boundary = at % (frames.length + 1);
@@ -194,7 +194,7 @@ test('reading on from any boundary gives the same, and earlier snapshots stay as
   fc.assert(property, { numRuns: runs });
 });
 
-test('closing frames, stored parts and their frames agree', async () => {
+test('keeps closing frames, stored parts and their frames consistent', async () => {
   const property = fc.asyncProperty(
     fc.array(action, { maxLength: 25 }),
     fc.boolean(),
@@ -215,7 +215,7 @@ test('closing frames, stored parts and their frames agree', async () => {
   await fc.assert(property, { numRuns: runs });
 });
 
-test('every kind of frame is one of the AI SDK stream', async () => {
+test('uses only frame types of the AI SDK', async () => {
   const frames: Frame[] = [
     { type: 'start', messageId: 'm', messageMetadata: { modelId: 'x', createdAt: '2026-01-01T00:00:00.000Z' } },
     { type: 'data-next', transient: true, data: { messageId: 'a', assistantId: 'b' } },
@@ -240,7 +240,7 @@ test('every kind of frame is one of the AI SDK stream', async () => {
   assert.deepEqual([assembler.finishReason, assembler.errorText], ['content-filter', 'bad']);
 });
 
-test('parts that did not change are the same objects in the next snapshot', () => {
+test('keeps the identity of unchanged parts between snapshots', () => {
   const assembler = assemble([
     { type: 'text-start', id: 'a' },
     { type: 'text-delta', id: 'a', delta: 'one' },
@@ -255,7 +255,7 @@ test('parts that did not change are the same objects in the next snapshot', () =
   assert.deepEqual(second, { type: 'text', text: '', state: 'streaming' });
 });
 
-test('a frame for a part never seen does no harm', () => {
+test('ignores frames for unknown parts', () => {
   const assembler = assemble([
     { type: 'text-end', id: 'x' },
     { type: 'tool-output-available', toolCallId: 'x', output: 1, dynamic: true },

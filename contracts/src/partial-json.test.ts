@@ -17,7 +17,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-test('a text cut anywhere reads as the AI SDK reads it', async () => {
+test('parses a text cut anywhere like the AI SDK', async () => {
   const property = fc.asyncProperty(value, fc.nat(), fc.boolean(), async (whole, at, isPretty) => {
     const text = JSON.stringify(whole, null, isPretty ? 2 : undefined);
     const part = text.slice(0, at % (text.length + 1));
@@ -26,7 +26,7 @@ test('a text cut anywhere reads as the AI SDK reads it', async () => {
   await fc.assert(property, { numRuns: 5000 });
 });
 
-test('odd texts', () => {
+test('parses unusual and invalid texts', () => {
   const cases: [string, unknown][] = [
     ['', undefined],
     ['{', {}],
@@ -44,7 +44,7 @@ test('odd texts', () => {
   for (const [text, expected] of cases) assert.deepEqual(parsePartialJson(text), expected, text);
 });
 
-test('a long text is read in linear time', () => {
+test('parses a long text in linear time', () => {
   const text = `{"a":"${'\\n x'.repeat(250_000)}`;
   assert.equal(typeof parsePartialJson(text), 'object');
   assert.equal(parsePartialJson('['.repeat(100_000)) === undefined, false);

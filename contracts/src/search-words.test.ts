@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findHits, hasAllWords, searchWords, snippetOf } from './search-words.ts';
 
-test('reads a search as the server does', () => {
+test('parses a search like the server', () => {
   const cases: [string, string[]][] = [
     ['  Harbour   plan ', ['harbour', 'plan']],
     ['"harbour plan" -draft', ['harbour', 'plan']],
@@ -17,7 +17,7 @@ test('reads a search as the server does', () => {
   for (const [query, words] of cases) assert.deepEqual(searchWords(query), words, query);
 });
 
-test('hits begin a word, in any case, and keep their place', () => {
+test('finds hits at the beginning of words, regardless of case, at their offsets', () => {
   const text = 'The Harbour has a harbourmaster; a Cinderella-harbour, too.';
   const found = findHits(text, ['harbour']).map(({ start, end }) => [start, text.slice(start, end)]);
   assert.deepEqual(found, [
@@ -28,21 +28,21 @@ test('hits begin a word, in any case, and keep their place', () => {
   assert.deepEqual(findHits('subharbour', ['harbour']), []);
 });
 
-test('scripts without spaces are found inside a text', () => {
+test('finds words of scripts without spaces inside a text', () => {
   assert.deepEqual(findHits('東京湾の港', ['港']), [{ start: 4, end: 5 }]);
 });
 
-test('is bounded', () => {
+test('bounds the words and hits of a search', () => {
   assert.equal(findHits('tide '.repeat(1000), ['tide'], 50).length, 50);
 });
 
-test('all words, in any order', () => {
+test('requires all words, in any order', () => {
   assert.equal(hasAllWords('plan of the harbour', ['harbour', 'plan']), true);
   assert.equal(hasAllWords('plan of the bay', ['harbour', 'plan']), false);
   assert.equal(hasAllWords('anything', []), false);
 });
 
-test('signs and pictures are hits as well', () => {
+test('finds symbols and emoji', () => {
   const shown = (text: string, query: string) =>
     findHits(text, searchWords(query)).map(({ start, end }) => text.slice(start, end));
   assert.deepEqual(shown('Written in C++, not in C.', 'c++'), ['C++']);

@@ -13,11 +13,11 @@ const results: [CommandResult, string][] = [
   ],
 ];
 
-test('how a command ended is the last line of what a model reads', () => {
+test('puts the exit state of a command into the last line for the model', () => {
   for (const [result, text] of results) assert.equal(commandText(result), text);
 });
 
-test('only the output of a command is taken for one', () => {
+test('accepts only the output of a command as one', () => {
   for (const [result] of results) assert.ok(isCommandResult(JSON.parse(JSON.stringify(result))));
   for (const other of [
     undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inOrder } from './in-order.ts';
 
-test('each begins when the one before has ended, also after a failure', async () => {
+test('starts each task after the one before has settled, also after a failure', async () => {
   const changes = inOrder();
   const log: string[] = [];
   const first = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ const styles = join(import.meta.dirname, '../../node_modules/@mantine/core/style
 /** Their controls, which these styles are for, are hidden. */
 const bare = new Set(['NumberInput']);
 
-test('every component of Mantine that is used has its styles', () => {
+test('imports the styles of every Mantine component in use', () => {
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => /\.(tsx?|css)$/.test(file));
   const texts = sources.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));

@@ -29,7 +29,7 @@ test('rejects data that is not a conversation', () => {
   for (const each of broken) assert.equal(readableDetail(each), undefined, JSON.stringify(each));
 });
 
-test('messages and parts that cannot be shown are left out alone', () => {
+test('skips only invalid messages and parts', () => {
   const parts = [null, 7, {}, { type: 'text' }, { type: 'dynamic-tool' }, { type: 'file' }, ...message.parts];
   const messages = [null, { id: 'm0' }, { ...message, siblingIds: undefined }, { ...message, parts }];
   assert.deepEqual(readableDetail({ ...detail, messages })?.messages, [message]);

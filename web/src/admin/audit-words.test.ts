@@ -21,7 +21,7 @@ const event = (changes: Partial<AuditEvent>): AuditEvent => ({
   ...changes,
 });
 
-test('people are named as far as they are known', () => {
+test('names people by name, address or id', () => {
   assert.equal(sentenceOf(event({ targetId: 'u1' }), names, t), 'audit.is.user.created Ada Ada');
   assert.equal(
     sentenceOf(event({ details: { email: 'grace@example.org' } }), names, t),
@@ -33,7 +33,7 @@ test('people are named as far as they are known', () => {
   );
 });
 
-test('every act of the log has a sentence: a new one needs a text in en-admin.ts and de-admin.ts', () => {
+test('has a sentence for every action (a new one needs a text in en-admin.ts and de-admin.ts)', () => {
   const ids = new Set(Object.keys(texts));
   assert.deepEqual(
     auditActions.filter((action) => !ids.has(`audit.is.${action}`)),
@@ -41,7 +41,7 @@ test('every act of the log has a sentence: a new one needs a text in en-admin.ts
   );
 });
 
-test('a change of an account says which', () => {
+test('names the changed members of an account', () => {
   const cases: [AuditEvent['details'], string][] = [
     [{ changed: ['enabled'], enabled: false }, 'audit.is.user.updated.disabled'],
     [{ changed: ['enabled'], enabled: true }, 'audit.is.user.updated.enabled'],
@@ -64,7 +64,7 @@ test('names the new address of a provider', () => {
   assert.equal(to(['name']), 'audit.is.provider.updated Ada House');
 });
 
-test('an action that is new here still has a sentence', () => {
+test('has a fallback sentence for unknown actions', () => {
   assert.equal(sentenceOf(event({ action: 'thing.done_now' }), names, t), 'audit.is.other Ada u2');
   assert.equal(areaOf('thing.done_now'), 'installation');
   assert.equal(areaOf('session.signed_in'), 'signIn');
@@ -77,7 +77,7 @@ test('a search finds the person by address too', () => {
   }
 });
 
-test('events stand under the day they happened on', () => {
+test('groups events by day', () => {
   const days = groupByDay(
     ['2026-01-03T12:00:00Z', '2026-01-02T12:00:00Z', '2026-01-02T11:00:00Z'].map((at) => event({ at })),
   );
@@ -87,7 +87,7 @@ test('events stand under the day they happened on', () => {
   );
 });
 
-test('details are one line', () => {
+test('shows details on one line', () => {
   assert.equal(detailText(['name', 'role']), 'name, role');
   assert.equal(detailText(null), 'null');
   assert.equal(detailText(true), 'true');

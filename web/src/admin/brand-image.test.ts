@@ -6,7 +6,7 @@ import { brandImageBytes } from './brand-image.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-test('the bytes say what an image is', () => {
+test('detects the type of an image from its bytes', () => {
   const cases: [Uint8Array, string | undefined][] = [
     [new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]), 'image/png'],
     [new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), 'image/jpeg'],
@@ -22,7 +22,7 @@ test('the bytes say what an image is', () => {
   for (const [bytes, type] of cases) assert.equal(sniffBrandImage(bytes), type);
 });
 
-test('the largest image still fits into a data URL within the limit', () => {
+test('accepts the largest image that fits into a data URL within the limit', () => {
   const dataUrl = `data:image/svg+xml;base64,${Buffer.alloc(brandImageBytes).toString('base64')}`;
   assert.ok(dataUrl.length <= limits.brandingImageMax);
   assert.ok(dataUrl.length > limits.brandingImageMax - 8);

@@ -24,14 +24,14 @@ test('rejects an incomplete color and keeps the stored one in the preview', () =
   assert.equal(chosenBranding(values, defaultBranding).primaryColor, defaultBranding.primaryColor);
 });
 
-test('images are sent only when they are new, and null takes them away', () => {
+test('sends only new images, and null for removed ones', () => {
   const stored = { ...defaultBranding, logoDataUrl: 'data:image/png;base64,AA' };
   const values = brandingValues(stored);
   assert.equal('logoDataUrl' in brandingPatch(values, stored), false);
   assert.equal(brandingPatch({ ...values, logoDataUrl: null }, stored).logoDataUrl, null);
 });
 
-test('a contrast that just fails does not look like a pass', () => {
+test("rounds a failing contrast down so that it doesn't look like a pass", () => {
   const { ratio, text } = contrastText('#777777', '#ffffff', 'en');
   assert.ok(ratio < 4.5);
   assert.equal(text, '4.4');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { newPassword } from '@homeport/contracts/fields';
 import { generatePassword } from './generate-password.ts';
 
-test('generated passwords meet the rules, differ, and hold nothing that is easily mistyped', () => {
+test('generates distinct passwords that meet the rules, without ambiguous characters', () => {
   const passwords = Array.from({ length: 500 }, generatePassword);
   for (const password of passwords) {
     assert.ok(newPassword.safeParse(password).success, password);

@@ -20,7 +20,7 @@ users:
 conversations: []
 `;
 
-test('paths lead to lines of YAML, items without indentation too', () => {
+test('finds the line of a path in YAML, also for items without indentation', () => {
   const cases: [string, number | undefined][] = [
     ['version', 2],
     ['branding.productName', 4],
@@ -37,7 +37,7 @@ test('paths lead to lines of YAML, items without indentation too', () => {
   for (const [path, line] of cases) assert.equal(lineOfPath(yaml, path), line, path);
 });
 
-test('paths lead to lines of JSON, past nested values and escaped quotes', () => {
+test('finds the line of a path in JSON, past nested values and escaped quotes', () => {
   const json = `{
   "version": 1,
   "users": [
@@ -60,7 +60,7 @@ test('paths lead to lines of JSON, past nested values and escaped quotes', () =>
   for (const [path, line] of cases) assert.equal(lineOfPath(json, path), line, path);
 });
 
-test('broken JSON says where', () => {
+test('reports the line of a JSON syntax error', () => {
   const cases: [string, number | undefined][] = [
     ['{"a": [1, {}, []], "b": "\\u00e9"}', undefined],
     ['{\n"a": 1,\n"b": x\n}', 3],

@@ -38,13 +38,13 @@ test('requires an issuer and a client only while single sign-on is on', () => {
   ]);
 });
 
-test('the secret is sent when it is new, null when it is removed, else not at all', () => {
+test('sends a new secret, null for a removed one, and otherwise none', () => {
   assert.equal('clientSecret' in singleSignOnPatch(values), false);
   assert.equal(singleSignOnPatch({ ...values, clientSecret: 'x' }).clientSecret, 'x');
   assert.equal(singleSignOnPatch({ ...values, clearsSecret: true }).clientSecret, null);
 });
 
-test('the stored secret stays with the origin that it was entered for, wherever the form leads', () => {
+test('keeps the stored secret with the origin that it was entered for', () => {
   const issuer = 'https://id.example.org';
   const known = { ...stored, issuer };
   const filled = singleSignOnValues(known);
@@ -61,12 +61,12 @@ test('the stored secret stays with the origin that it was entered for, wherever 
   assert.equal(originOfSecret({ ...moved, hasClientSecret: false }, filled), undefined);
 });
 
-test('a test result holds until something that matters is changed', () => {
+test('invalidates a test result when a relevant value changes', () => {
   assert.equal(connectionOf({ ...values, label: 'Other', issuer: ' ' }), connectionOf(values));
   assert.notEqual(connectionOf({ ...values, clientSecret: 'x' }), connectionOf(values));
 });
 
-test('domains are read from lists and addresses', () => {
+test('parses domains from lists and addresses', () => {
   assert.deepEqual(readDomains('Example.org, @a.example\nada@b.example; example.org nonsense -x.org'), {
     domains: ['example.org', 'a.example', 'b.example'],
     bad: ['nonsense', '-x.org'],

@@ -22,7 +22,7 @@ const said = (...parts: Message['parts']): Message => ({
   parts,
 });
 
-test('the newest plan that was set counts; without one, the server’s', () => {
+test('shows the newest plan, or the server’s if there is none', () => {
   const told = { items: [{ content: 'told', status: 'pending' as const }] };
   assert.equal(newestPlan([said()], null), undefined);
   assert.deepEqual(newestPlan([said({ type: 'text', text: 'no plan' })], told), told.items);

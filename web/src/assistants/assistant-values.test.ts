@@ -33,26 +33,26 @@ test('sends nothing for an unchanged assistant', () => {
   assert.ok(Object.values(assistantFaults(values, t)).every((fault) => fault === null));
 });
 
-test('only what is changed is sent, so that nothing the editor does not see is lost', () => {
+test('sends only changed members, so that hidden ones are kept', () => {
   const before = assistantValues({ ...stored, missing: { model: true, mcpServers: 2 } });
   assert.equal(before.answerer, 'missing');
   assert.deepEqual(assistantBody({ ...before, name: ' Editor in chief ' }, before), { name: 'Editor in chief' });
 });
 
-test('a model takes the place of a tier, and the reader’s default that of both', () => {
+test('replaces a tier by a model, and both by the reader’s default', () => {
   const before = assistantValues(stored);
   assert.deepEqual(assistantBody({ ...before, answerer: 'model:m:1' }, before), { modelId: 'm:1', tier: null });
   assert.deepEqual(assistantBody({ ...before, answerer: '' }, before), { tier: null });
 });
 
-test('an audience is sent with its project, and a project without an audience is not', () => {
+test('sends a project only with the project audience', () => {
   const before = assistantValues(stored);
   assert.deepEqual(assistantBody({ ...before, audience: 'me' }, before), { audience: 'me', projectId: null });
   const moved = { audience: 'project', projectId: 'p2' } as const;
   assert.deepEqual(assistantBody({ ...before, ...moved }, before), moved);
 });
 
-test('a new assistant needs a name, and a project where it is for one', () => {
+test('requires a name, and a project for the project audience', () => {
   const faults = assistantFaults({ ...emptyValues, audience: 'project' }, t);
   assert.equal(faults.name, 'form.required');
   assert.equal(faults.projectId, 'audience.projectMissing');

@@ -10,7 +10,7 @@ test('imports exported prompts unchanged', () => {
   assert.deepEqual(readPromptFile(writePromptFile(prompts)), { prompts, refused: [] });
 });
 
-test('lists of other products are read by their own names', () => {
+test('imports lists of other products by their member names', () => {
   const file = readPromptFile(JSON.stringify([{ command: '/Fix Grammar', title: 'Fix grammar', content: 'Fix: ' }]));
   assert.deepEqual(file?.prompts, [{ name: 'fix-grammar', title: 'Fix grammar', text: 'Fix: ' }]);
 });
@@ -46,7 +46,7 @@ test('rejects a file that is not a list of prompts', () => {
   }
 });
 
-test('a title becomes a name', () => {
+test('derives the name from the title', () => {
   const cases = [
     ['Weekly report', 'weekly-report'],
     ['Große Übersicht!', 'grosse-ubersicht'],

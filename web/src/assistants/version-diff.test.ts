@@ -30,7 +30,7 @@ const first: AssistantVersion = {
   createdAt: '2026-01-01T00:00:00.000Z',
 };
 
-test('the same content has no difference', () => {
+test('finds no difference in the same content', () => {
   assert.deepEqual(changedFields(versionTexts(first, words), versionTexts({ ...first, version: 2 }, words)), []);
 });
 

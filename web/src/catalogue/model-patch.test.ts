@@ -28,7 +28,7 @@ test('sends only changed fields, so that others keep their source', () => {
   assert.deepEqual(modelPatch(model, { ...values, contextWindow: 64_000 }), { id: 'm', contextWindow: 64_000 });
 });
 
-test('abilities and prices are sent whole, with the parts that the form does not show', () => {
+test('sends abilities and prices whole, including hidden members', () => {
   const values = modelFormValues(model);
   assert.deepEqual(values.prices, { input: 0.25, output: 1.5 });
   const blind = { ...values, abilities: { ...values.abilities, images: false } };
@@ -41,7 +41,7 @@ test('abilities and prices are sent whole, with the parts that the form does not
   assert.deepEqual(modelPatch({ ...model, prices: null }, first), { id: 'm', prices });
 });
 
-test('a price is a number that is not negative and not enormous', () => {
+test('accepts only prices within the bounds', () => {
   const faults = (input: number | string) => factFaults({ prices: { input, output: '' } }, t)['prices.input'];
   for (const fine of ['', 0, 0.25, 1_000_000]) assert.equal(faults(fine), null, String(fine));
   for (const odd of [-1, 1_000_001, 'x']) assert.equal(faults(odd), 'form.price', String(odd));

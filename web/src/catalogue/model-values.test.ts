@@ -5,7 +5,7 @@ import { defaultSizes, nameOfId, sizeFaults } from './model-values.ts';
 
 const t = (id: string) => id;
 
-test('a model is first named by its id without the maker', () => {
+test('proposes the id without the maker as the name of a model', () => {
   assert.equal(nameOfId('meta-llama/llama-4:free'), 'llama-4:free');
   assert.equal(nameOfId('gpt-5'), 'gpt-5');
   assert.equal(nameOfId('odd/'), 'odd/');

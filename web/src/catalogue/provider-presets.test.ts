@@ -19,7 +19,7 @@ test('a preset leaves what the person wrote', () => {
   assert.equal(presetValue('baseUrl', byKey('other'), 'http://box.lan/v1'), 'http://box.lan/v1');
 });
 
-test('a key picks its preset only where its beginning is unmistakable', () => {
+test('picks a preset by key only if the prefix is unique', () => {
   const keys = {
     'sk-ant-api03-x': 'anthropic',
     ' AIzaSyX': 'gemini',
@@ -31,7 +31,7 @@ test('a key picks its preset only where its beginning is unmistakable', () => {
   for (const key of ['sk-0123', 'x', '', 'Bearer sk-ant-x']) assert.equal(presetOfKey(key), undefined, key);
 });
 
-test('every preset has an address of its own, and each hosted one says where keys are made', () => {
+test('gives every preset its own address, and each hosted one a page for keys', () => {
   const given = providerPresets.filter(({ key }) => key !== 'other');
   assert.equal(given.length, 15);
   assert.equal(new Set(given.map(({ baseUrl }) => baseUrl)).size, 15);

@@ -57,7 +57,7 @@ test('the stored key is tested at the stored address only', () => {
   });
 });
 
-test('stored credentials stay with the origin they were given for, however the address is written', () => {
+test('keeps stored credentials with their origin, regardless of its spelling', () => {
   const address = 'https://box.example/v1';
   for (const same of ['https://box.example/other', ' HTTPS://BOX.example:443/v1 ', 'https://', '']) {
     assert.equal(originLeft({ address }, same), undefined, same);
@@ -71,7 +71,7 @@ test('stored credentials stay with the origin they were given for, however the a
   assert.equal(originLeft(undefined, address), undefined);
 });
 
-test('header rows: blank ones are ignored, doubled and odd names are faults', () => {
+test('ignores blank header rows and rejects duplicate and invalid names', () => {
   const rows = [
     { key: '1', name: 'X-A', value: '1' },
     { key: '2', name: 'x-a', value: '2' },
@@ -85,7 +85,7 @@ test('header rows: blank ones are ignored, doubled and odd names are faults', ()
   assert.equal(faults['headers.3.name'], undefined);
 });
 
-test('a fault of the request finds its row', () => {
+test('shows an error of the request at its row', () => {
   const values = providerValues(stored);
   assert.equal(providerField('headers.x-team', values), 'headers.0.name');
   assert.equal(providerField('headers.gone', values), undefined);

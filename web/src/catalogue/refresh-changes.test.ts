@@ -53,7 +53,7 @@ test('lists each difference with its source', () => {
   ]);
 });
 
-test('a person’s values stay, with their source or from before there were sources', () => {
+test('keeps values that a person entered, with or without a stored source', () => {
   const sources = { contextWindow: 'provider', prices: 'provider', abilities: 'provider' } as const;
   const fresh = listed({ contextWindow: 9, prices, abilities: { ...abilities, tools: false }, sources });
   const own = model({ sources: { contextWindow: 'person', prices: 'person' } });

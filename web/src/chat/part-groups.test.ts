@@ -9,7 +9,7 @@ const thought: MessagePart = { type: 'reasoning', text: 'hm' };
 const step: MessagePart = { type: 'step-start' };
 const tool: MessagePart = { type: 'dynamic-tool', toolName: 'bash', toolCallId: 'c', state: 'output-available' };
 
-test('two tool calls stand alone, three are one group with the thoughts between them', () => {
+test('groups three or more tool calls with the reasoning between them', () => {
   assert.deepEqual(groupParts([step, tool, step, tool, text]), [
     { kind: 'part', index: 1 },
     { kind: 'part', index: 3 },
@@ -22,9 +22,9 @@ test('two tool calls stand alone, three are one group with the thoughts between 
   ]);
 });
 
-test('nothing to show is no group', () => assert.deepEqual(groupParts([step, empty]), []));
+test('makes no group of empty parts', () => assert.deepEqual(groupParts([step, empty]), []));
 
-test('a tool that waits for approval is shown by itself', () => {
+test('shows a tool that waits for approval on its own', () => {
   const waiting: MessagePart = { type: 'dynamic-tool', toolName: 'b', toolCallId: '2', state: 'approval-requested' };
   assert.deepEqual(groupParts([tool, tool, tool, waiting]), [
     { kind: 'steps', indexes: [0, 1, 2] },
@@ -32,7 +32,7 @@ test('a tool that waits for approval is shown by itself', () => {
   ]);
 });
 
-test('a tool that waits keeps its place on the page when others before it end and are folded', () => {
+test('keeps the key of a waiting tool when earlier tools are folded', () => {
   const running = { ...tool, preliminary: true } as MessagePart;
   const waiting: MessagePart = { type: 'dynamic-tool', toolName: 'b', toolCallId: '2', state: 'approval-requested' };
   const keys = (parts: MessagePart[]) => groupParts(parts).map(groupKey);
@@ -40,7 +40,7 @@ test('a tool that waits keeps its place on the page when others before it end an
   assert.deepEqual(keys([step, tool, tool, tool, waiting]), ['steps 1', '4']);
 });
 
-test('a tool with something to watch, and a file that was published, are shown by themselves', () => {
+test('shows running tools with output and published files on their own', () => {
   const running: MessagePart = { ...tool, preliminary: true } as MessagePart;
   const published: MessagePart = { ...tool, toolName: 'publish_artifact' } as MessagePart;
   assert.deepEqual(groupParts([tool, tool, tool, published, running]), [
@@ -50,7 +50,7 @@ test('a tool with something to watch, and a file that was published, are shown b
   ]);
 });
 
-test('a picture that a call published is shown once', () => {
+test('shows a published image once', () => {
   const published = { ...tool, toolName: 'publish_artifact', output: { id: 'a', path: 'a.png' } } as MessagePart;
   const picture = (id: string): MessagePart => ({ type: 'file', mediaType: 'image/png', url: `artifact://${id}` });
   assert.deepEqual(groupParts([published, picture('a'), picture('b')]), [

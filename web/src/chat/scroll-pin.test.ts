@@ -10,7 +10,7 @@ test('follows growth while pinned', () => {
   assert.equal(pin.grow(at(1500, 2400)), true);
 });
 
-test('an upward movement unpins at once, and growth does not pull back', () => {
+test("unpins on an upward scroll, and doesn't pull back on growth", () => {
   const pin = new ScrollPin();
   pin.scroll(at(1500));
   pin.moveUp(at(1500));
@@ -24,13 +24,13 @@ test('dragging the scroll bar upwards unpins, without a wheel or key', () => {
   assert.equal(pin.scroll(at(1400)).isPinned, false);
 });
 
-test('content that shrinks under the position does not count as an upward movement', () => {
+test("doesn't take shrinking content for an upward scroll", () => {
   const pin = new ScrollPin();
   pin.scroll(at(1500));
   assert.equal(pin.scroll(at(1300, 1800)).isPinned, true);
 });
 
-test('coming back to the end pins again; stopping short does not', () => {
+test('pins again at the end, but not before it', () => {
   const pin = new ScrollPin();
   pin.scroll(at(1500));
   pin.scroll(at(1000));

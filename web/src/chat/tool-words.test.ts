@@ -20,7 +20,7 @@ function wordsOf(output: CommandResult | string) {
   return { state, seconds, isFailed, subject };
 }
 
-test('the line of a command says how it ended, where that is worth a word', () => {
+test('shows the exit state of a command unless it succeeded', () => {
   const subject = 'make';
   const text = 'whatever it wrote\n[exit code 1, 9 s]';
   const ended = (end: CommandResult['end']) => wordsOf({ text, end, milliseconds: 2_600 });
@@ -35,7 +35,7 @@ test('the line of a command says how it ended, where that is worth a word', () =
   assert.equal(ended({ kind: 'signal', signal: 'SIGKILL' }).state, 'tool.killed {"signal":"SIGKILL"}');
 });
 
-test('a command in the background that is looked at while it runs has not failed', () => {
+test("doesn't show a polled background command as failed", () => {
   const { state, isFailed, seconds } = wordsOf({ text: 'up', end: { kind: 'running' } });
   assert.deepEqual({ state, isFailed, seconds }, { state: undefined, isFailed: false, seconds: undefined });
   assert.equal(wordsOf('Started in the background.').isFailed, false);

@@ -21,7 +21,7 @@ test('adds the parts up to the window, without omitted messages', () => {
   assert.deepEqual(amounts(), { instructions: 50, tools: 50, messages: 60, files: 40, answerRoom: 300, free: 500 });
 });
 
-test('estimates are made to fit the total that the provider counted', () => {
+test('scales estimates to the provider’s total', () => {
   const tokens = { total: 400, window: 1000, answerRoom: 300, messages: 60, files: 40, counted: true };
   const parts = { instructions: 100, tools: 100, messages: 120, files: 80 };
   assert.deepEqual(amounts({ tokens }), { ...parts, answerRoom: 300, free: 300 });
@@ -29,7 +29,7 @@ test('estimates are made to fit the total that the provider counted', () => {
   assert.deepEqual([amounts({ tokens: mixed }).messages, amounts({ tokens: mixed }).files], [200, undefined]);
 });
 
-test('the room for the answer is at most what is left, and nothing is negative', () => {
+test('limits the reserved output to the free window, without negative shares', () => {
   const tokens = { total: 900, window: 1000, answerRoom: 300, messages: 60, files: 40, counted: true };
   assert.equal(amounts({ tokens }).answerRoom, 100);
   assert.equal(amounts({ tokens: { ...tokens, total: 1200 } }).answerRoom, undefined);
@@ -37,7 +37,7 @@ test('the room for the answer is at most what is left, and nothing is negative',
   assert.deepEqual(amounts(empty), { answerRoom: 300, free: 690 });
 });
 
-test('messages are counted by what became of them', () => {
+test('counts sent, summarized and omitted messages', () => {
   const states: AnswerContext['messages'][number]['state'][] = ['summarized', 'summarized', 'sent'];
   const messages = states.map((state, index) => ({ id: String(index), state, tokens: 1 }));
   assert.deepEqual(countStates(messages), { sent: 1, summarized: 2, omitted: 0 });

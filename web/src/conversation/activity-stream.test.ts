@@ -53,7 +53,7 @@ function openWindow(locks: Pick<LockManager, 'request'> | undefined) {
 
 const event = new TextEncoder().encode('data: {"chatId":"c"}\n\n');
 
-test('of two windows one listens; when it is hidden the other one does, and a hidden one never', async () => {
+test('holds the stream in one visible window and moves it when that is hidden', async () => {
   const locks = createLocks();
   const [first, second] = [openWindow(locks), openWindow(locks)];
   await until(() => first.open === 1);
@@ -70,7 +70,7 @@ test('of two windows one listens; when it is hidden the other one does, and a hi
   first.leave();
 });
 
-test('a stream that breaks off is opened again, also where a browser has no locks', async () => {
+test('reopens a broken stream, also without the Web Locks API', async () => {
   const shown = openWindow(undefined);
   await until(() => shown.streams.length === 1);
   shown.streams[0]?.close();

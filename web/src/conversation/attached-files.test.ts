@@ -16,7 +16,7 @@ test('a file part refers to the artifact and fits the message', () => {
   ]);
 });
 
-test('a message that is taken back gives its files back', () => {
+test('restores the files of a discarded message', () => {
   const parts = [...fileParts([file]), { type: 'text' as const, text: 'x' }];
   assert.deepEqual(attachedOf(parts), [{ id: '0190', filename: 'a.txt', mediaType: 'text/plain' }]);
 });

@@ -4,7 +4,7 @@ import type { Message } from '@homeport/contracts/conversations';
 import { answer, at, detail, playConversation, queued, running, user } from '../../test/played-conversation.ts';
 import { ApiFailure } from '../api-failure.ts';
 
-test('shows the stored conversation, follows what runs, and reconciles at the end', async () => {
+test('shows the stored conversation, follows the running response, and reconciles at the end', async () => {
   const stored: Message = {
     ...user('a1'),
     role: 'assistant',
@@ -59,7 +59,7 @@ test('keeps the stored part of a running answer until the stream has caught up',
   });
 });
 
-test('the outline is new for a part that begins and for the end, not for every word', async () => {
+test('updates the outline for new parts and the end, not for every word', async () => {
   const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
@@ -78,7 +78,7 @@ test('the outline is new for a part that begins and for the end, not for every w
   store.unfollow();
 });
 
-test('a broken connection is taken up after the last frame seen, without a word lost or doubled', async (t) => {
+test('resumes a broken stream after the last frame, without lost or repeated words', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
@@ -140,7 +140,7 @@ test('a promoted input becomes a message and its response is followed at once', 
   store.unfollow();
 });
 
-test('a promoted input that another tab has sent is asked for', async () => {
+test('refetches after the promotion of an input from another tab', async () => {
   const { store, connected, until } = playConversation([
     detail({ response: running('a1', 'u1') }),
     detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') }),
@@ -197,7 +197,7 @@ test('a response that has not begun yet is waited for', async (t) => {
   store.unfollow();
 });
 
-test('an answer that was over before its stream was asked for still is news for the lists', async () => {
+test('refreshes the lists for an answer that ended before its stream was opened', async () => {
   const { store, until, none, activity } = playConversation([detail({ messages: [user('u1')] })]);
   none.add(1);
   store.addSubmitted({ id: 'u1', parts: [] }, undefined, '');
@@ -206,7 +206,7 @@ test('an answer that was over before its stream was asked for still is news for 
   assert.equal(activity.count, 1);
 });
 
-test('leaving closes the stream and nothing else', async () => {
+test('only closes the stream on leaving', async () => {
   const { store, connected, connections } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
@@ -217,7 +217,7 @@ test('leaving closes the stream and nothing else', async () => {
   assert.equal(connections.length, 1);
 });
 
-test('a conversation that does not exist says so; a failed reload keeps what is shown', async () => {
+test('reports a missing conversation, and keeps the view after a failed reload', async () => {
   const missing = playConversation([new ApiFailure('not_found', 'No', { status: 404 })]);
   missing.store.follow();
   await missing.until(() => missing.store.getView().phase === 'failed');
@@ -230,7 +230,7 @@ test('a conversation that does not exist says so; a failed reload keeps what is 
   assert.equal(shown.store.getView().messages.length, 1);
 });
 
-test('a pause of the provider is shown until the answer goes on', async () => {
+test('shows a pause of the provider until the answer continues', async () => {
   const { store, connected, until, text } = playConversation([detail({ response: running('a1', 'u1') })]);
   const first = connected();
   store.follow();
@@ -247,7 +247,7 @@ test('a pause of the provider is shown until the answer goes on', async () => {
   store.unfollow();
 });
 
-test('a summary that was asked for is followed without a message; a failed one says why', async () => {
+test('follows a requested summary without a message, and reports its failure', async () => {
   const compaction = { ...running('s1', 'u1'), kind: 'compaction' } as const;
   const made = { id: 's', upToMessageId: 'u1', text: 'In short.', createdAt: at };
   const { store, connected, until } = playConversation([

@@ -21,7 +21,7 @@ test('bounds the stored efforts and ignores damaged items', () => {
     assert.equal(effortOf(damaged, 'a'), undefined);
 });
 
-test('a model offers the levels that it is known to take, in our order; all where nothing is known', () => {
+test('offers the known efforts of a model in order, or all if unknown', () => {
   assert.deepEqual(offeredEfforts(['high', 'low', 'loud']), ['low', 'high']);
   for (const unknown of [false, undefined, []] as const) assert.equal(offeredEfforts(unknown).length, 7);
 });

@@ -34,7 +34,7 @@ function shownWith(shown: Message[], told: Message[], next: string, edit?: Edit)
 
 const branch = [message('q1', null), message('a1', 'q1', 'assistant'), message('q2', 'a1'), message('a2', 'q2')];
 
-test('an edit that waits for its response is shown in the place of what it edits, never below it', () => {
+test('shows a pending edit in place of the edited message', () => {
   const first = { id: 'edit', parentId: null };
   assert.deepEqual(shownWith([message('edit', null)], branch, 'edit', first), ['edit']);
   const second = { id: 'edit', parentId: 'a1' };
@@ -42,7 +42,7 @@ test('an edit that waits for its response is shown in the place of what it edits
   assert.deepEqual(shownWith(shown, branch, 'edit', second), ['q1', 'a1', 'edit']);
 });
 
-test('a message that waits for its response stays at the end, also if it was sent before the rest was loaded', () => {
+test('keeps a pending message at the end, also if older messages load later', () => {
   const all = ['q1', 'a1', 'q2', 'a2', 'q3'];
   assert.deepEqual(shownWith([...branch, message('q3', 'a2')], branch, 'q3'), all);
   assert.deepEqual(shownWith([message('q3', null)], branch, 'q3'), all);

@@ -33,7 +33,7 @@ const provider = (models: Model[], enabled = true): Provider => ({
   models,
 });
 
-test('groups follow the order of the tiers and leave out what cannot answer', () => {
+test('orders groups by tier and omits disabled models', () => {
   const providers = [
     provider([model('a'), model('b', { tier: 3 }), model('c', { enabled: false })]),
     provider([model('d')], false),
@@ -56,7 +56,7 @@ test('groups follow the order of the tiers and leave out what cannot answer', ()
   );
 });
 
-test('choice before pin before the assistant before default', () => {
+test('prefers the choice to the pin, the assistant’s model and the default', () => {
   const models = [model('a', { isDefault: true }), model('b'), model('c'), model('d', { tier: 3 })];
   const pinned = { modelPinned: true, modelId: 'b' };
   type Rest = Parameters<typeof effectiveModel> extends [unknown, ...infer Others] ? Others : never;

@@ -46,7 +46,7 @@ const shown = (...given: Parameters<typeof shelveModels>) =>
     ...group.entries.map((entry) => entry.model.id),
   ]);
 
-test('each model is once: marked, used last, then under its tier', () => {
+test('lists each model once: as favorite, as recent, or under its tier', () => {
   const models = ['a', 'b', 'c', 'd', 'e', 'f'].map((id, index) => model(id, index < 3 ? 1 : 2));
   const catalogue = { providers: [provider('p', models)], modelTiers: tiers };
   const shelves = { favourites: ['e', 'gone'], recent: ['e', 'a'] };
@@ -71,7 +71,7 @@ test('a lone tier has no heading of its own; switched off models and providers a
   assert.deepEqual(shown({ providers, modelTiers: tiers }, nothing, undefined, ''), [['T2 alone', 'a']]);
 });
 
-test('a shared model is under its owner’s tier, and not beside the same one of one’s own unless it answers', () => {
+test('lists a shared model under its owner’s tier, and hides it behind an own copy unless it is chosen', () => {
   const house = { canEdit: false, baseUrl: 'https://p/v1', modelTiers: [{ value: 1, label: 't2' }] };
   const shared = [model('s1', 1, { providerModelId: 'a', displayName: 'a' }), model('s2', 1)];
   const providers = [provider('p', [model('a', 1)]), provider('house', shared, house)];

@@ -4,7 +4,7 @@ import { findPlaceholders, stepPlaceholder } from './placeholders.ts';
 
 const text = 'To {{name}} about {{the topic}}.';
 
-test('placeholders are found with their braces; half ones and code are none', () => {
+test('finds placeholders with their braces, not incomplete ones or code', () => {
   assert.deepEqual(
     findPlaceholders(text).map(({ start, end }) => text.slice(start, end)),
     ['{{name}}', '{{the topic}}'],
@@ -12,7 +12,7 @@ test('placeholders are found with their braces; half ones and code are none', ()
   assert.deepEqual(findPlaceholders('{{}} {{a} {b}} {{a\nb}} { {x} }'), []);
 });
 
-test('one goes forward and back through them, and out behind the last', () => {
+test('steps forward and back through placeholders, and past the last one', () => {
   const [name, topic] = findPlaceholders(text);
   assert.ok(name && topic);
   assert.deepEqual(stepPlaceholder(text, { start: 0, end: 0 }, false), name);

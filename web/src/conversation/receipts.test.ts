@@ -84,7 +84,7 @@ test('a lost acknowledgement keeps the receipt; the retry after a reload sends t
   assert.equal(storage.items.size, 0);
 });
 
-test('an answer that cannot be read, or names another message, is not an acknowledgement', async () => {
+test("doesn't accept an unreadable or foreign response as acknowledgement", async () => {
   for (const answer of [undefined, 'ok', { messageId: 'message-2' }, { input: null }]) {
     const { book, storage } = house([answer]);
     assert.equal((await book.submit(receipt())).kind, 'uncertain');
@@ -92,7 +92,7 @@ test('an answer that cannot be read, or names another message, is not an acknowl
   }
 });
 
-test('a refused first attempt frees the draft; the same refusal of a retry proves nothing and keeps the receipt', async () => {
+test('frees the draft after a refused first attempt, and keeps the receipt after a refused retry', async () => {
   const first = house([refusal('not_found', 404)]);
   assert.equal((await first.book.submit(receipt())).kind, 'refused');
   assert.equal(first.storage.items.size, 0);
@@ -103,7 +103,7 @@ test('a refused first attempt frees the draft; the same refusal of a retry prove
   assert.equal(second.storage.items.size, 1);
 });
 
-test('a server error is uncertain: it may come after the commit', async () => {
+test('treats a server error as an unknown outcome', async () => {
   const { book, storage } = house([new ApiFailure('internal_error', 'No', { status: 500 })]);
   assert.equal((await book.submit(receipt())).kind, 'uncertain');
   assert.equal(storage.items.size, 1);
@@ -117,7 +117,7 @@ test('a conflict keeps the receipt until the person discards it', async () => {
   assert.equal(storage.items.size, 0);
 });
 
-test('without room for the receipt nothing is sent', async () => {
+test("sends nothing if the receipt can't be stored", async () => {
   const { book, storage, sent } = house([]);
   storage.isFull = true;
   assert.equal((await book.submit(receipt())).kind, 'not-stored');
@@ -165,7 +165,7 @@ test('a held lock keeps a second tab from sending the same receipt', async () =>
   assert.equal(requests, 1);
 });
 
-test('a submission is pending from the call on, though the lock and the storage take their time', async () => {
+test('marks a submission as pending from the call on, before lock and storage', async () => {
   const { deps, book, storage } = house([{ messageId: 'message-1' }]);
   let grant: (lock: object | null) => void = () => {};
   const granted = new Promise<object | null>((resolve) => (grant = resolve));
@@ -188,7 +188,7 @@ test('a submission is pending from the call on, though the lock and the storage 
   assert.equal(book.state('chat-1'), undefined);
 });
 
-test('a submission that does not leave is not pending any more', async () => {
+test("clears the pending state of a submission that wasn't sent", async () => {
   const { deps, book, storage } = house([]);
   storage.isFull = true;
   assert.equal((await book.submit(receipt())).kind, 'not-stored');
@@ -200,7 +200,7 @@ test('a submission that does not leave is not pending any more', async () => {
   assert.equal(book.state('chat-1'), undefined);
 });
 
-test('another user sees nothing of a receipt', async () => {
+test('hides receipts from other users', async () => {
   const { book, deps } = house([lost()]);
   await book.submit(receipt());
   const other = new ReceiptBook('user-2', deps);
@@ -209,7 +209,7 @@ test('another user sees nothing of a receipt', async () => {
   assert.deepEqual(book.pendingChatIds(), ['chat-1']);
 });
 
-test('a new conversation is made first; one that an earlier attempt made is no obstacle', async () => {
+test('creates a new conversation first and accepts one from an earlier attempt', async () => {
   const { book, sent } = house([lost(), refusal('id_taken', 409), { messageId: 'message-1' }]);
   const created = receipt({ createBody: '{"id":"chat-1"}' });
   assert.equal((await book.submit(created)).kind, 'uncertain');

@@ -13,14 +13,14 @@ const press = (change: Partial<SendPress> = {}): SendPress => ({
   ...change,
 });
 
-test('Enter sends, with Shift or Alt it does not, and nothing else does', () => {
+test('sends with Enter only, without Shift or Alt', () => {
   assert.equal(isSendKey(press(), 'enter', false), true);
   assert.equal(isSendKey(press({ shiftKey: true }), 'enter', false), false);
   assert.equal(isSendKey(press({ altKey: true }), 'enter', false), false);
   assert.equal(isSendKey(press({ key: 'a', ctrlKey: true }), 'enter', false), false);
 });
 
-test('with the other preference, and on a touch screen, only Ctrl or Command with Enter sends', () => {
+test('sends with Ctrl or Command and Enter only, by preference and on touch screens', () => {
   for (const [preference, isTouch] of [
     ['modified', false],
     ['enter', true],
@@ -32,7 +32,7 @@ test('with the other preference, and on a touch screen, only Ctrl or Command wit
   }
 });
 
-test('an input method keeps its Enter', () => {
+test('leaves Enter to an input method', () => {
   assert.equal(isSendKey(press({ isComposing: true }), 'enter', false), false);
   assert.equal(isSendKey(press({ keyCode: 229 }), 'enter', false), false);
   assert.equal(isSendKey(press({ keyCode: 229, ctrlKey: true }), 'modified', false), false);

@@ -33,7 +33,7 @@ for (const [what, text, pasted, sent] of [
   });
 }
 
-test('words in the place of the sent ones stay, and are not lost either when the message is given up', () => {
+test('keeps a newer draft after sending, and also after a discarded message', () => {
   const { drafts } = draftsOf('Now');
   clearSent(drafts, { draftName: 'chat-1', text: 'Later' });
   assert.equal(drafts.read('chat-1'), 'Now');
@@ -41,7 +41,7 @@ test('words in the place of the sent ones stay, and are not lost either when the
   assert.equal(drafts.read('chat-1'), 'Later\n\nNow');
 });
 
-test('a quotation that is made while the message is on its way stays', () => {
+test('keeps a quotation added while the message is being sent', () => {
   const { drafts } = draftsOf(withQuote('Later \n', 'moon'), ['x']);
   restoreSent(drafts, { draftName: 'chat-1', text: 'Later \n\n\nx' });
   assert.equal(drafts.read('chat-1'), 'Later\n\n> moon\n\n');

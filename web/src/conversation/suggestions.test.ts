@@ -7,7 +7,7 @@ const at = (text: string) => {
   return findTrigger(text.replace('|', ''), cursor);
 };
 
-test('a sign opens its list at the beginning and behind a blank, and takes what is typed behind it', () => {
+test('opens a list for a trigger at the beginning or after a space, with the query after it', () => {
   assert.deepEqual(at('/|'), { sign: '/', start: 0, query: '' });
   assert.deepEqual(at('/trans|'), { sign: '/', start: 0, query: 'trans' });
   assert.deepEqual(at('Bitte /über| heute'), { sign: '/', start: 6, query: 'über' });

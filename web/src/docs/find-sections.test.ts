@@ -22,7 +22,7 @@ test('a word in a heading comes before the same word in a text', () => {
   );
 });
 
-test('every word of the query has to be there, in any order and case', () => {
+test('requires every word of the query, in any order and case', () => {
   assert.deepEqual(
     findSections(index, 'PASSPHRASE backup').map(({ heading }) => heading),
     ['Backup and restore'],
@@ -30,7 +30,7 @@ test('every word of the query has to be there, in any order and case', () => {
   assert.deepEqual(findSections(index, 'backup zebra'), []);
 });
 
-test('the excerpt shows the word, the opening of a page has no anchor, and nothing is found by no word', () => {
+test('shows the word in the excerpt, links page openings without an anchor, and finds nothing without words', () => {
   assert.match(findSections(index, 'passphrase')[0]?.excerpt ?? '', /^… .*passphrase elsewhere\.$/);
   assert.equal(findSections(index, 'run homeport')[0]?.address, '/docs/operations');
   assert.deepEqual(findSections(index, ' .. '), []);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTable } from './csv.ts';
 
-test('quotes, delimiters inside them, line ends of every kind', () => {
+test('parses quotes, delimiters inside them and every line ending', () => {
   assert.deepEqual(parseTable('a,b\r\n"x, ""y""","1\n2"\n', 9).rows, [
     ['a', 'b'],
     ['x, "y"', '1\n2'],
@@ -15,7 +15,7 @@ test('quotes, delimiters inside them, line ends of every kind', () => {
   assert.deepEqual(parseTable('', 9).rows, []);
 });
 
-test('no more rows than asked for', () => {
+test('returns at most the requested rows', () => {
   assert.deepEqual(parseTable('a\nb\nc\n', 2), { rows: [['a'], ['b']], isCut: true });
   assert.deepEqual(parseTable('a\nb\n', 2), { rows: [['a'], ['b']], isCut: false });
 });

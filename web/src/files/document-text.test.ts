@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textBlocks } from './document-text.ts';
 
-test('lines with tabs become tables, everything else stays text in its order', () => {
+test('turns lines with tabs into tables and keeps other text in order', () => {
   assert.deepEqual(textBlocks('Title\n\nName\tRent\nAda\t900\n\nThe end\tof it\n'), [
     { kind: 'lines', text: 'Title' },
     {

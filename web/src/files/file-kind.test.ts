@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileIcon } from './file-kind.ts';
 
-test('a file has one icon, whatever its list knows of its media type', () => {
+test('gives a file the same icon with and without a media type', () => {
   for (const [filename, mediaType] of [
     ['photo.bmp', 'image/bmp'],
     ['script.py', 'text/plain'],

@@ -6,7 +6,7 @@ import { allFolders, contentOf, folderOf, joinPath, nameOf } from './folders.ts'
 const at = (path: string) => ({ path, filename: nameOf(path) }) as Artifact;
 const files = ['b 10.txt', 'b 2.txt', 'docs/x.md', 'docs/deep/y.md', 'docsx/z'].map(at);
 
-test('a folder shows its own files and folders, numbers in their order', () => {
+test('lists the direct files and folders in natural order', () => {
   const top = contentOf(files, '');
   assert.deepEqual(top.folders, [
     { path: 'docs', name: 'docs', count: 2 },

@@ -24,7 +24,7 @@ function queueOf() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const file = (name: string, size = 1) => new File(['x'.repeat(size)], name);
 
-test('three at once, the others wait; done ones leave the queue', async () => {
+test('runs three uploads at once and removes completed ones', async () => {
   const { queue, pending, done } = queueOf();
   queue.add(['a', 'b', 'c', 'd'].map((name) => file(name)));
   assert.deepEqual(
@@ -59,7 +59,7 @@ test('keeps failed uploads for a retry, and removes canceled ones with their req
   assert.equal(queue.isBusy, false);
 });
 
-test('a file that is too large never leaves, and the next one is not held up', () => {
+test('rejects a file that is too large and continues with the next one', () => {
   const { queue, pending } = queueOf();
   queue.add([file('large', 11), file('small')]);
   assert.deepEqual(

@@ -33,7 +33,7 @@ test('ignores plain keys while the person types', () => {
   }
 });
 
-test('nothing is taken while an input method composes, or with Alt', () => {
+test('ignores keys during composition and with Alt', () => {
   assert.equal(shortcutOf(press('k', { isMod: true, isComposing: true })), undefined);
   assert.equal(shortcutOf(press('Escape', { isComposing: true, place: 'composer' })), undefined);
   assert.equal(shortcutOf(press('/', { isMod: true, isAlt: true })), undefined);
@@ -46,7 +46,7 @@ test('Escape stops from the page and the message field only', () => {
   assert.equal(shortcutOf(press('Escape', { place: 'overlay' })), undefined);
 });
 
-test('the arrow edits the last message out of an empty field only', () => {
+test('edits the last message with the arrow key only from an empty field', () => {
   assert.equal(shortcutOf(press('ArrowUp', { place: 'composer', isComposerEmpty: true })), 'editLast');
   assert.equal(shortcutOf(press('ArrowUp', { place: 'composer' })), undefined);
   assert.equal(shortcutOf(press('ArrowUp')), undefined);
@@ -56,7 +56,7 @@ test('never takes copy, save, reload or open', () => {
   for (const key of ['c', 's', 'r', 'o']) assert.equal(shortcutOf(press(key, { isMod: true })), undefined, key);
 });
 
-test('letters are found by position where the layout writes none', () => {
+test('matches letters by key position on non-Latin layouts', () => {
   assert.equal(shortcutOf(press('л', { code: 'KeyK', isMod: true })), 'palette');
   assert.equal(shortcutOf(press('t', { code: 'KeyK', isMod: true })), undefined);
 });

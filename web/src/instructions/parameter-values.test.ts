@@ -23,11 +23,11 @@ test('sends only set parameters and restores them unchanged', () => {
   assert.ok(Object.values(parameterFaults(values, t)).every((fault) => fault === null));
 });
 
-test('a stop text is a line; empty lines are none', () => {
+test('reads one stop text per line and ignores empty lines', () => {
   assert.deepEqual(parametersOf({ ...unset, stop: '\nEND\n\\n\\n\n' }), { stop: ['END', '\n\n'] });
 });
 
-test('values that no model takes are faults of their own field', () => {
+test('rejects values out of bounds at their field', () => {
   const cases = [
     ['temperature', 2.1],
     ['temperature', '-'],

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unknownVariables } from './variables.ts';
 
-test('variables that are filled in are not pointed out', () => {
+test('accepts supported variables', () => {
   assert.deepEqual(
     unknownVariables('{{user_name}}, {{ current_date }}: {{language}} in {{timezone}}. {{user_name}}'),
     [],
   );
 });
 
-test('unknown variables are pointed out once each, as they are written, in their order', () => {
+test('reports unknown variables once each, as written, in order', () => {
   const found = unknownVariables('{{topic}} and {{ tone }}, again {{topic}}');
   assert.deepEqual(
     found.map(({ text, meant }) => [text, meant]),
@@ -20,7 +20,7 @@ test('unknown variables are pointed out once each, as they are written, in their
   );
 });
 
-test('a variable as another product calls it leads to ours', () => {
+test("suggests our variable for another product's name", () => {
   const cases = [
     ['{{USER_NAME}}', 'user_name'],
     ['{{current_user}}', 'user_name'],
@@ -33,12 +33,12 @@ test('a variable as another product calls it leads to ours', () => {
   for (const [text, meant] of cases) assert.deepEqual(unknownVariables(`Say ${text}.`), [{ text, meant }]);
 });
 
-test('braces that are no variable are left alone', () => {
+test('ignores braces without a variable', () => {
   for (const text of ['{}', '{{}}', '{{ }}', '{user}', '{{a\nb}}', '{{open', '{ {x} }', `{{${'x'.repeat(101)}}}`]) {
     assert.deepEqual(unknownVariables(text), [], text);
   }
 });
 
-test('a long text of open braces is read in one go', () => {
+test('parses a long text of open braces in linear time', () => {
   assert.deepEqual(unknownVariables('{{'.repeat(8_000)), []);
 });

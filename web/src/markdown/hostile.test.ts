@@ -103,7 +103,7 @@ function lettersOf(text: string): number {
   return text.replaceAll(/\s+/g, '').length;
 }
 
-test('a long paragraph, a long list and a table with many rows stay what they are', () => {
+test('keeps a long paragraph, a long list and a table with many rows intact', () => {
   const paragraph = 'Some *words* in a **long** paragraph with `code`.\n'.repeat(100);
   const long = parseBlocks(paragraph).tokens;
   assert.deepEqual(
@@ -123,7 +123,7 @@ test('a long paragraph, a long list and a table with many rows stay what they ar
   );
 });
 
-test('a paragraph that never ends continues as another, with every character', () => {
+test('splits an endless paragraph without losing characters', () => {
   for (const line of ['word word word\n', 'a|b\n-|\n', '$$a\n']) {
     const text = line.repeat(60_000 / line.length);
     const { tokens } = parseBlocks(text);

@@ -67,7 +67,7 @@ test('shows a table once its rule has as many columns as its head, aligned or no
     assert.equal(settleTail(`| a | b |\n${rule}`), '', rule);
 });
 
-test('no prefix of a text shows half an address or open emphasis', () => {
+test('never shows half a URL or open emphasis for any prefix', () => {
   const piece = fc.constantFrom(
     'word ',
     '**bold words** ',

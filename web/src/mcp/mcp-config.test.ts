@@ -4,7 +4,7 @@ import { parseEnvLines, parseMcpConfig } from './mcp-config.ts';
 
 const program = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'], env: { KEY: 'a=b' } };
 
-test('the usual configuration: a program, an address, one entry alone', () => {
+test('parses the usual configurations: a program, a URL, a single entry', () => {
   const pasted = parseMcpConfig(JSON.stringify({ mcpServers: { everything: program } }));
   assert.deepEqual(pasted, {
     name: 'everything',
@@ -22,7 +22,7 @@ test('the usual configuration: a program, an address, one entry alone', () => {
   assert.deepEqual([found?.transport, found?.url, found?.headers], ['sse', remote.url, [['x-key', 'k']]]);
 });
 
-test('anything else is no configuration', () => {
+test('rejects other JSON', () => {
   for (const text of [
     '',
     'npx -y x',
@@ -36,7 +36,7 @@ test('anything else is no configuration', () => {
     assert.equal(parseMcpConfig(text), undefined, text);
 });
 
-test('environment variables in lines', () => {
+test('parses environment variables, one per line', () => {
   assert.deepEqual(parseEnvLines('A=1\n\n B=x=y \n'), { env: { A: '1', B: 'x=y ' }, fault: undefined });
   assert.equal(parseEnvLines('A=1\nno value').fault, 2);
 });

@@ -9,7 +9,7 @@ const tool: McpTool = {
   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
 };
 
-test('the same definition, its keys in another order, has no difference', () => {
+test('finds no difference if only the order of keys differs', () => {
   const same = { properties: { b: { type: 'number' }, a: { type: 'number' } }, type: 'object' };
   assert.deepEqual(diffTool(tool, { ...tool, inputSchema: same }), []);
 });
@@ -29,7 +29,7 @@ test('lists each changed field, word by word or line by line', () => {
   ]);
 });
 
-test('before and after can be read back out of the difference, however large', () => {
+test('reconstructs both texts from a difference of any size', () => {
   for (const size of [5, 40, 3000]) {
     const before = Array.from({ length: size }, (_, index) => `w${index}`).join(' ');
     const after = Array.from({ length: size }, (_, index) => `w${(index * 7) % size}`).join(' ');

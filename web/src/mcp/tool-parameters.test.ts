@@ -4,7 +4,7 @@ import { toolHint, toolParameters } from './tool-parameters.ts';
 
 const tool = (inputSchema: unknown, annotations?: unknown) => ({ name: 'look_up', inputSchema, annotations });
 
-test('the parameters of a tool, with type and description', () => {
+test('lists the parameters of a tool with type and description', () => {
   const schema = {
     type: 'object',
     required: ['key'],
@@ -25,7 +25,7 @@ test('the parameters of a tool, with type and description', () => {
   ]);
 });
 
-test('a schema of any shape is no error', () => {
+test('accepts a schema of any shape', () => {
   for (const odd of [null, 'text', [], { properties: [] }, { properties: 'x', required: 'y' }]) {
     assert.deepEqual(toolParameters(tool(odd)), []);
   }

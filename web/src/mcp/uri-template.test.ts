@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillTemplate, templateNames } from './uri-template.ts';
 
-test('gaps are named once, in the order in which they come', () => {
+test('lists variables once, in order', () => {
   assert.deepEqual(templateNames('notes://{user}/{+path}{?page,size*}&again={user}'), ['user', 'path', 'page', 'size']);
   assert.deepEqual(templateNames('notes://plain'), []);
 });

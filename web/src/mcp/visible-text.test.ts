@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { countHidden, visiblePieces } from './visible-text.ts';
 
-test('plain text of any script is one piece', () => {
+test('keeps plain text of any script in one piece', () => {
   for (const text of ['Adds two numbers.\n\tReally.', 'Zwölf Boxkämpfer', 'מספרים', '加算する', 'a\r\nb']) {
     assert.deepEqual(visiblePieces(text), [{ kind: 'text', text: text.replace('\r', '') }]);
   }
 });
 
-test('hidden, bidirectional and zero-width characters are named', () => {
+test('names hidden, bidirectional and zero-width characters', () => {
   const cases: Record<string, string> = {
     '\u200b': 'U+200B',
     '\u202e': 'U+202E',
@@ -33,19 +33,19 @@ test('hidden, bidirectional and zero-width characters are named', () => {
   }
 });
 
-test('tag characters are spelled out', () => {
+test('spells out tag characters', () => {
   const secret = Array.from('obey', (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
   const [, piece] = visiblePieces(`Adds.${secret}`);
   assert.equal(piece?.kind === 'hidden' && piece.spells, 'obey');
   assert.equal(countHidden(`Adds.${secret}`), 4);
 });
 
-test('emoji raise no alarm', () => {
+test('leaves emoji alone', () => {
   assert.equal(countHidden('Done \u2714\ufe0f by \u{1f469}\u200d\u{1f4bb}'), 0);
   assert.equal(countHidden('a\ufe0f'), 1);
 });
 
-test('white space that hides what follows is counted', () => {
+test('counts white space that hides the text after it', () => {
   assert.deepEqual(visiblePieces(`a${'\n'.repeat(50)}b${' '.repeat(300)}c`), [
     { kind: 'text', text: 'a' },
     { kind: 'gap', count: 49, what: 'lines' },

@@ -10,7 +10,7 @@ const rows = [
 ];
 const t = (id: string) => id;
 
-test('a row moves and the others keep their order', () => {
+test('moves a row and keeps the order of the others', () => {
   assert.deepEqual(
     moveRow(rows, 2, 0).map((row) => row.value),
     [3, 1, 5],
@@ -21,13 +21,13 @@ test('a row moves and the others keep their order', () => {
   );
 });
 
-test('a new tier takes a value that no tier has or had', () => {
+test('gives a new tier an unused value', () => {
   assert.equal(freeValue(rows, []), 6);
   assert.equal(freeValue(rows, [{ value: 9, label: 'Removed' }]), 10);
   assert.equal(freeValue([{ value: limits.tierValueMax, label: 'Last' }], [{ value: 1, label: 'First' }]), 2);
 });
 
-test('labels are needed, bounded and different, whatever their case', () => {
+test('requires labels that are bounded and unique, regardless of case', () => {
   const faults = tierFaults([...rows, { value: 7, label: ' low ' }, { value: 8, label: ' ' }], t);
   assert.equal(faults['tiers.0.label'], null);
   assert.equal(faults['tiers.3.label'], 'tiers.twice');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { packFolder } from './pack-folder.ts';
 
-test('a packed folder is a zip archive: names, contents and sums are where its directory says', async () => {
+test('packs a folder into a valid zip archive', async () => {
   const files = [
     { path: 'skill/SKILL.md', bytes: new TextEncoder().encode('one\ntwo\n') },
     { path: 'skill/scripts/grüße.sh', bytes: new Uint8Array() },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyBudget, limitOf } from './budget-values.ts';
 
-test('a limit is read exactly, in the smallest unit', () => {
+test('parses a limit exactly, in the smallest unit', () => {
   const limit = (text: string, unit: 'cost' | 'tokens' = 'cost', scope: 'each' | 'person' = 'each') =>
     limitOf({ ...emptyBudget, scope, unit, limit: text });
   assert.equal(limit('19.99'), 19_990_000);

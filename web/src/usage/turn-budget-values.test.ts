@@ -14,7 +14,7 @@ test('stores the entered budget', () => {
   });
 });
 
-test('empty fields, fractions and numbers out of bounds are named with the bounds', () => {
+test('rejects empty fields, fractions and numbers out of bounds, with the bounds', () => {
   const { faults } = readTurnBudget({ steps: '', minutes: 1.5, tokens: 999 });
   assert.deepEqual(faults, {
     steps: { min: 1, max: 2000 },

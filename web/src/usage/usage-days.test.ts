@@ -10,7 +10,7 @@ test('periods are whole days in UTC', () => {
   assert.deepEqual(spanDays('last', new Date('2024-01-05T00:00:00Z')), { from: '2023-12-01', to: '2023-12-31' });
 });
 
-test('days without use are there as well', () => {
+test('includes days without usage', () => {
   const rows = [{ day: '2024-02-29', inputTokens: 5, outputTokens: 2 }];
   assert.deepEqual(everyDay({ from: '2024-02-28', to: '2024-03-01' }, rows), [
     { day: '2024-02-28', tokens: 0 },

@@ -14,7 +14,7 @@ function world(conflicts: Record<string, string[]> = {}) {
   return { done, taking: new TakingBack(['c', 'b', 'a'], step) };
 }
 
-test('answers are undone from the newest to the oldest', async () => {
+test('undoes answers from the newest to the oldest', async () => {
   const { done, taking } = world();
   assert.deepEqual(await taking.undo(), []);
   assert.deepEqual(done, ['undo c', 'undo b', 'undo a']);

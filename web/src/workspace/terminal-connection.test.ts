@@ -88,7 +88,7 @@ test('reconnects after a break and replaces the screen with the server’s scrol
   );
 });
 
-test('a workspace that was stopped is not started by a terminal that was open in it', async () => {
+test("doesn't start a stopped workspace from an open terminal", async () => {
   const { connection, sockets, states, last, say, setRunning } = terminalOf();
   connection.open();
   say(attached(true));
@@ -150,7 +150,7 @@ test('sends pasted text in pieces and drops input without a connection', async (
   assert.equal(last().sent.at(-1), '{"type":"close"}');
 });
 
-test('output that cannot be shown in time is skipped to its end', async () => {
+test('skips to the end of output that arrives too fast', async () => {
   const { connection, sockets, say, setBusy } = terminalOf();
   connection.open();
   say(attached(true));
@@ -160,7 +160,7 @@ test('output that cannot be shown in time is skipped to its end', async () => {
   assert.equal(sockets.length, 2);
 });
 
-test('a terminal that is left is not joined again', async () => {
+test("doesn't reconnect a closed terminal", async () => {
   const { connection, sockets, say } = terminalOf();
   connection.open();
   say(attached(true));

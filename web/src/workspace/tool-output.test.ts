@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readEdits, readPublished } from './tool-output.ts';
 
-test('a published artifact is found in every form of the answer', () => {
+test('finds a published artifact in every form of the output', () => {
   const id = '0192f0c0-0000-7000-8000-000000000001';
   const artifact = { id, path: 'out/chart.png', filename: 'chart.png', mediaType: 'image/png' };
   const found = { id, filename: 'chart.png', mediaType: 'image/png' };
@@ -16,7 +16,7 @@ test('a published artifact is found in every form of the answer', () => {
   }
 });
 
-test('edits are read while they arrive', () => {
+test('parses edits while they stream', () => {
   assert.deepEqual(readEdits({ edits: [{ oldText: 'a', newText: 'b' }, { oldText: 'c' }, 7, null] }), [
     { oldText: 'a', newText: 'b' },
     { oldText: 'c', newText: '' },
