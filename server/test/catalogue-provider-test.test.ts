@@ -183,7 +183,7 @@ test('asks to check the base URL when the answer is not a list of models', async
   }
 });
 
-test('a very long list is cut, a very large answer is refused', async () => {
+test('cuts a very long list and refuses a very large answer', async () => {
   const many = Array.from({ length: 25_000 }, (_, index) => ({ id: `m${index}` }));
   answer = json({ data: many });
   const listed = await ask();
@@ -205,7 +205,7 @@ test('a very long list is cut, a very large answer is refused', async () => {
   assert.ok(sent < 16 * providerTestBounds.bodyBytes, `${sent} bytes were taken`);
 });
 
-test('5,000 models with many members each are listed, and the server answers others meanwhile', async () => {
+test('lists 5,000 models with many members each and answers other requests meanwhile', async () => {
   const data = Array.from({ length: 5_000 }, (_, index) => ({
     id: `m${index}`,
     object: 'model',
@@ -227,7 +227,7 @@ test('5,000 models with many members each are listed, and the server answers oth
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test('an answer that would take long to parse is no list of models', async () => {
+test('refuses as a list of models an answer that would take long to parse', async () => {
   const members = Array.from({ length: 60_000 }, (_, index) => `"m${index}":1`);
   for (const text of [`{"data":[],${members}}`, '['.repeat(1_000_000), `[${'1,'.repeat(500_000)}1]`]) {
     answer = (response) => response.end(text);
@@ -236,13 +236,13 @@ test('an answer that would take long to parse is no list of models', async () =>
   }
 });
 
-test('a compressed answer is refused, not unpacked', async () => {
+test('refuses a compressed answer without unpacking it', async () => {
   answer = (response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(16 * 1024 * 1024)));
   assert.equal((await failure(ask())).code, 'provider_unreachable');
 });
 
-test('a caller who goes away ends the call', async () => {
+test('ends the call when the caller disconnects', async () => {
   const caller = new AbortController();
   const { promise: gone, resolve } = Promise.withResolvers<void>();
   answer = (response) => {
@@ -254,7 +254,7 @@ test('a caller who goes away ends the call', async () => {
   await gone;
 });
 
-test('refused connections and blocked destinations are typed', async () => {
+test('refused connections and blocked destinations have typed errors', async () => {
   assert.equal((await failure(ask({ baseUrl: 'http://127.0.0.1:1/v1' }))).code, 'provider_unreachable');
   requests.length = 0;
   const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: true });
@@ -270,7 +270,7 @@ test('refused connections and blocked destinations are typed', async () => {
   await egress.close();
 });
 
-test('a redirect takes no secrets to another origin', async () => {
+test('a redirect carries no secrets to another origin', async () => {
   const other = createServer((request, response) => {
     elsewhere.push(request);
     response.end('{"data": []}');
@@ -288,7 +288,7 @@ test('a redirect takes no secrets to another origin', async () => {
   other.close();
 });
 
-test('each protocol is asked at its own address with its own key header', async () => {
+test('calls each protocol at its own address with its own key header', async () => {
   const answers = {
     openai: { data: [{ id: 'm' }] },
     'openai-responses': { data: [{ id: 'm' }] },
@@ -320,7 +320,7 @@ test('each protocol is asked at its own address with its own key header', async 
   assert.equal(requests[0]?.url, '/v1/models?limit=1000');
 });
 
-test('with the wrong protocol for an address the test says what answered there', async () => {
+test('names the protocol that answered when the wrong one was chosen for an address', async () => {
   const openAi = { error: { message: 'Missing bearer', type: 'invalid_request_error', param: null, code: null } };
   const anthropic = { type: 'error', error: { type: 'authentication_error', message: 'x-api-key header is required' } };
   const gemini = { error: { code: 403, message: 'No key', status: 'PERMISSION_DENIED' } };
@@ -343,7 +343,7 @@ test('with the wrong protocol for an address the test says what answered there',
   }
 });
 
-test('a list alone does not show that a server answers in the chosen protocol: it is asked, and what is missing is said', async () => {
+test('a list alone does not prove a protocol: a request does, and the test names the missing part', async () => {
   const list = { object: 'list', data: [{ id: 'first' }, { id: 'm' }] };
   const anthropicList = { data: [{ id: 'first', type: 'model' }], has_more: false };
   const cases: [ProviderKind, object, string, RegExp, string][] = [

@@ -9,7 +9,7 @@ import { replaceTiers } from '../src/catalogue/tiers.ts';
 import { type CatalogueTestDeps, catalogueDeps, makeOwner } from './catalogue-makers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** Random operations of many writers at once on few catalogues, against the default-model rule. */
+/** Random operations of many concurrent writers on few catalogues, against the default-model rule. */
 
 const workers = 16;
 const operationsPerEdition = 2_000;
@@ -65,7 +65,7 @@ function createRandom(seed: number): Random {
   };
 }
 
-/** Ids of one catalogue; some of them are gone already. */
+/** Ids of one catalogue; some of them are already deleted. */
 type Known = { providers: string[]; models: string[] };
 
 const refusals = new Set(['not_found', 'invalid_request', 'tier_in_use']);

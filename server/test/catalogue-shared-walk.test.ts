@@ -9,9 +9,7 @@ import { deleteProvider, listProviders, listSharedProviders, updateProvider } fr
 import { type CatalogueTestDeps, catalogueDeps, makeModel, makeProvider } from './catalogue-makers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/**
- * Random changes of few catalogues, own and shared, against a model of the default rule written down in a few lines.
- */
+/** Random changes of few catalogues, own and shared, against a short model of the default rule. */
 
 let database: TestDatabase;
 let deps: CatalogueTestDeps;
@@ -27,7 +25,7 @@ type Provider = { id: string; owner: Person; enabled: boolean; sharedWith: Share
 
 const steps = 220;
 
-test('whatever is shared and taken back, each person has the default that the rule gives', async () => {
+test('each user has the default that the rule gives, after any sequence of sharing and unsharing', async () => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
   let state = seed;
   const below = (limit: number): number => {
@@ -43,7 +41,7 @@ test('whatever is shared and taken back, each person has the default that the ru
   }
   let providers: Provider[] = [];
 
-  /** The rule again, over what the steps did. Models are in the order of their making. */
+  /** The rule again, computed from the steps. Models are in the order of their creation. */
   const usable = (provider: Provider): Model[] =>
     provider.enabled ? provider.models.filter((one) => one.enabled) : [];
   const age = new Map<string, number>();

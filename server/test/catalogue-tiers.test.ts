@@ -34,7 +34,7 @@ test('a new catalogue starts with four tiers', async () => {
   assert.deepEqual(defaultTiers, [low, medium, high, maximum]);
 });
 
-test('replacing renames, reorders, adds and removes; other owners keep theirs', async () => {
+test('replacing tiers renames, reorders, adds and removes, and other owners keep theirs', async () => {
   const [owner, other] = [makeOwner(), makeOwner()];
   const tiers = [{ value: 9, label: 'Huge' }, { value: 3, label: 'Low' }, low];
   await replaceTiers(deps, other, [low]);
@@ -70,7 +70,7 @@ test('a model must name a configured tier', async () => {
   await assert.rejects(updateModel(deps, owner, { id: model, tier: 1 }), unknown);
 });
 
-test('removing a tier and using it at the same time: one of the two loses, never both, never neither', async () => {
+test('of removing a tier and using it at the same time, exactly one fails', async () => {
   const owner = makeOwner();
   const provider = await makeProvider(deps, owner);
   const outcomes = { kept: 0, removed: 0 };

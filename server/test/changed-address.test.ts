@@ -9,7 +9,7 @@ import { addModels, answer, createChat, postChat, submit } from './chat-harness.
 import { type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** A credential goes to the origin it was given for, and to no other. */
+/** A credential is sent to the origin it was entered for, and to no other. */
 
 let app: TestApp;
 let own: FakeProvider;
@@ -46,8 +46,8 @@ function nothingLeaked(): void {
   for (const request of other.requests) assert.doesNotMatch(JSON.stringify(request.headers), /canary/);
 }
 
-describe('a provider', () => {
-  test('whose address was changed is not given the stored key until it is entered again', async () => {
+describe('a provider’s credentials', () => {
+  test('are withheld from a changed address until they are entered again', async () => {
     const { user, id } = await withProvider();
     const moved = await patch(user, { id, baseUrl: other.url });
     assert.equal(moved.body.provider.hasApiKey, true);
@@ -61,7 +61,7 @@ describe('a provider', () => {
     assert.equal(other.requests[0]?.headers.authorization, 'Bearer sk-other');
   });
 
-  test('whose address was changed back works again, and another path or the same origin in other letters changes nothing', async () => {
+  test('work again once the address is changed back, and for another path or letter case of the same origin', async () => {
     const { user, id } = await withProvider({ apiKey, headers });
     await patch(user, { id, baseUrl: other.url });
     assertRefused(await ask(user, id));
@@ -74,7 +74,7 @@ describe('a provider', () => {
     }
   });
 
-  test('with headers keeps them for their editor and sends them nowhere else, also when only the key was entered again', async () => {
+  test('include headers that stay visible to their editor and are sent nowhere else, even after only the key is entered again', async () => {
     const { user, id } = await withProvider({ headers });
     const moved = await patch(user, { id, baseUrl: other.url });
     assert.deepEqual(moved.body.provider.headers, headers);
@@ -89,7 +89,7 @@ describe('a provider', () => {
     nothingLeaked();
   });
 
-  test('given another address together with a key and headers uses them there', async () => {
+  test('are used at a new address when given together with it', async () => {
     const { user, id } = await withProvider({ apiKey, headers });
     await patch(user, { id, baseUrl: other.url, apiKey: 'sk-b', headers: { 'x-b': 'b' } });
     other.requests.length = 0;
@@ -99,7 +99,7 @@ describe('a provider', () => {
     assertRefused(await ask(user, id), new URL(other.url).origin);
   });
 
-  test('is asked for no answer and no title while its key belongs elsewhere', async () => {
+  test('are never used for responses or titles while they belong to another origin', async () => {
     const user = await app.signIn();
     await addModels(user, own, ['words-3']);
     const { body } = await user.call('GET /api/providers');
@@ -114,7 +114,7 @@ describe('a provider', () => {
     await answer(user, chatId, await submit(user, chatId, 'again'));
   });
 
-  test('moved in the database to another owner does not open', async () => {
+  test('do not open after a move in the database to another owner', async () => {
     const { id } = await withProvider();
     const thief = await app.signIn();
     await app.database.database.pool.query('update providers set owner_id = $1 where id = $2', [thief.id, id]);
@@ -123,7 +123,7 @@ describe('a provider', () => {
   });
 });
 
-test('a manifest takes a key to another address only when it brings the key, and says so of those that stay', async () => {
+test('move to another address only with a manifest that has the key, and are reported if they stay behind', async () => {
   const administrator = await app.signIn({ role: 'admin' });
   const model = { providerModelId: 'm', displayName: 'M', contextWindow: 10, maxOutputTokens: 1, tier: 1 };
   const apply = async (provider: object): Promise<string[]> => {
@@ -150,7 +150,7 @@ test('a manifest takes a key to another address only when it brings the key, and
   assert.deepEqual([sent?.authorization, sent?.['x-secret'], sent?.['x-new']], [`Bearer ${key}`, undefined, 'new']);
 });
 
-describe('an MCP server', () => {
+describe('an MCP server’s headers', () => {
   let mcp: FakeMcp;
   let elsewhere: FakeMcp;
   before(async () => {
@@ -161,7 +161,7 @@ describe('an MCP server', () => {
     await elsewhere.close();
   });
 
-  test('whose address was changed is not given the stored headers until they are entered again', async () => {
+  test('are withheld from a changed address until they are entered again', async () => {
     const user = await app.signIn();
     const created = await user.call('POST /api/mcp', { name: 'M', url: mcp.url, headers });
     const { id } = created.body.server;
@@ -185,7 +185,7 @@ describe('an MCP server', () => {
     assertRefused(await user.call('POST /api/mcp/test', { id }), new URL(elsewhere.url).origin);
   });
 
-  test('whose address was changed back works again', async () => {
+  test('work again once the address is changed back', async () => {
     const user = await app.signIn();
     const { body } = await user.call('POST /api/mcp', { name: 'M', url: mcp.url, headers });
     const { id } = body.server;
@@ -194,7 +194,7 @@ describe('an MCP server', () => {
     assert.equal((await user.call('POST /api/mcp/test', { id })).status, 200);
   });
 
-  test('moved in the database to another owner does not open', async () => {
+  test('do not open after a move in the database to another owner', async () => {
     const [user, thief] = [await app.signIn(), await app.signIn()];
     const { body } = await user.call('POST /api/mcp', { name: 'M', url: mcp.url, headers });
     const { id } = body.server;
@@ -236,7 +236,7 @@ describe('credentials of an earlier release', () => {
     return rows.map(({ envelope }) => envelope.slice(0, 3));
   }
 
-  test('are bound to their present address when the service starts', async () => {
+  test('are bound to their current address when the service starts', async () => {
     const user = await app.signIn();
     const ids = await earlier(user);
     assert.deepEqual(await stored(ids), ['v1.', 'v1.']);
@@ -251,7 +251,7 @@ describe('credentials of an earlier release', () => {
     }
   });
 
-  test('are bound to the address that they leave, when it changes first', async () => {
+  test('are bound to the old address when it changes first', async () => {
     const user = await app.signIn();
     const ids = await earlier(user);
     await patch(user, { id: ids.provider, baseUrl: other.url });
@@ -261,7 +261,7 @@ describe('credentials of an earlier release', () => {
     nothingLeaked();
   });
 
-  test('stay with their address through a rotation of keys', async () => {
+  test('keep their address through a rotation of keys', async () => {
     const { user, id } = await withProvider();
     const server = (await user.call('POST /api/mcp', { name: 'R', url: own.url, headers })).body.server.id;
     await patch(user, { id, baseUrl: other.url });

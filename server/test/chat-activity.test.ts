@@ -6,7 +6,7 @@ import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.t
 import { addModels, answer, createChat, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** What a window hears of conversations that change elsewhere: at another device, at another replica. */
+/** Events that a window receives about conversations changed on other devices and replicas. */
 
 let here: TestApp;
 let there: TestApp;
@@ -23,7 +23,7 @@ after(async () => {
   await provider.close();
 });
 
-/** Replicas that hear signals by now. */
+/** The number of replicas that listen to signals. */
 async function listeners(): Promise<number> {
   const { rows } = await here.database.database.pool.query(
     `select 1 from pg_stat_activity where datname = current_database() and query = 'listen homeport' and state = 'idle'`,
@@ -58,7 +58,7 @@ async function listen(user: SignedIn, app: TestApp) {
   return { next, leave: () => reader.cancel() };
 }
 
-test('what is sent at one replica is told at the other, to its owner alone: an answer’s begin and end, changes, deletion', async () => {
+test("sends events of responses, changes and deletions at one replica to their owner's streams at the other, and to no other user", async () => {
   const user = await here.signIn();
   const other = await here.signIn();
   for (const person of [user, other]) await addModels(person, provider, ['echo']);
@@ -74,14 +74,14 @@ test('what is sent at one replica is told at the other, to its owner alone: an a
   assert.equal(await mine.next(), chatId);
   await user.call('DELETE /api/chats', undefined, { query: { id: chatId } });
   assert.equal(await mine.next(), chatId);
-  // The first that the other one hears is the own conversation.
+  // The first event of the other user is about their own conversation.
   const own = await createChat(other);
   await answer(other, own, await submit(other, own, 'go'));
   assert.equal(await theirs.next(), own);
   await Promise.all([mine.leave(), theirs.leave()]);
 });
 
-test('streams of one account are limited, and who leaves makes room', async () => {
+test('limits the streams of one account, and closing one frees its place', async () => {
   const user = await here.signIn();
   const held = await Promise.all(Array.from({ length: limits.activityStreamsPerUser }, () => listen(user, here)));
   const refused = await user.call(`GET ${path}`);
@@ -96,7 +96,7 @@ test('streams of one account are limited, and who leaves makes room', async () =
   await Promise.all(held.map(({ leave }) => leave()));
 });
 
-test('the stream ends with its session, and with a replica that stops', async () => {
+test('the stream ends with its session, and when its replica stops', async () => {
   const user = await here.signIn();
   const leaving = await startTestApp({ database: here.database });
   const [stopping, signedOut] = [await listen(user, leaving), await listen(user, here)];

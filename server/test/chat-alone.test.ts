@@ -7,7 +7,7 @@ import { addModels, createChat, postChat, readStream, submit } from './chat-harn
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** What an answer tells others through the database: nothing where there can be no others. */
+/** Signals of a response through the database: none where no other replica can exist. */
 
 let provider: FakeProvider;
 before(async () => {
@@ -31,9 +31,7 @@ for (const alone of [true, false]) {
   });
 }
 
-/**
- * What went through the database while an answer was made and stopped; this replica itself hears of both in any case.
- */
+/** Signals through the database while a response runs and is stopped; this replica receives both in any case. */
 async function signalsOfAnAnswer(app: TestApp, database: TestDatabase): Promise<Set<string>> {
   const heard = new Set<Signal['kind']>();
   app.service.deps.responses.signals.on(({ kind }) => heard.add(kind));
@@ -50,7 +48,7 @@ async function signalsOfAnAnswer(app: TestApp, database: TestDatabase): Promise<
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await reading;
   await until('the end', () => heard.has('ended'));
-  // Notices come in the order of their commits: after this one there are none from before.
+  // Notices arrive in the order of their commits: after this one there are none from before.
   await client.query(`select pg_notify('homeport', 'mark:x')`);
   await until(() => sent.has('mark'));
   await client.end();

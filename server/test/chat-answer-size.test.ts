@@ -22,7 +22,7 @@ after(async () => {
 
 const megabyte = 1024 * 1024;
 
-/** A model that says 24 pieces of 450,000 of these characters, and would go on. */
+/** A model that sends 24 pieces of 450,000 of these characters, and would continue. */
 async function answer(character: string, kind: 'content' | 'reasoning_content') {
   const pieces = Array.from({ length: 24 }, () => chunk({ [kind]: character.repeat(450_000 / character.length) }));
   provider.enqueue('long', (call) => stream([...pieces, { hang: true }, ...finish(call, 1)]));
@@ -41,7 +41,7 @@ for (const [character, kind] of [
   ['\u{1f600}', 'content'],
   ['"', 'content'],
 ] as const) {
-  test(`an answer ends at 8 MB with its reason and keeps what was said: ${character} as ${kind}`, async () => {
+  test(`a response ends at 8 MB with its reason and keeps its text: ${character} as ${kind}`, async () => {
     const { frames, closed, message } = await answer(character, kind);
     assert.deepEqual([message.status, message.error.code], ['failed', 'answer_too_long']);
     assert.match(message.error.message, /reached 8 MB.*kept/);
@@ -55,7 +55,7 @@ for (const [character, kind] of [
   });
 }
 
-test('an answer that is full ends again when it is continued, without asking the model', async () => {
+test('continuing a response of the maximum size ends it again without calling the model', async () => {
   const { chatId, message } = await answer('x', 'content');
   const asked = provider.requests.length;
   await readStream(await postChat(user, { chatId, resume: true }));

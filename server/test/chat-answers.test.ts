@@ -27,7 +27,7 @@ after(async () => {
   await provider.close();
 });
 
-test('a submitted message becomes an answer that is streamed, stored and can be replayed', async () => {
+test('a submitted message gets a response that is streamed, stored and replayable', async () => {
   const user = await app.signIn();
   const [modelId] = await addModels(user, provider, ['words-20']);
   const chatId = await createChat(user);
@@ -58,7 +58,7 @@ test('a submitted message becomes an answer that is streamed, stored and can be 
   assert.equal(provider.requests.filter((request) => request.body.model === 'words-20').length, 1);
 });
 
-test('a follower that comes late sees the whole answer, and one that comes back only the rest', async () => {
+test('a late follower gets the whole response, and a returning one only the remaining frames', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
@@ -81,7 +81,7 @@ test('a follower that comes late sees the whole answer, and one that comes back 
   assert.equal((await user.fetch(`/api/chat/${chatId}/stream`)).status, 204);
 });
 
-test('detached: 202 at once, and the answer goes on with nobody listening', async () => {
+test('a detached request answers 202 immediately, and the response continues without a client', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-20']);
   const chatId = await createChat(user);
@@ -97,7 +97,7 @@ test('detached: 202 at once, and the answer goes on with nobody listening', asyn
   assert.equal(reply.status, 'complete');
 });
 
-test('Stop reaches the provider, keeps the text and never hits a later response', async () => {
+test('Stop reaches the provider, keeps the text and never affects a later response', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5000@100']);
   const chatId = await createChat(user);
@@ -125,7 +125,7 @@ test('Stop reaches the provider, keeps the text and never hits a later response'
   );
 });
 
-test('a failure before the first frame is an HTTP error for the one who began, and the message says so', async () => {
+test('a failure before the first frame is an HTTP error for the requesting client, and the message shows it', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['error-401']);
   const chatId = await createChat(user);
@@ -139,7 +139,7 @@ test('a failure before the first frame is an HTTP error for the one who began, a
   assert.equal(detail.messages[1].error.code, 'provider_error');
 });
 
-test('without a model the response fails with what to do', async () => {
+test('without a model the response fails with advice', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');

@@ -13,7 +13,7 @@ import {
 } from './compaction-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** How much of a request begins like the one before: what a provider's cache can reuse. */
+/** The prefix that a request shares with the one before, which a provider's cache can reuse. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -35,7 +35,7 @@ function commonLength(one: string, other: string): number {
   return at;
 }
 
-test('of 60 turns with tools and files, what a request repeats of the one before comes first', async () => {
+test('over 60 turns with tools and files, each request begins with the previous one', async () => {
   const user = await app.signIn();
   const next = random(7);
   const model = await addSmallModel(user, provider, {
@@ -53,7 +53,7 @@ test('of 60 turns with tools and files, what a request repeats of the one before
   const { kysely } = app.database.database;
   const countStarts = async () =>
     (await kysely.selectFrom('summaries').select('id').where('chat_id', '=', chatId).execute()).length;
-  // The first request of each turn that made the conversation smaller.
+  // The first request after each turn that shortened the conversation.
   const compacted = new Set<number>();
   for (let turn = 0; turn < turns; turn++) {
     const [starts, asked] = [await countStarts(), model.answers.length];

@@ -18,7 +18,7 @@ async function turnOf({ user, chatId, model }: AgentChat, calls: Call[]): Promis
   return start.messageId;
 }
 
-test('what an answer changed is listed, shown, taken back and brought again; a change since is asked about', async () => {
+test('lists, shows, undoes and redoes the file changes of a response, and asks before overwriting newer ones', async () => {
   const chat = await agents.startChat();
   const { user, chatId } = chat;
   const home = await agents.homeOf(user);
@@ -65,7 +65,7 @@ test('what an answer changed is listed, shown, taken back and brought again; a c
   assert.equal(outside.body.error.code, 'invalid_path');
 });
 
-test('an answer without files has no changes, and starts no workspace; what messages no longer name is forgotten', async () => {
+test('a response without files has no changes and starts no workspace, and changes of deleted messages are deleted', async () => {
   const chat = await agents.startChat();
   const { user, chatId } = chat;
   const messageId = await turnOf(chat, []);

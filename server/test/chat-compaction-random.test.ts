@@ -19,7 +19,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { dataFolder, ready, type ServerProcess, startServer } from './process.ts';
 
 /**
- * Random conversations past their window, and a service that is killed while a summary is made. More of both:
+ * Random conversations larger than their window, and a service that is killed while it makes a summary. More of both:
  * COMPACTION_RUNS=40.
  */
 
@@ -43,7 +43,7 @@ for (const window of windows) {
   for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
     const isToolHeavy = seed % 2 === 0;
     const kind = isToolHeavy ? 'tool-heavy' : 'text-heavy';
-    test(`a ${kind} conversation past a window of ${window} is never more than it (seed ${seed})`, async () => {
+    test(`a ${kind} conversation larger than a window of ${window} never sends more than it (seed ${seed})`, async () => {
       const next = random(seed * 1_000 + window);
       const user = await app.signIn();
       const density = 0.8 + next(7) / 10;
@@ -54,7 +54,7 @@ for (const window of windows) {
         maxOutputTokens: Math.ceil(window / (4 + next(5))),
         density,
         summarize: (call, said) => {
-          // What a good model would do: every rule that it was shown is in the summary.
+          // A good model's summary: every rule that it was shown.
           const rules = [...new Set(textsOf(said.body).match(/Rule \d+: never [a-z]+/g) ?? [])];
           return next(12) === 0 ? speak(call, '') : speak(call, rules.join('\n'), density);
         },
@@ -88,11 +88,11 @@ for (const window of windows) {
   }
 }
 
-/** What happens from the question to the answer; the service is killed at one of these. */
+/** The points between the question and the answer at which the service is killed. */
 const moments = ['sent', 'summary asked', 'summary answered', 'answer asked', 'first words'] as const;
 type Moment = (typeof moments)[number];
 
-test('killed at any moment of a summary, nothing is lost, nothing is done twice, and the conversation goes on', async (t) => {
+test('a service killed at any moment of a summary loses nothing, repeats nothing, and continues the conversation', async (t) => {
   const user = await app.signIn();
   const reached = new Set<Moment>();
   const reach = (moment: Moment) => void reached.add(moment);

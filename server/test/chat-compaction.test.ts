@@ -24,7 +24,7 @@ async function rows(chatId: string) {
   ).map(({ kind, up_to_message_id: upToId, text }) => ({ kind, upToId, text }));
 }
 
-test('near the window earlier messages become a summary, and the messages after it stay as they are', async () => {
+test('summarizes earlier messages near the window, and keeps the messages after them unchanged', async () => {
   const user = await app.signIn();
   const model = await addSmallModel(user, provider, { play: (call) => speak(call, prose(300, call.count)) });
   const { chatId, say } = await startConversation(user, model);
@@ -54,7 +54,8 @@ test('near the window earlier messages become a summary, and the messages after 
     told.messages.map(({ state }: { state: string }) => state),
     ['sent', ...messages.slice(1, -6).map(() => 'summarized'), ...messages.slice(-6, -1).map(() => 'sent')],
   );
-  // The usage of the answer counts the request for the summary, too; what the answer was told is counted apart.
+  // The usage of the response includes the request for the summary; the prompt context of the response is counted
+  // separately.
   assert.equal(told.tokens.counted, true);
   assert.ok(told.tokens.total <= told.tokens.window, `${told.tokens.total}`);
   const before = JSON.stringify(messagesOf(model.answers.at(-1))).slice(0, -1);
@@ -63,7 +64,7 @@ test('near the window earlier messages become a summary, and the messages after 
   assert.ok(JSON.stringify(messagesOf(model.answers.at(-1))).startsWith(before));
 });
 
-test('a summary is told as a step, and what it cost is in the usage of the answer', async () => {
+test('a summary is shown as a step, and the usage of the response includes its cost', async () => {
   const user = await app.signIn();
   const model = await addSmallModel(user, provider, { play: (call) => speak(call, prose(300, call.count)) });
   const { chatId, say } = await startConversation(user, model);
@@ -91,7 +92,7 @@ test('a summary is told as a step, and what it cost is in the usage of the answe
   assert.ok(messages.at(-1).parts.every(({ type }: { type: string }) => !type.startsWith('data-')));
 });
 
-test('without summaries the oldest turns are left out in one large step, and the beginning then stays', async () => {
+test('without summaries the oldest turns are dropped in one large step, and the beginning then stays stable', async () => {
   const off = await startTestApp({ database: app.database, config: { compactionAt: 0 }, timings: { tickMs: 10 } });
   try {
     const user = await off.signIn();
@@ -111,7 +112,7 @@ test('without summaries the oldest turns are left out in one large step, and the
   }
 });
 
-test('when no summary can be made the conversation goes on without one, and after three failures nobody tries', async () => {
+test('continues without a summary when none can be made, and stops trying after three failures', async () => {
   const user = await app.signIn();
   const model = await addSmallModel(user, provider, {
     play: (call) => speak(call, prose(120, call.count)),
@@ -131,7 +132,7 @@ test('when no summary can be made the conversation goes on without one, and afte
   assert.equal((await chatDetail(user, chatId)).messages.at(-1).status, 'complete');
 });
 
-test('Stop while a summary is made stops its request and writes nothing; the answer can be continued', async () => {
+test('Stop during a summary cancels its request and writes nothing, and the response can be continued', async () => {
   const user = await app.signIn();
   const begun = Promise.withResolvers<'begun'>();
   let isSlow = true;
@@ -162,7 +163,7 @@ test('Stop while a summary is made stops its request and writes nothing; the ans
   assert.equal((await rows(chatId)).length, 1);
 });
 
-test('a message that does not fit is refused before the provider is asked', async () => {
+test('refuses a message that does not fit before calling the provider', async () => {
   const user = await app.signIn();
   const model = await addSmallModel(user, provider);
   const { chatId, say } = await startConversation(user, model);

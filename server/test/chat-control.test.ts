@@ -20,7 +20,7 @@ import { say } from './fakes/provider-scripts.ts';
 let maker: TestApp;
 let other: TestApp;
 let provider: FakeProvider;
-// Heartbeats, leases and the check of sessions come later than any test ends: what ends here is not ended by them.
+// Heartbeats, leases and checks of sessions are due long after any test ends, so none of them ends a stream here.
 const clock: Clock = {
   ...systemClock,
   every: (milliseconds, work) => systemClock.every(milliseconds === sessionCheckMs ? 300_000 : milliseconds, work),
@@ -42,7 +42,7 @@ function at(app: TestApp, user: SignedIn): SignedIn {
   return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
 }
 
-/** A response of a model that falls silent, made by a replica that hears no signals. */
+/** A response of a model that falls silent, made by a replica that receives no signals. */
 async function askSilentModel() {
   const deaf = await startTestApp({ timings, database: maker.database });
   await deaf.service.deps.responses.signals.stop();
@@ -55,7 +55,7 @@ async function askSilentModel() {
   return { deaf, user, chatId, streaming, asked };
 }
 
-test('Stop reaches a silent response at a replica that hears no signals', async () => {
+test('Stop reaches a silent response at a replica that receives no signals', async () => {
   const { deaf, user, chatId, streaming, asked } = await askSilentModel();
   const stopped = await at(other, user).call(`POST /api/chat/${chatId}/stop`, {});
   assert.equal(stopped.body.stopped, true);
@@ -64,7 +64,7 @@ test('Stop reaches a silent response at a replica that hears no signals', async 
   await deaf.stop();
 });
 
-test('a conversation that is deleted at another replica ends its silent response, though no signal comes', async () => {
+test('deleting a conversation at another replica ends its silent response without a signal', async () => {
   const { deaf, user, chatId, streaming, asked } = await askSilentModel();
   await untilStored(deaf, chatId, 'first');
   const deleted = await at(other, user).call('DELETE /api/chats', undefined, { query: { id: chatId } });
@@ -74,7 +74,7 @@ test('a conversation that is deleted at another replica ends its silent response
   await deaf.stop();
 });
 
-test('a response that is continued at another replica is not hit by the Stop that came before', async () => {
+test('an earlier Stop does not affect a response that is continued at another replica', async () => {
   const user = await maker.signIn();
   await addModels(user, provider, ['words-5003@50']);
   const chatId = await createChat(user);
@@ -90,7 +90,7 @@ test('a response that is continued at another replica is not hit by the Stop tha
   await elsewhere.call(`POST /api/chat/${chatId}/stop`, {});
 });
 
-test('disabling an account ends its streams at every replica, and starts nothing of what it queued', async () => {
+test('disabling an account ends its streams at every replica and starts none of its queued inputs', async () => {
   const user = await maker.signIn();
   await addModels(user, provider, ['silent']);
   const chatId = await createChat(user);

@@ -26,7 +26,7 @@ after(async () => {
   await provider.close();
 });
 
-test('a model given with POST /api/chat counts for that turn only, whatever the admitted decision says', async () => {
+test('a model given with POST /api/chat applies to that turn only, regardless of the admitted decision', async () => {
   const user = await app.signIn();
   const [first, second] = await addModels(user, provider, ['words-3', 'words-4']);
   for (const admitted of [{ modelPinned: false }, { modelPinned: true, modelId: first }, { modelId: first }]) {
@@ -39,7 +39,7 @@ test('a model given with POST /api/chat counts for that turn only, whatever the 
   }
 });
 
-test('a decision for an input that waits is kept until its turn', async () => {
+test('keeps the decision of a queued input until it is applied', async () => {
   const user = await app.signIn();
   const [, second] = await addModels(user, provider, ['words-5004@50', 'words-4']);
   const chatId = await createChat(user);
@@ -58,7 +58,7 @@ test('a decision for an input that waits is kept until its turn', async () => {
   assert.equal(detail.messages[3].modelId, second);
 });
 
-test('an id that is promised to an answer is not free for a message', async () => {
+test('an id promised to a response is not available for a message', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5005@50']);
   const chatId = await createChat(user);
@@ -72,7 +72,7 @@ test('an id that is promised to an answer is not free for a message', async () =
   await streaming;
 });
 
-test('an odd last-event-id or after is refused before anything is looked up', async () => {
+test('rejects an invalid last-event-id or after before reading the database', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   for (const id of [chatId, nextId('c')]) {
@@ -83,7 +83,7 @@ test('an odd last-event-id or after is refused before anything is looked up', as
   }
 });
 
-test('what an ended answer was is replayed, or refused as any request is', async () => {
+test('an ended response is replayed, or refused as any request is', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -100,7 +100,7 @@ test('what an ended answer was is replayed, or refused as any request is', async
   assert.equal(damaged.body.error.code, 'internal_error');
 });
 
-test('a pin without its model is refused before anything is looked up', async () => {
+test('rejects a pin without its model before reading the database', async () => {
   const user = await app.signIn();
   const [mine, missing] = [await createChat(user), nextId('c')];
   for (const id of [mine, missing]) {

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from './app.ts';
 import { addModels, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** A conversation that goes away under a running response. */
+/** A conversation that is deleted during a running response. */
 
 const never = 2_000_000_000;
 const log: string[] = [];
@@ -13,7 +13,7 @@ let app: TestApp;
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
-  // Nothing but the end itself finds out.
+  // Only the end itself notices the deletion.
   app = await startTestApp({
     log: (line) => log.push(line),
     timings: { tickMs: never, heartbeatMs: never, sweepMs: never, watchMs: never },
@@ -28,7 +28,7 @@ after(async () => {
   await provider.close();
 });
 
-test('a response whose conversation is deleted before its end is stored ends quietly', async () => {
+test('a response whose conversation is deleted before its end is stored ends without an error', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-30@100']);
   const chatId = await createChat(user);

@@ -7,9 +7,9 @@ import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submi
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { stream } from './fakes/provider-scripts.ts';
 
-/** A replica that stops while it makes an answer: another one goes on with it, and followers notice nothing. */
+/** A replica that stops during a response: another one continues it without an interruption for followers. */
 
-/** Resolves when the tool of `tools-1` runs, with what ends it. */
+/** Resolves when the tool of `tools-1` runs, with a function that ends it. */
 const running = Promise.withResolvers<{ finish: () => void }>();
 const tools = { count: 0 };
 const slow: Tool = {
@@ -33,7 +33,7 @@ after(async () => {
   await provider.close();
 });
 
-/** Somebody whose conversation is answered by a replica that is about to stop. */
+/** A user whose conversation is answered by a replica that is about to stop. */
 async function answered(
   modelId: string,
 ): Promise<{ leaving: TestApp; user: SignedIn; there: SignedIn; chatId: string; messageId: string }> {
@@ -50,7 +50,7 @@ async function lastAnswer(user: SignedIn, chatId: string): Promise<Json> {
   return messages.at(-1);
 }
 
-/** 1 at the replica that began it. */
+/** 1 at the replica that started it. */
 async function generationOf(chatId: string): Promise<number> {
   const { rows } = await stays.database.database.pool.query('select generation from responses where chat_id = $1', [
     chatId,
@@ -58,9 +58,9 @@ async function generationOf(chatId: string): Promise<number> {
   return rows[0].generation;
 }
 
-test('an answer that does not end in time goes on at another replica, for followers of both', async () => {
+test('a response that does not end in time continues at another replica, for followers of both', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-300@60');
-  // The replica that is about to stop never comes to an end.
+  // The replica that is about to stop never finishes.
   provider.enqueue('words-300@60', stream([{ words: 300, rate: 60 }, { hang: true }]));
   const own = await postChat(there, { chatId, messageId });
   const elsewhere = readStream(await user.fetch(`/api/chat/${chatId}/stream`));
@@ -93,7 +93,7 @@ test('an answer that does not end in time goes on at another replica, for follow
   }
 });
 
-test('a turn with tools is handed over after its step, long before the time is up', async () => {
+test('hands over a turn with tools after its step, long before the timeout', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('tools-1');
   assert.equal((await postChat(there, { chatId, messageId, detach: true })).status, 202);
   const tool = await running.promise;
@@ -108,7 +108,7 @@ test('a turn with tools is handed over after its step, long before the time is u
   await leaving.stop();
 });
 
-test('an answer that is claimed when the time is up is made elsewhere', async () => {
+test('a response that is claimed at the timeout runs elsewhere', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-5');
   const lock = await stays.database.database.openClient();
   await lock.query('begin');
@@ -127,7 +127,7 @@ test('an answer that is claimed when the time is up is made elsewhere', async ()
   await leaving.stop();
 });
 
-test('nobody takes over for a minute: it stays interrupted, and what the person asks next is answered', async () => {
+test('a response that no replica takes over for a minute stays interrupted, and the next message is answered', async () => {
   const { leaving, user, there, chatId, messageId } = await answered('words-5000@50');
   await postChat(there, { chatId, messageId, detach: true });
   await until('it runs', async () => leaving.service.deps.responses.size === 1);
@@ -144,8 +144,8 @@ test('nobody takes over for a minute: it stays interrupted, and what the person 
   assert.equal(body.response, null);
 });
 
-test('nobody was there to take over, as in an upgrade: the first replica after it goes on with the answer', async () => {
-  // The other replica of this file would go on with it.
+test('the first replica after an upgrade continues a response that no other one could take over', async () => {
+  // The other replica of this file would continue it.
   const leaving = await startTestApp();
   const { database } = leaving;
   const user = await leaving.signIn();

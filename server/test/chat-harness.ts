@@ -5,7 +5,7 @@ import { until } from '../../contracts/test/until.ts';
 import type { Json, SignedIn, TestApp } from './app.ts';
 import type { FakeProvider } from './fakes/provider.ts';
 
-/** What chat tests share: a user with a provider and models, submitting, and reading streams. */
+/** Helpers of chat tests: a user with a provider and models, submitting, and reading streams. */
 
 export type StreamedFrame = { id: number; frame: Frame };
 export type Collected = { frames: StreamedFrame[]; done: boolean; status: number; text: string; body: Json };
@@ -60,7 +60,7 @@ export async function submit(user: SignedIn, chatId: string, text: string, extra
   return answer.body.messageId;
 }
 
-/** As time does when nobody renews the lease of a conversation's responses. */
+/** Lets the lease of a conversation's responses expire, as if it were not renewed. */
 export async function passLease({ database }: Pick<TestApp, 'database'>, chatId: string): Promise<void> {
   await database.database.pool.query(
     `update responses set lease_until = now() - interval '1 second' where chat_id = $1`,

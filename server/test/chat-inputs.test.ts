@@ -27,7 +27,7 @@ after(async () => {
   await provider.close();
 });
 
-/** Nobody asks for their streams: lets the time pass after which they start by themselves. */
+/** Lets the grace period pass after which messages start without a request for their stream. */
 async function passGrace(user: SignedIn): Promise<void> {
   const { rowCount } = await app.database.database.pool.query(
     `update inputs set start_after = start_after - interval '3600 seconds' where owner_id = $1 and start_after > now()`,
@@ -36,7 +36,7 @@ async function passGrace(user: SignedIn): Promise<void> {
   assert.ok((rowCount ?? 0) > 0, 'nothing waits');
 }
 
-test('one message id, sent 20 times at once, is one message and one provider call; other content is a conflict', async () => {
+test('20 concurrent sends of one message id make one message and one provider call, and other content is a conflict', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const calls = provider.requests.length;
@@ -61,7 +61,7 @@ test('one message id, sent 20 times at once, is one message and one provider cal
   assert.equal(provider.requests.length - calls, chats.length);
 });
 
-test('a retry is answered as at first when the response and the copy of the message have been removed', async () => {
+test("answers a retry like the first request after the response and the message's copy were removed", async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -87,7 +87,7 @@ test('a retry is answered as at first when the response and the copy of the mess
   assert.deepEqual([changed.status, changed.body.error.code], [409, 'input_conflict']);
 });
 
-test('an id of somebody else is a conflict that tells nothing', async () => {
+test("another user's id is a conflict without details", async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   const body = submission(await createChat(first), 'mine');
   assert.equal((await first.call('POST /api/chat/start', body)).status, 201);
@@ -97,7 +97,7 @@ test('an id of somebody else is a conflict that tells nothing', async () => {
   assert.equal((await second.call('POST /api/chat/start', body)).status, 404);
 });
 
-test('an input nobody asks for starts by itself after its grace', async () => {
+test('an input without a request starts after its grace period', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -108,7 +108,7 @@ test('an input nobody asks for starts by itself after its grace', async () => {
   assert.equal(reply.role, 'assistant');
 });
 
-test('queued inputs are applied one at a time in order, announced by data-next', async () => {
+test('applies queued inputs one at a time in order, announced by data-next', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5']);
   provider.enqueue('words-5', (call) => stream([...say('One'), { pause: true }, ...say(' two'), ...finish(call, 2)]));
@@ -150,7 +150,7 @@ test('queued inputs are applied one at a time in order, announced by data-next',
   assert.equal(retried.body.input.state, 'applied');
 });
 
-test('a queued input can be cancelled until it is applied; a retry does not bring it back', async () => {
+test('a queued input can be canceled until it is applied, and a retry does not bring it back', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-2000@50']);
   const chatId = await createChat(user);
@@ -174,7 +174,7 @@ test('a queued input can be cancelled until it is applied; a retry does not brin
   assert.equal((await chatDetail(user, chatId)).messages.length, 2);
 });
 
-test('admission refuses what cannot be: foreign chat, unknown parent or model, archived, too many', async () => {
+test('admission rejects foreign conversations, unknown parents and models, archived conversations and too many inputs', async () => {
   const user = await app.signIn();
   const other = await app.signIn();
   const foreign = await createChat(other);
@@ -193,7 +193,7 @@ test('admission refuses what cannot be: foreign chat, unknown parent or model, a
   assert.equal((await start(submission(chatId, 'x', { modelId: 'nope' }))).status, 404, 'before the state');
 });
 
-test('regenerating makes a sibling, editing a branch; nothing is destroyed', async () => {
+test('regenerating makes a sibling and editing a branch, and nothing is deleted', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -214,7 +214,7 @@ test('regenerating makes a sibling, editing a branch; nothing is destroyed', asy
   assert.equal((await chatDetail(user, chatId)).messages[0].id, messageId);
 });
 
-test('a stopped response can be continued and keeps what it had', async () => {
+test('a stopped response can be continued and keeps its text', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words']);
   provider.enqueue('words', stream([{ words: 300, rate: 100 }, { hang: true }]));
@@ -241,7 +241,7 @@ test('a stopped response can be continued and keeps what it had', async () => {
   assert.equal(nothing.status, 404);
 });
 
-test('a model that is deleted between admission and start fails the answer, not the conversation', async () => {
+test('deleting a model between admission and start fails the response, not the conversation', async () => {
   const user = await app.signIn();
   const [, second] = await addModels(user, provider, ['words-3', 'words-4']);
   const chatId = await createChat(user);
@@ -256,7 +256,7 @@ test('a model that is deleted between admission and start fails the answer, not 
   assert.equal((await answer(user, chatId, next)).status, 200);
 });
 
-test('a file of a message is an artifact or brings its bytes; any other address is refused', async () => {
+test("a message's file is an artifact or includes its bytes, and any other address is rejected", async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const withFile = (url: string) => {

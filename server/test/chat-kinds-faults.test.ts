@@ -8,7 +8,7 @@ import { addModels, answer, chatDetail, createChat, idle, postChat, readStream, 
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { callTool, type FakeScript, failure, finish, say, stream, think } from './fakes/provider-scripts.ts';
 
-/** What may go wrong with a provider, in every protocol. */
+/** Failures of a provider, in every protocol. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -49,7 +49,7 @@ async function inChat(kind: ProviderKind, model: string): Promise<{ user: Signed
   return { user, chatId: await createChat(user) };
 }
 
-test('rate limits, overload and errors before the first word are tried again, and the wait is shown', async () => {
+test('retries rate limits, overload and errors before the first word, and shows the wait', async () => {
   const refusals: [FakeScript, string | undefined][] = [
     [failure(429, 'slow down', { 'retry-after': '2' }), 'rate_limited'],
     [failure(529, 'overloaded', { 'retry-after': '2' }), 'unavailable'],
@@ -80,7 +80,7 @@ test('rate limits, overload and errors before the first word are tried again, an
   );
 });
 
-test('a refusal that lasts is tried three times and no more', async () => {
+test('tries a persistent refusal three times', async () => {
   await Promise.all(
     providerKinds.map(async (kind) => {
       const model = `gone-${kind}`;
@@ -134,7 +134,7 @@ const moments: Moment[] = [
 ];
 
 for (const { name, first, isThere, ends } of moments) {
-  test(`Stop (${name}) ends the answer and the request at once, and it can be continued`, async () => {
+  test(`Stop (${name}) ends the response and its request immediately, and the response can be continued`, async () => {
     await Promise.all(
       providerKinds.map(async (kind) => {
         const model = `stop-${name}-${kind}`;
@@ -168,7 +168,7 @@ for (const { name, first, isThere, ends } of moments) {
 }
 
 for (const kind of providerKinds) {
-  test(`${kind}: the key is stored encrypted, sent to the provider alone, and never told`, async () => {
+  test(`${kind}: the key is stored encrypted, sent to the provider only, and never shown`, async () => {
     const model = `leaks-${kind}`;
     const key = 'sk-test-key';
     provider.script(model, (call) => failure(401, `Bad key ${Object.values(call.headers).join()}`));
@@ -185,7 +185,7 @@ for (const kind of providerKinds) {
     assert.ok(!JSON.stringify(told).includes(key));
   });
 
-  test(`${kind}: a redirect takes neither key nor conversation elsewhere, and leads to no inner address`, async () => {
+  test(`${kind}: a redirect carries neither key nor conversation elsewhere, and reaches no internal address`, async () => {
     const model = `moved-${kind}`;
     const { user, chatId } = await inChat(kind, model);
     const refused: string[] = [];

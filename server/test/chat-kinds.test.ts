@@ -23,7 +23,7 @@ import { randomOf } from './provider-oracle.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
-/** Called by the tool; what it gives is awaited. */
+/** Called by the tool, which awaits the returned promise. */
 let onCall: ((signal: AbortSignal) => Promise<void>) | undefined;
 
 const look: Tool = {
@@ -48,7 +48,7 @@ after(async () => {
 type Part = { type: string; text?: string; output?: unknown };
 
 for (const kind of providerKinds) {
-  test(`${kind}: an answer is streamed, stored, counted, and thought about apart`, async () => {
+  test(`${kind}: a response is streamed, stored and counted, with its reasoning separate`, async () => {
     const user = await app.signIn();
     await addModels(user, provider, ['reason'], kind);
     const chatId = await createChat(user);
@@ -66,7 +66,7 @@ for (const kind of providerKinds) {
     assert.ok(message.usage.outputTokens > 0 && message.usage.inputTokens > 0);
   });
 
-  test(`${kind}: tools run side by side, and the next turn tells of them`, async () => {
+  test(`${kind}: tools run in parallel, and the next turn includes them`, async () => {
     const user = await app.signIn();
     await addModels(user, provider, ['tools-2'], kind);
     const chatId = await createChat(user);
@@ -100,7 +100,7 @@ for (const kind of providerKinds) {
     assert.match(message.parts.at(-1).text, /^ word0 word1/);
   });
 
-  test(`${kind}: a refusal is tried again before the first word, and a break after it keeps what was said`, async () => {
+  test(`${kind}: a refusal before the first word is retried, and a break after it keeps the text`, async () => {
     const user = await app.signIn();
     await addModels(user, provider, ['drop-20', 'stream-error'], kind);
     const chatId = await createChat(user);
@@ -119,14 +119,14 @@ for (const kind of providerKinds) {
   });
 }
 
-/** The maker of the running response is gone: it writes nothing more, and its lease runs out. */
+/** The replica of the running response is gone: it writes nothing more, and its lease expires. */
 async function crash(user: SignedIn, chatId: string): Promise<void> {
   const { deps } = app.service;
   const { response } = await chatDetail(user, chatId);
   const run = deps.responses.find(response.assistantId);
   run?.lose();
   await run?.done;
-  // A heartbeat from before it was lost may renew its lease once more.
+  // A heartbeat sent before the loss can renew its lease once more.
   await until('it is interrupted', async () => {
     await passLease(app, chatId);
     await interruptExpired(deps, { chatId });
@@ -135,7 +135,7 @@ async function crash(user: SignedIn, chatId: string): Promise<void> {
 }
 
 for (const kind of ['anthropic', 'openai-responses', 'gemini'] as const) {
-  test(`${kind}: signed thinking goes back byte for byte over many tools and crashes, and to nobody else`, async () => {
+  test(`${kind}: signed reasoning goes back byte for byte over many tools and crashes, and to no other provider`, async () => {
     const seed = 20_261_122;
     const random = randomOf(seed);
     const steps = 24;

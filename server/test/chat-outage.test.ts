@@ -23,11 +23,11 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
 /**
- * A replica that loses its database for longer than a lease, beside one that does not; and one that stops while tools
+ * A replica that loses its database for longer than a lease, next to one that does not; and one that stops while tools
  * run.
  */
 
-// Passes when a test says so.
+// Expires when a test says so.
 const leaseMs = 3_600_000;
 const leaseLookMs = 50;
 const timings = { leaseMs, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100, leaseLookMs };
@@ -61,7 +61,7 @@ function at(app: TestApp, user: SignedIn): SignedIn {
 
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
-/** An answer whose first words are read; the provider says no more until it is released. */
+/** A response whose first words are read; the provider sends no more until it is released. */
 async function answering(model: string, app = cutOff) {
   const user = await app.signIn();
   await addModels(user, provider, [model]);
@@ -92,7 +92,7 @@ async function firstResponse(chatId: string, from = database): Promise<{ id: str
 function movableClock() {
   let shift = 0;
   let looks = 0;
-  /** What it waits for at the moment, a second at most. */
+  /** The sleeps in progress, a second long at most. */
   const waits = new Set<Promise<void>>();
   const clock: Clock = {
     ...systemClock,
@@ -110,14 +110,14 @@ function movableClock() {
         return work();
       }),
   };
-  /** More than twice, there and in the database; in one step, its process would seem to have stood still. */
+  /** More than twice, there and in the database; in one step, the process would seem to have been paused. */
   const passLeases = async (chatId: string, stored = database): Promise<void> => {
     for (let step = 0; step < 4; step += 1) {
       shift += 0.6 * leaseMs;
       const before = looks;
       await until('leases are looked at', () => looks > before);
     }
-    // Among them the second after which followers are told of a lease that has run out.
+    // Including the second after which followers learn of an expired lease.
     await Promise.allSettled(waits);
     await passLease({ database: stored }, chatId);
   };
@@ -127,13 +127,13 @@ function movableClock() {
 const said = (message: { parts: { text?: string }[] }): string => message.parts.map(({ text }) => text ?? '').join('');
 
 for (const mode of ['cut', 'stall'] as const) {
-  test(`a replica without its database says nothing more once its lease has run out (${mode})`, async () => {
+  test(`a replica without its database sends nothing more after its lease expires (${mode})`, async () => {
     const other = await startTestApp({ timings, database });
     try {
       const { user, chatId, messageId, reading, request } = await answering('paused');
       proxy.set(mode);
       await passLeases(chatId);
-      // Its database is still away.
+      // Its database is still unreachable.
       const seen = await reading;
       assert.equal(seen.done, true);
       const last = seen.frames.at(-1)?.frame;
@@ -157,7 +157,7 @@ for (const mode of ['cut', 'stall'] as const) {
     }
   });
 
-  test(`an answer that was seen to its end is stored, however long the database was away (${mode})`, async () => {
+  test(`stores a response that clients saw to its end, however long the database was unreachable (${mode})`, async () => {
     const { user, chatId, reading, run, request } = await answering('paused');
     proxy.set(mode);
     provider.release();
@@ -166,7 +166,7 @@ for (const mode of ['cut', 'stall'] as const) {
     await passLeases(chatId);
     assert.ok(clock.elapsed() - run.leasedAt > 2 * leaseMs);
     proxy.set('pass');
-    // Who comes back at once finds it here, and nobody ends it with less.
+    // A client that returns immediately finds it here, and no replica ends it with less.
     const again = await until(async () => {
       const response = await user.fetch(`/api/chat/${chatId}/stream`);
       return response.status < 300 && response;
@@ -182,10 +182,10 @@ for (const mode of ['cut', 'stall'] as const) {
   });
 }
 
-test('an answer that was seen to its end is complete, though what the model was told waits for the database', async () => {
+test('a response that clients saw to its end is complete, though its prompt context still waits for the database', async () => {
   const back = Promise.withResolvers<void>();
   let isAway = false;
-  // Nobody else may end it.
+  // No other replica can end it.
   const own = await createTestDatabase();
   const { clock, passLeases } = movableClock();
   const app = await startTestApp({
@@ -219,7 +219,7 @@ test('an answer that was seen to its end is complete, though what the model was 
   }
 });
 
-test('answers that wait for the database hold 256 MiB together, and what is beyond that is given up', async () => {
+test('responses that wait for the database hold 256 MiB together, and any beyond that are given up', async () => {
   const { responses } = cutOff.service.deps;
   const most = 256 * 2 ** 20;
   assert.equal(responses.keep(most - 1), true);
@@ -228,12 +228,13 @@ test('answers that wait for the database hold 256 MiB together, and what is beyo
     const { user, chatId, run } = beyond;
     proxy.set('cut');
     provider.release();
-    // Though its database is still away; it would be kept for as long as that takes.
+    // Although its database is still unreachable: it would be kept for as long as that takes.
     await until('it is given up', () => responses.find(run.response.id) === undefined);
     assert.notEqual((await beyond.reading).done, true);
     assert.equal(responses.keep(2), false);
     proxy.set('pass');
-    // Nobody hangs: it ends with what was stored. A heartbeat from before it was given up may renew its lease once more.
+    // Nothing hangs: it ends with the stored frames. A heartbeat sent before it was given up can renew its lease once
+    // more.
     const detail = await until('it ends', async () => {
       await passLease({ database }, chatId);
       const found = await chatDetail(user, chatId).catch(() => undefined);
@@ -244,13 +245,13 @@ test('answers that wait for the database hold 256 MiB together, and what is beyo
     proxy.set('pass');
     responses.keep(1 - most);
   }
-  // What it had reserved is free again.
+  // Its reservation is free again.
   assert.equal(responses.keep(most), true);
   responses.keep(-most);
 });
 
 for (const count of [1, 51, 500]) {
-  test(`${count} responses that speak in one tick are all told to other replicas`, async () => {
+  test(`${count} responses that send in one tick are all signaled to other replicas`, async () => {
     const { deps } = cutOff.service;
     const user = await cutOff.signIn();
     const ids = Array.from({ length: count }, () => randomUUIDv7());
@@ -274,7 +275,7 @@ for (const count of [1, 51, 500]) {
       if (signal.kind === 'frames') for (const id of signal.ids) told.add(id);
     });
     try {
-      // It listens again a second after its database is back, and what is told before is not told again.
+      // It listens again a second after its database is back, and earlier signals are not repeated.
       await until('it listens', async () => {
         await notify(database.database.kysely, 'frames', ['probe']);
         return told.has('probe');
@@ -288,7 +289,7 @@ for (const count of [1, 51, 500]) {
   });
 }
 
-test('a tool that runs beside one that waits for a person keeps its result when the service stops', async () => {
+test('a tool that runs next to one that waits for approval keeps its result when the service stops', async () => {
   const running = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const slow: Tool = {

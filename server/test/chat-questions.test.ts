@@ -32,7 +32,7 @@ const plan = (...states: string[]) => ({
 
 before(async () => {
   provider = await startFakeProvider();
-  // Calls the tool that the message names with the JSON behind it, then says what came of it.
+  // Calls the tool that the message names with the JSON behind it, then writes its result.
   provider.script('calls', (call) => {
     const last = (call.body.messages ?? []).at(-1);
     const order = last?.role === 'user' ? /^(\w+) (\{.*\})$/s.exec(String(last.content)) : null;
@@ -62,7 +62,7 @@ const toolPart = (message: Json, name: string) =>
 
 type Scene = { user: SignedIn; chatId: string; questionId: string; asked: Json; streaming: Promise<Collected> };
 
-/** An answer that waits for answers. */
+/** A response that waits for answers. */
 async function asking(work: (scene: Scene) => Promise<void>, where: TestApp = app): Promise<void> {
   const user = await where.signIn();
   await addModels(user, provider, ['calls']);
@@ -86,7 +86,7 @@ async function ended(user: SignedIn, chatId: string) {
   });
 }
 
-test('questions wait; they are answered once, whatever number of clients does so at once, and the model reads the answers', () =>
+test('many clients answer pending questions once, and the model reads the answers', () =>
   asking(async ({ user, chatId, questionId, asked, streaming }) => {
     assert.deepEqual(asked.questions, [
       {
@@ -120,7 +120,7 @@ test('questions wait; they are answered once, whatever number of clients does so
     assert.equal((await user.call('GET /api/chats')).body.chats[0].waiting, false);
   }));
 
-test('after the service is gone the questions are answered all the same, by name, and the turn goes on', async () => {
+test('pending questions can be answered after a crash of the service, by name, and the turn continues', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await asking(async ({ user, chatId, questionId }) => {
     await gone.service.deps.responses.drain(60_000);
@@ -151,7 +151,7 @@ test('a message sent now closes the questions and is read instead', () =>
     assert.equal((await reply(user, chatId, { questionId, answers: ['Red'] })).body.error.code, 'input_applied');
   }));
 
-test('Stop closes the questions; nobody else answers them; wrong questions are told to the model', () =>
+test('Stop closes the questions, no other user answers them, and the model gets the errors of invalid ones', () =>
   asking(async ({ user, chatId, questionId }) => {
     const stranger = await app.signIn();
     const own = await createChat(stranger);
@@ -170,7 +170,7 @@ test('Stop closes the questions; nobody else answers them; wrong questions are t
     assert.match(wrong.text, /arguments are wrong/);
   }));
 
-test('plan and ask are offered beside other tools only', async () => {
+test('offers plan and ask only together with other tools', async () => {
   const fake = await startFakeMcp([echoTool]);
   try {
     const user = await app.signIn();
@@ -191,7 +191,7 @@ test('plan and ask are offered beside other tools only', async () => {
   }
 });
 
-test('a plan belongs to its branch, and outlives a summary word for word', async () => {
+test('a plan belongs to its branch, and survives a summary word for word', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['calls']);
   const chatId = await createChat(user);

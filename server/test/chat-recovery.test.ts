@@ -27,7 +27,7 @@ after(async () => {
 async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: string }> {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  // However late it is stopped, it is not complete.
+  // It is not complete, however late it is stopped.
   provider.enqueue('words-900@100', stream([{ words: 900, rate: 100 }, { hang: true }]));
   await readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 60);
   await user.call(`POST /api/chat/${chatId}/stop`, {});
@@ -35,7 +35,7 @@ async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: st
   return { chatId, said: (await chatDetail(user, chatId)).messages[1].parts.at(-1).text };
 }
 
-test('an answer that cannot be read while it is continued is not lost', async () => {
+test('a response that cannot be read while it is continued is not lost', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-900@100']);
   const { chatId, said } = await stoppedAnswer(user);
@@ -65,7 +65,7 @@ test('an answer that cannot be read while it is continued is not lost', async ()
   assert.equal(detail.messages[1].parts.at(-1).text, said);
 });
 
-test('a continued answer that is cut by a crash before it is read keeps what it had', async () => {
+test('a continued response that a crash interrupts before it is read keeps its text', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-900@100']);
   const { chatId, said } = await stoppedAnswer(user);
@@ -81,7 +81,7 @@ test('a continued answer that is cut by a crash before it is read keeps what it 
   await locker.query('begin');
   await locker.query('lock table messages in access exclusive mode');
   const run = deps.responses.begin(outcome);
-  // Writes of frames go on meanwhile.
+  // Writes of frames continue meanwhile.
   for (let tick = 0; tick < 5; tick += 1) await deps.clock.sleep(deps.responses.timings.tickMs);
   await locker.query('rollback');
   await locker.end();
@@ -99,7 +99,7 @@ test('a continued answer that is cut by a crash before it is read keeps what it 
   assert.ok(first.frames.includes(said.slice(0, 40)), 'the log begins with all that was there');
 });
 
-test('a tool begins once its call is stored where a crash finds it, however seldom frames are stored', async () => {
+test('a tool begins only after its call is stored for recovery, however rarely frames are stored', async () => {
   const gate = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const tool = {
@@ -127,7 +127,7 @@ test('a tool begins once its call is stored where a crash finds it, however seld
     const { deps } = app.service;
     const lost = `update responses set replica = 'gone', lease_until = now() - interval '1 second' where chat_id = $1`;
     await deps.db.pool.query(lost, [chatId]);
-    // As a tick stored it before the call, unless it is there with what came since.
+    // As a tick stored it before the call, unless it is there with later frames.
     const [first] = sequence([{ type: 'start', messageId: 'any' }], 0);
     const tick = `insert into response_frames (response_id, generation, seq_from, seq_to, frames)
       select id, generation, 0, 1, $2 from responses where chat_id = $1 on conflict do nothing`;
@@ -144,7 +144,7 @@ test('a tool begins once its call is stored where a crash finds it, however seld
   }
 });
 
-test('a question that a crash left out of its answer is nobody’s to answer', async () => {
+test('a question that a crash left out of its response cannot be answered', async () => {
   const user = await app.signIn();
   const { deps } = app.service;
   const chatId = await createChat(user);
@@ -161,7 +161,7 @@ test('a question that a crash left out of its answer is nobody’s to answer', a
   assert.equal(answered.body.error.code, 'input_applied');
 });
 
-test('a sweep ends all that a crash left, however many, and one that cannot be ended holds up no other', async () => {
+test('a sweep ends all responses that a crash left, and one that cannot be ended blocks no other', async () => {
   const user = await app.signIn();
   const { deps } = app.service;
   const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
@@ -188,7 +188,7 @@ test('a sweep ends all that a crash left, however many, and one that cannot be e
   assert.equal((await interruptExpired(deps)).length, 1);
 });
 
-test('frames that are written again, because nobody heard that they were stored, bring what came since', async () => {
+test('frames that are written again because their commit was not acknowledged include the later ones', async () => {
   const user = await app.signIn();
   const { deps } = app.service;
   const chatId = await createChat(user);
@@ -216,7 +216,7 @@ test('frames that are written again, because nobody heard that they were stored,
   assert.deepEqual(await rows(), [{ seq_to: 9, frames: '"longest"' }]);
 });
 
-test('a continued answer costs what all its parts cost', async () => {
+test('a continued response costs as much as all its parts', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-900@100']);
   const { chatId } = await stoppedAnswer(user);

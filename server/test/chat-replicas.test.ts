@@ -35,7 +35,7 @@ function at(app: TestApp, user: SignedIn): SignedIn {
 test('a response made by one replica is followed from its beginning at the other, to the same text', async () => {
   const user = await first.signIn();
   await addModels(user, provider, ['words']);
-  // It goes on once all follow.
+  // Continues once all follow.
   provider.enqueue('words', (call) =>
     stream([{ words: 40, rate: 200 }, { pause: true }, { words: 160, rate: 200 }, ...finish(call, 200)]),
   );
@@ -49,7 +49,7 @@ test('a response made by one replica is followed from its beginning at the other
   const elsewhere = at(second, user);
   const joined = readStream(await postChat(elsewhere, { chatId, messageId }));
   const part = await readStream(await elsewhere.fetch(`/api/chat/${chatId}/stream`), ({ id }) => id > 200);
-  // As a browser's EventSource comes back: with the address it began with.
+  // As a browser's EventSource reconnects: with its first address.
   const back = await elsewhere.fetch(`/api/chat/${chatId}/stream?after=1`, {
     headers: { 'last-event-id': String(part.frames.at(-1)?.id) },
   });
@@ -62,7 +62,7 @@ test('a response made by one replica is followed from its beginning at the other
   assert.equal(b.frames.at(-1)?.id, a.frames.at(-1)?.id);
 });
 
-test('Stop at one replica ends the response that the other makes', async () => {
+test('Stop at one replica ends the response of the other', async () => {
   const user = await first.signIn();
   await addModels(user, provider, ['words-5001@50']);
   const chatId = await createChat(user);
@@ -78,7 +78,7 @@ test('Stop at one replica ends the response that the other makes', async () => {
   assert.ok(streamed.frames.some(({ frame }) => frame.type === 'abort'));
 });
 
-test('a response whose maker is gone turns interrupted with all that was logged, and the next input goes on', async () => {
+test('a response of a lost replica becomes interrupted with all logged frames, and the next input continues', async () => {
   const user = await first.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -115,7 +115,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   assert.equal(followed.done, true);
   assert.ok(followed.frames.some(({ frame }) => frame.type === 'error'));
 
-  // The dead maker wakes up: nothing it does may be seen any more.
+  // The lost replica returns: none of its writes can become visible.
   const late = { seqFrom: 21, seqTo: 26, frames: JSON.stringify({ type: 'text-delta', id: 't', delta: 'late!' }) };
   assert.equal((await storeFrames(deps, [{ id, generation, row: late }])).size, 0);
   const ended = await endResponse(deps, outcome.response, { state: 'complete', parts: [], frames: [], seq: 26 });
@@ -124,7 +124,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   assert.deepEqual(after.messages[1], detail.messages[1]);
 });
 
-test('who joins a lost response is told what the database knows, not what its former maker had', async () => {
+test('a client that joins a lost response gets the frames of the database, not those of its former replica', async () => {
   const user = await first.signIn();
   await addModels(user, provider, ['words-5003@50']);
   const chatId = await createChat(user);
@@ -134,7 +134,7 @@ test('who joins a lost response is told what the database knows, not what its fo
   const { rows } = await first.database.database.pool.query('select id from responses where chat_id = $1', [chatId]);
   const run = deps.responses.find(rows[0].id);
   assert.ok(run !== undefined);
-  // As another replica does that takes it over: in its name the answer goes on.
+  // As another replica does that takes it over and continues the response in its own name.
   const taken = `update responses set generation = generation + 1, replica = $2, last_seq = 0,
     lease_until = now() + interval '1 hour' where id = $1`;
   await first.database.database.pool.query(taken, [run.response.id, randomUUIDv7()]);
@@ -160,7 +160,7 @@ test('who joins a lost response is told what the database knows, not what its fo
   assert.deepEqual([told, isEnded], ['', true]);
 });
 
-test('a replica that stops hands over what runs, and another one goes on with it', async () => {
+test('a stopping replica hands over its responses, and another one continues them', async () => {
   const third = await startTestApp({ timings, database: first.database });
   const user = await third.signIn();
   await addModels(user, provider, ['words-5002@50']);
@@ -176,7 +176,7 @@ test('a replica that stops hands over what runs, and another one goes on with it
   await elsewhere.call(`POST /api/chat/${chatId}/stop`, {});
 });
 
-test('100 random leavings and returns at both replicas assemble the identical text', async () => {
+test('100 random disconnections and reconnections at both replicas assemble the identical text', async () => {
   const user = await first.signIn();
   await addModels(user, provider, ['words-400@100']);
   const chatId = await createChat(user);
@@ -191,7 +191,7 @@ test('100 random leavings and returns at both replicas assemble the identical te
       const response = await caller.fetch(`/api/chat/${chatId}/stream?after=${seen}`);
       const goal = seen + 100 + ((index * 37 + leg * 61) % 500);
       const part = await readStream(response, ({ id }) => id >= goal);
-      // Ended between two legs: the rest is in the stored message, as for any client.
+      // Ended between two legs: the remaining text is in the stored message, as for any client.
       if (part.status === 204) return (await chatDetail(caller, chatId)).messages[1].parts.at(-1).text;
       text += part.text;
       seen = part.frames.at(-1)?.id ?? seen;

@@ -13,7 +13,7 @@ import { ManualClock } from './fakes/manual-clock.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { finish, say, stream } from './fakes/provider-scripts.ts';
 
-/** A stream of an answer belongs to the session that asked for it, and ends with it; the answer goes on. */
+/** A stream of a response belongs to the session that asked for it, and ends with it; the response continues. */
 
 let first: TestApp;
 let second: TestApp;
@@ -68,7 +68,7 @@ async function assertOthersGoOn(chatId: string, others: Promise<{ done: boolean;
   assert.equal((await chatDetail(by, chatId)).messages[1].status, 'complete');
 }
 
-test('streams end with the session that signed out, on every replica, and the answer goes on', async () => {
+test('streams end on every replica when their session signs out, and the response continues', async () => {
   const { user, other, chatId, path, mine, others } = await follow();
   await user.call('POST /api/auth/sign-out', {});
   for (const { done, status } of await Promise.all(mine)) assert.deepEqual([done, status], [false, 200]);
@@ -76,7 +76,7 @@ test('streams end with the session that signed out, on every replica, and the an
   await assertOthersGoOn(chatId, others, other.here);
 });
 
-test('streams of other sessions end when the password is changed, and when they are ended from elsewhere', async () => {
+test("other sessions' streams end when the password changes, and when another session ends them", async () => {
   const { user, other, chatId, mine, others } = await follow();
   assert.equal((await user.call('DELETE /api/me/sessions', undefined, { query: { others: '1' } })).status, 200);
   for (const { done } of await Promise.all(others)) assert.equal(done, false);
@@ -94,7 +94,9 @@ test('streams of other sessions end when the password is changed, and when they 
   assert.deepEqual(rows, [{ status: 'complete' }]);
 });
 
-/** What stays open for two sessions, of which one is over, in a time that stands still; who was ended, and why. */
+/**
+ * Resources held open for two sessions, one of which is over, with a stopped clock; records which were ended, and why.
+ */
 async function watchTwo() {
   const { database: db } = first.database;
   const user = await first.signIn();
@@ -116,7 +118,7 @@ async function watchTwo() {
   return { clock, ended, leave };
 }
 
-test('sessions are checked every 2.5 seconds, and 2 more without an answer end a terminal, but no stream', async () => {
+test('checks sessions every 2.5 seconds, and 2 more without an answer end a terminal, but no stream', async () => {
   const checked = await watchTwo();
   checked.clock.advance(2_499);
   assert.equal(checked.clock.waiting, 1, 'no check has begun');

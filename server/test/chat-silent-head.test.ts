@@ -8,7 +8,7 @@ import { ManualClock } from './fakes/manual-clock.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { failure, finish, say } from './fakes/provider-scripts.ts';
 
-/** Answers of models that say nothing for a while (contract.md section 6), on a clock that tests move. */
+/** Responses of models that send nothing for a while (contract.md section 6), on a clock that tests move. */
 
 const headMs = 15_000;
 const time = new ManualClock();
@@ -49,7 +49,7 @@ async function ask(user: SignedIn, model: string): Promise<Asked> {
   return { chatId, settled: () => isSettled, response };
 }
 
-/** The first bytes of a stream, and a function that reads the rest. */
+/** The first bytes of a stream, and a function that reads the remaining ones. */
 async function firstBytes(response: Response): Promise<{ first: string; rest: () => Promise<string> }> {
   assert.ok(response.body);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -82,7 +82,7 @@ test('the stream begins with its head and a comment line within 15 s of a silent
   assert.match(text, /data: \[DONE\]\n\n$/);
 });
 
-test('a failure after the head is an error frame, and the message says so', async () => {
+test('a failure after the head is an error frame, and the message shows it', async () => {
   const user = await app.signIn();
   const { response, chatId } = await ask(user, 'silent-then-refused');
   time.advance(headMs);
@@ -102,7 +102,7 @@ test('a failure before the head is an HTTP error', async () => {
   assert.deepEqual([failed.status, failed.body.error.code], [502, 'provider_error']);
 });
 
-/** Lets the provider go on once the head has arrived. */
+/** Lets the provider continue once the head has arrived. */
 function released(response: Response): Response {
   provider.release();
   return response;

@@ -11,8 +11,8 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
 /**
- * Random walks over what a person and a faulty installation can do to a conversation at once, at two replicas: every
- * message is delivered exactly once, in order, and nothing waits for ever. More of them: STEERING_RUNS=5000.
+ * Random concurrent actions of users and failures on a conversation, at two replicas: every message is delivered
+ * exactly once, in order, and nothing waits forever. More of them: STEERING_RUNS=5000.
  */
 
 const runs = Number(process.env.STEERING_RUNS ?? '8');
@@ -28,7 +28,7 @@ const timings = {
   graceMs: 100,
 };
 type Gate = ReturnType<typeof Promise.withResolvers<void>>;
-/** By conversation: what its tools wait for. Opened now and then during a walk, and for good at its end. */
+/** Gates by conversation, for its tools. Opened now and then during a walk, and permanently at its end. */
 const gates = new Map<string, Gate>();
 const pausing = (chatId: string): Tool => ({
   name: 'pause',
@@ -58,7 +58,7 @@ const replicas: TestApp[] = [];
 let provider: FakeProvider;
 before(async () => {
   provider = await startFakeProvider();
-  // Does what the last message says: uses a tool first, asks first, or just answers.
+  // Follows the last message: uses a tool first, asks first, or just answers.
   provider.script('walks', (call) => {
     const last = (call.body.messages ?? []).at(-1);
     const word = last?.role === 'user' ? String(last.content).split(' ')[0] : '';
@@ -86,7 +86,7 @@ after(async () => {
 
 type Sent = { id: string; isCancelled: boolean; isCertain: boolean; steered: number | undefined };
 
-/** One walk; what it says when something is wrong begins with its seed. */
+/** One walk; its failures begin with its seed. */
 async function walk(seed: number, user: SignedIn): Promise<void> {
   const next = random(seed);
   const chatId = await createChat(user);
@@ -147,7 +147,7 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
     assert.ok(counted <= rows.length, 'a question is answered once');
     assert.ok(answers.every(({ status }) => status === 200 || status === 409));
   };
-  // As after a crash of the replica that makes the answer: nobody renews its lease, and its writes find nothing.
+  // As after a crash of the response's replica: its lease is not renewed, and its writes find no row.
   const crash = () =>
     pool.query(
       `update responses set replica = 'gone', generation = generation + 1, lease_until = now() - interval '1 second'

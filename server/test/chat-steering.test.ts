@@ -31,7 +31,7 @@ const saidIn = (body: FakeChatBody): Said[] =>
 
 before(async () => {
   provider = await startFakeProvider();
-  // Calls the tool once for a message that begins with “work”, and says what it was told last.
+  // Calls the tool once for a message that begins with “work”, and repeats the last message.
   provider.script('works', (call) => {
     const last = saidIn(call.body).at(-1);
     if (last?.role !== 'user' || !last.content.startsWith('work')) {
@@ -56,14 +56,14 @@ after(async () => {
 type Scene = {
   user: SignedIn;
   chatId: string;
-  /** What began it, and the stream of its answer. */
+  /** The message that began it, and the stream of its response. */
   messageId: string;
   streaming: Promise<Collected>;
-  /** Ends the tool call that the answer waits for. */
+  /** Ends the tool call that the response waits for. */
   release(): void;
 };
 
-/** An answer whose tool is running. */
+/** A response whose tool is running. */
 async function working(work: (scene: Scene) => Promise<void>, at: TestApp = app): Promise<void> {
   const fake: FakeMcp = await startFakeMcp([echoTool]);
   const gate = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ async function settled(user: SignedIn, chatId: string, messages: number) {
 const textOf = (message: { parts: { type: string; text?: string }[] }): string =>
   message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
 
-test('what is sent now reaches the model after the results of the step, in the order told, each once', () =>
+test('messages sent now reach the model after the results of the step, in their order, each once', () =>
   working(async ({ user, chatId, streaming, release }) => {
     const [later, first, then] = [
       await queue(user, chatId, 'later'),
@@ -165,7 +165,7 @@ test('what is sent now reaches the model after the results of the step, in the o
     }
   }));
 
-test('an answer that ends first is followed by what was sent now, before what was queued', async () => {
+test('a response that ends first is followed by the messages sent now, before the queued ones', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   provider.enqueue('words-3', (call) => ({
@@ -183,7 +183,7 @@ test('an answer that ends first is followed by what was sent now, before what wa
   assert.deepEqual([messages[2].id, messages[4].id], [now, queued]);
 });
 
-test('what is sent now can be taken back until it is delivered, and the answer goes on', () =>
+test('a message sent now can be canceled until it is delivered, and the response continues', () =>
   working(async ({ user, chatId, streaming, release }) => {
     const id = await queue(user, chatId, 'never mind');
     await steer(user, chatId, id);
@@ -196,7 +196,7 @@ test('what is sent now can be taken back until it is delivered, and the answer g
     assert.equal((await settled(user, chatId, 2)).messages.length, 2);
   }));
 
-test('a replica that is gone delivers nothing, and the next one does, once', async () => {
+test('a lost replica delivers nothing, and the next one delivers once', async () => {
   const gone = await startTestApp({
     timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000, dispatchMs: 600_000 },
     database: app.database,
@@ -218,7 +218,7 @@ test('a replica that is gone delivers nothing, and the next one does, once', asy
   }
 });
 
-test('nobody else sends my messages; only true is an order', () =>
+test("no other user can send a user's messages now, and only true is accepted", () =>
   working(async ({ user, chatId, streaming, release }) => {
     const id = await queue(user, chatId, 'mine');
     const stranger = await app.signIn();
@@ -243,18 +243,21 @@ for (const isSteered of [false, true]) {
     ['at another replica', elsewhere],
   ] as const) {
     const what = isSteered ? 'sent now' : 'queued';
-    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, { timeout: 300_000 }, () =>
-      working(async ({ user, chatId, streaming }) => {
-        const id = await queue(user, chatId, 'instead');
-        if (isSteered) assert.equal((await steer(user, chatId, id)).status, 200);
-        const stopped = await at(user).call(`POST /api/chat/${chatId}/stop`, {});
-        assert.equal(stopped.body.stopped, true);
-        const { done, frames } = await streaming;
-        assert.equal(done, true);
-        assert.equal(frames.at(-1)?.frame.type, 'data-next');
-        const { messages } = await settled(user, chatId, 4);
-        assert.deepEqual([messages[1].status, textOf(messages[3])], ['stopped', 'heard instead']);
-      }),
+    test(
+      `Stop ${place} interrupts a running tool, and the message that was ${what} is answered`,
+      { timeout: 300_000 },
+      () =>
+        working(async ({ user, chatId, streaming }) => {
+          const id = await queue(user, chatId, 'instead');
+          if (isSteered) assert.equal((await steer(user, chatId, id)).status, 200);
+          const stopped = await at(user).call(`POST /api/chat/${chatId}/stop`, {});
+          assert.equal(stopped.body.stopped, true);
+          const { done, frames } = await streaming;
+          assert.equal(done, true);
+          assert.equal(frames.at(-1)?.frame.type, 'data-next');
+          const { messages } = await settled(user, chatId, 4);
+          assert.deepEqual([messages[1].status, textOf(messages[3])], ['stopped', 'heard instead']);
+        }),
     );
   }
 }

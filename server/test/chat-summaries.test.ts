@@ -16,7 +16,7 @@ import {
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { failure } from './fakes/provider-scripts.ts';
 
-/** Summaries as people handle them: asked for, read, edited, made again, undone. */
+/** Summaries on request: made, read, edited, made again, undone. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -47,7 +47,7 @@ async function talk(turns: number, model: Parameters<typeof addSmallModel>[2] = 
   return { user, model: small, ...conversation };
 }
 
-test('a person asks for a summary with a focus; the conversation shows it, and the next turn is told of it', async () => {
+test('makes a summary with a focus on request, shows it in the conversation, and sends it with the next turn', async () => {
   const { user, model, chatId, say } = await talk(5);
   const { status, body } = await compact(user, chatId, { focus: 'the names of ships' });
   assert.deepEqual([status, body.admitted, typeof body.assistantId], [202, true, 'string']);
@@ -97,7 +97,7 @@ test('a summary can be edited, made again and undone', async () => {
   assert.equal((await user.call('PATCH /api/chats/summaries', { chatId, id, text: 'Gone' })).status, 404);
 });
 
-test('a summary counts for every branch that holds its last message, and for no other', async () => {
+test('a summary applies to every branch that contains its last message, and to no other', async () => {
   const { user, model, chatId } = await talk(4);
   await compact(user, chatId);
   const { messages } = await chatDetail(user, chatId);
@@ -107,7 +107,7 @@ test('a summary counts for every branch that holds its last message, and for no 
     await answer(user, chatId, body.message.id);
     return [sentTexts(model).length, (await summariesOf(user, chatId)).length];
   };
-  // Up to the answer of the second turn is summarized.
+  // Up to the response of the second turn is summarized.
   assert.deepEqual(await edit(messages[5].id), [5, 1]);
   assert.deepEqual(await edit(messages[3].id), [3, 1]);
   assert.deepEqual(await edit(messages[1].id), [3, 0]);
@@ -115,7 +115,7 @@ test('a summary counts for every branch that holds its last message, and for no 
   assert.equal((await summariesOf(user, chatId)).length, 1);
 });
 
-test('after a fresh context nothing older is summarized or sent', async () => {
+test('after a fresh context no older message is summarized or sent', async () => {
   const { user, model, chatId, say } = await talk(4);
   await compact(user, chatId);
   await user.call('PATCH /api/chats', { id: chatId, freshContext: true });
@@ -126,7 +126,7 @@ test('after a fresh context nothing older is summarized or sent', async () => {
   assert.equal(sentTexts(model)[0], 'Fresh 0');
 });
 
-test('what cannot be summarized is refused with the reason, and a failing model fails nothing else', async () => {
+test('refuses a summary with the reason, and a failing model affects nothing else', async () => {
   const { user, model, chatId, say } = await talk(1, { summarize: () => failure(400) });
   const short = await compact(user, chatId);
   assert.deepEqual([short.status, short.body.error.message], [400, 'This conversation is too short to be summarized.']);
@@ -139,7 +139,7 @@ test('what cannot be summarized is refused with the reason, and a failing model 
   assert.equal(model.answers.length, 5);
 });
 
-test('while a summary is made it runs as a response: followed, stopped, and the next message waits for it', async () => {
+test('a summary runs as a response: it can be followed and stopped, and the next message waits for it', async () => {
   const begun = Promise.withResolvers<void>();
   const { user, chatId, model } = await talk(4, {
     summarize: () => {
@@ -174,7 +174,7 @@ test('while a summary is made it runs as a response: followed, stopped, and the 
   );
 });
 
-test('where a person switched summaries off, the oldest turns are left out instead', async () => {
+test('drops the oldest turns instead in conversations with summaries switched off', async () => {
   const { user, model, chatId, say } = await talk(1, {
     window: 3_000,
     play: (call) => speak(call, prose(200, call.count)),

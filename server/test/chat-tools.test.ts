@@ -36,7 +36,7 @@ after(async () => {
   await provider.close();
 });
 
-test('tools run, their results are stored, and the next turn tells the provider of them', async () => {
+test('tools run, their results are stored, and the next turn sends them to the provider', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['tools-2', 'echo']);
   const chatId = await createChat(user);
@@ -60,7 +60,7 @@ test('tools run, their results are stored, and the next turn tells the provider 
   assert.deepEqual(roles.slice(0, 6), ['system', 'user', 'assistant', 'tool', 'tool', 'assistant']);
 });
 
-test('a tool that runs while Stop comes is cut, and its call is closed for the next turn', async () => {
+test('Stop interrupts a running tool and closes its call for the next turn', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['tool']);
   provider.script('tool', (call) =>

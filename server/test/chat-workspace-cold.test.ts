@@ -11,7 +11,7 @@ let provider: FakeProvider;
 let app: TestApp;
 let starts = 0;
 
-/** Takes every start and never comes to its end. */
+/** Accepts every start and never finishes it. */
 const hanging: WorkspaceRuntime = {
   kind: 'local',
   start(_workspace, signal) {
@@ -34,7 +34,7 @@ after(async () => {
   await provider.close();
 });
 
-test('the model is asked while the workspace starts: an answer without tools never waits for it', async () => {
+test('the model is called while the workspace starts, and a response without tools never waits for it', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);

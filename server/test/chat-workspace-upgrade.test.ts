@@ -13,7 +13,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, say } from './fakes/provider-scripts.ts';
 import { workspacesOf } from './workspace-makers.ts';
 
-/** The daemon of the first generation is one from before daemons stated their version. */
+/** The daemon of the first generation is from before daemons reported their version. */
 class UpgradedRuntime extends ProcessRuntime {
   processes = 1;
   isUpgraded = false;
@@ -57,7 +57,7 @@ after(async () => {
   await provider.close();
 });
 
-test('a turn that needs a workspace of the release before waits for its replacement and then runs its tools', async () => {
+test('a turn that needs a workspace of the previous release waits for its replacement and then runs its tools', async () => {
   const user = await app.signIn();
   const before = await startTestApp({ workspaceRuntime: runtime, database: app.database });
   await workspacesOf(before).start(user.id);

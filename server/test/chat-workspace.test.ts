@@ -11,7 +11,7 @@ import { answer, chatDetail, idle, partsOf, postChat, readStream, submit } from 
 
 const agents = agentApp();
 
-/** One answer in which these calls are made, in steps; resolves with the parts of the calls and all frames. */
+/** One response in which these calls are made, in steps; resolves with the parts of the calls and all frames. */
 async function run(chat: AgentChat, ...steps: Call[][]) {
   agents.script(chat.model, ...steps);
   const streamed = await answer(chat.user, chat.chatId, await submit(chat.user, chat.chatId, 'go'));
@@ -23,14 +23,14 @@ async function run(chat: AgentChat, ...steps: Call[][]) {
 const outputOf = (part: DynamicToolPart | undefined): string =>
   isCommandResult(part?.output) ? commandText(part.output) : String(part?.output ?? part?.errorText);
 
-test('the model is offered exactly the tools of the contract', async () => {
+test('offers the model exactly the tools of the contract', async () => {
   const chat = await agents.startChat();
   await run(chat);
   const names = agents.provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
   assert.deepEqual(names, [...workspaceTools.filter((name) => name !== 'delegate'), ...['plan', 'ask', 'delegate']]);
 });
 
-test('the command-line tool means the conversation that it runs in', async () => {
+test('the command-line tool addresses the conversation that it runs in', async () => {
   const chat = await agents.startChat();
   const homeport = `${process.execPath} ${join(import.meta.dirname, '../../workspace/src/cli/main.ts')}`;
   const { tools } = await run(
@@ -46,7 +46,7 @@ test('the command-line tool means the conversation that it runs in', async () =>
   assert.equal(stat.body.artifact.createdBy, chat.user.id);
 });
 
-test('make a file, look at it, change it, find it, run it', async () => {
+test('creates, reads, changes, finds and runs a file', async () => {
   const chat = await agents.startChat();
   const { tools } = await run(
     chat,
@@ -71,7 +71,7 @@ test('make a file, look at it, change it, find it, run it', async () => {
   assert.match(outputs[7] ?? '', /^problem$/m);
 });
 
-test('wrong arguments and refusals are told in words that help', async () => {
+test('invalid arguments and refusals get helpful messages', async () => {
   const chat = await agents.startChat();
   const { tools } = await run(chat, [
     { name: 'bash', input: {} },
@@ -95,7 +95,7 @@ test('wrong arguments and refusals are told in words that help', async () => {
   assert.match(texts[6] ?? '', /no process none/i);
 });
 
-test('long output: its beginning, its end, and where the rest is', async () => {
+test('long output shows its beginning, its end, and the place of the remaining text', async () => {
   const chat = await agents.startChat();
   const { tools } = await run(chat, [bash(`seq 1 100000; head -c 5000 /dev/zero | tr '\\0' x; echo`)]);
   const output = outputOf(tools[0]);
@@ -108,9 +108,9 @@ test('long output: its beginning, its end, and where the rest is', async () => {
   assert.match(kept, /^1\n[\s\S]*\n50000\n[\s\S]*x\n$/);
 });
 
-test('a time-out ends the command and is told with its output', async () => {
+test('a timeout kills the command and is reported with its output', async () => {
   const chat = await agents.startChat();
-  // A shell that has not begun in the first second says nothing: then it gets more.
+  // A shell that has not started within the first second prints nothing: then it gets more time.
   for (let timeoutSeconds = 1; ; timeoutSeconds *= 4) {
     const { tools } = await run(chat, [bash('echo before; sleep 600', { timeoutSeconds })]);
     const output = outputOf(tools[0]);
@@ -120,7 +120,7 @@ test('a time-out ends the command and is told with its output', async () => {
   }
 });
 
-test('in the background: its output later, and its end', async () => {
+test('a background command is polled for later output and its end', async () => {
   const chat = await agents.startChat();
   const first = await run(chat, [bash('echo up; sleep 600', { background: true })]);
   const [, processId = ''] = /processId: ([0-9a-f]{16})/.exec(outputOf(first.tools[0])) ?? [];
@@ -133,7 +133,7 @@ test('in the background: its output later, and its end', async () => {
   assert.match(outputOf(tools.at(-1)), /^up\n[\s\S]*\[ended by SIGTERM, /);
 });
 
-test('the owner sees what runs in the background, with the end of its output, and ends it; the model hears of it', async () => {
+test('the owner sees background commands with the end of their output and kills them, and the model is notified', async () => {
   const chat = await agents.startChat();
   const { user } = chat;
   const list = async () => (await user.call('GET /api/workspace/processes')).body.processes;
@@ -206,7 +206,7 @@ test('output streams while the command runs, and is replaced by the result', asy
   );
   const [running] = partsOf(early.frames).filter((part) => part.type === 'dynamic-tool');
   assert.deepEqual([running?.output, running?.preliminary, running?.state], ['first\n', true, 'output-available']);
-  // Whoever joins later gets what there is now.
+  // A client that joins later gets the current output.
   const late = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), ({ frame }) =>
     isPreliminary(frame),
   );
@@ -220,7 +220,7 @@ test('output streams while the command runs, and is replaced by the result', asy
   assert.equal('preliminary' in stored, false);
 });
 
-test('Stop ends the command at once and keeps what it had said', async () => {
+test('Stop kills the command immediately and keeps its output', async () => {
   const chat = await agents.startChat();
   const home = await agents.homeOf(chat.user);
   agents.script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
@@ -238,7 +238,7 @@ test('Stop ends the command at once and keeps what it had said', async () => {
   assert.match(stored.errorText, /^Stopped.*Its output so far:\nsaid\n$/s);
 });
 
-test('after a crash the call is closed with what it had said, and the command ends', async () => {
+test('after a crash the call is closed with its output, and the command is killed', async () => {
   const chat = await agents.startChat();
   const home = await agents.homeOf(chat.user);
   agents.script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
@@ -254,7 +254,7 @@ test('after a crash the call is closed with what it had said, and the command en
     const { rows } = await deps.db.pool.query(stored, [chat.chatId]);
     return rows.length > 0;
   });
-  // As another replica does with a response whose maker is gone.
+  // As another replica does with a response of a lost replica.
   await interruptExpired(deps, { chatId: chat.chatId, orphans: true });
   const { messages } = await chatDetail(chat.user, chat.chatId);
   const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
@@ -266,7 +266,7 @@ test('after a crash the call is closed with what it had said, and the command en
   await idle(agents.app);
 });
 
-test('a published file is an artifact of the conversation; again updates it; images are shown', async () => {
+test('a published file becomes an artifact of the conversation, publishing again updates it, and images are shown', async () => {
   const chat = await agents.startChat();
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const publish = (input: Record<string, unknown>): Call => ({ name: 'publish_artifact', input });
@@ -304,7 +304,7 @@ test('a published file is an artifact of the conversation; again updates it; ima
   );
 });
 
-test('a workspace that is lost while a tool runs: the tool fails, the next call starts it anew', async () => {
+test('losing a workspace fails the running tool, and the next call starts it again', async () => {
   const chat = await agents.startChat();
   agents.script(chat.model, [bash('echo said; touch here; sleep 600')], [bash('ls; echo again')]);
   const messageId = await submit(chat.user, chat.chatId, 'go');
@@ -318,13 +318,13 @@ test('a workspace that is lost while a tool runs: the tool fails, the next call 
   assert.match(outputOf(tools[1]), /^here\nagain\n/);
 });
 
-test('the same call is not run twice, other calls of the same words are', async () => {
+test('does not repeat a delivered call, but runs another call of the same words', async () => {
   const chat = await agents.startChat();
   await run(chat, [bash('echo x >> count')], [bash('echo x >> count')]);
   assert.equal(readFileSync(join(await agents.homeOf(chat.user), 'count'), 'utf8'), 'x\nx\n');
 });
 
-test('a daemon that is killed while a tool runs: the next call has a new one', async () => {
+test('after a daemon is killed during a tool, the next call has a new one', async () => {
   const chat = await agents.startChat();
   const { tools } = await run(
     chat,

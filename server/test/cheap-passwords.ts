@@ -2,13 +2,14 @@ import crypto, { type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Tests that sign people in by the hundred hash as the product does, at a thousandth of its cost. Imported for that
+ * Tests that sign in users by the hundred hash as the product does, at a thousandth of its cost. Imported for that
  * effect.
  */
 
 const { scrypt } = crypto;
 /**
- * `areCheap`: set to false by a test that needs a hash as the product makes it. `costs`: what each hash was to cost.
+ * `areCheap`: set to false by a test that needs a hash as the product makes it. `costs`: the intended cost of each
+ * hash.
  */
 export const passwords: { areCheap: boolean; costs: ScryptOptions[] } = { areCheap: true, costs: [] };
 type Callback = (error: Error | null, key: Buffer) => void;

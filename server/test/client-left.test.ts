@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
 
-/** Somebody who closes the page is no fault of the server. */
+/** A user who closes the page causes no server error. */
 
 let app: TestApp;
 const lines: string[] = [];
@@ -27,7 +27,7 @@ after(async () => {
   silent.close();
 });
 
-test('a client that leaves ends the call for it, and the log tells of no error', async () => {
+test('a client that disconnects ends its call, and no error is logged', async () => {
   const user = await app.signIn();
   const address = silent.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -44,7 +44,7 @@ test('a client that leaves ends the call for it, and the log tells of no error',
   assert.ok(!lines.some((line) => line.includes('request failed')));
 });
 
-test('a client that leaves during a file of the browser client is no error', async () => {
+test('a client that disconnects during a file of the browser client is not an error', async () => {
   const webFolder = await mkdtemp(join(tmpdir(), 'homeport-web-'));
   await mkdir(join(webFolder, 'assets'));
   await writeFile(join(webFolder, 'assets/large.js'), Buffer.alloc(64 * 1024 * 1024));
@@ -62,11 +62,11 @@ test('a client that leaves during a file of the browser client is no error', asy
     await once(socket, 'data');
     socket.destroy();
     if (outgoing?.closed === false) await once(outgoing, 'close');
-    // Whatever the failure of the answer sets off has run when another request has been answered.
+    // All consequences of the failed answer have run once another request has been answered.
     await own.anonymous.call('GET /api/health');
     assert.deepEqual(complaints, []);
     assert.deepEqual(
-      // The data folder of a test is not there, which is told as well.
+      // The data folder of a test doesn't exist, which is also logged.
       told.filter((line) => JSON.parse(line).level >= 40 && !line.includes('DATA_DIR')),
       [],
     );

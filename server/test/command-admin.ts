@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 const authSecret = 'a session secret of more than 32 bytes for tests';
 
-/** What a command of the operator ended with. */
+/** The exit of an operator's command. */
 export type Ended = { code: number; output: string };
 
-/** What it said with --json; notes on how far it is, from a slow machine, come on the other output. */
+/** The output of --json; progress notes of a slow machine are on the other stream. */
 export function resultOf({ output }: Ended) {
   return JSON.parse(output.split('\n', 1)[0] ?? '');
 }

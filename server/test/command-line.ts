@@ -107,7 +107,7 @@ export async function makeCommandLine(app: TestApp, runtime: ProcessRuntime, use
   };
 }
 
-/** Its exit code and all that it wrote. */
+/** The exit code and all output. */
 export async function finish(child: ChildProcess): Promise<Run> {
   const out: Buffer[] = [];
   let error = '';

@@ -13,7 +13,7 @@ import {
   stream,
 } from './fakes/provider-scripts.ts';
 
-/** Conversations that fill the window of a scripted model, which counts what it is sent with a tokenizer of its own. */
+/** Conversations that fill the window of a scripted model, which counts its requests with a tokenizer of its own. */
 
 export type Said = { body: FakeChatBody; tokens: number; isSummary: boolean };
 
@@ -99,7 +99,7 @@ function end(call: FakeCall, outputTokens: number, density: number, reason = 'st
   ];
 }
 
-/** What a request holds, as a provider counts it. */
+/** The tokens of a request, as a provider counts them. */
 function countBody(body: FakeChatBody): number {
   const messages = body.messages ?? [];
   const tools = body.tools === undefined ? 0 : countTokens(JSON.stringify(body.tools));
@@ -121,7 +121,7 @@ export function textOf(content: unknown): string {
   return content === null || content === undefined ? '' : JSON.stringify(content);
 }
 
-/** All that a request says. */
+/** All text of a request. */
 export function textsOf(body: FakeChatBody): string {
   return (body.messages ?? []).map(({ content }) => textOf(content)).join('\n');
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { startTestApp } from './app.ts';
 
-test('more connections than may be open are closed at once, and the log says so', async () => {
+test('closes connections above the limit immediately and logs it', async () => {
   const lines: string[] = [];
   const app = await startTestApp({ config: { maxConnections: 10 }, log: (line) => lines.push(line) });
   const port = Number(new URL(app.url).port);

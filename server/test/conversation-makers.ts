@@ -10,7 +10,7 @@ import {
 import { storeTold, type ToldText, toldHash } from '../src/conversations/told.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 
-/** Makers of conversation records for tests, through the verbs that chat/ uses. */
+/** Makers of conversation records for tests, with the functions that chat/ uses. */
 
 export async function makeUser(db: Database): Promise<string> {
   const id = randomUUID();
@@ -73,7 +73,7 @@ export async function answer(
   return id;
 }
 
-/** A running response row, as chat/ writes one when it claims. */
+/** A running response row, as chat/ writes one with a claim. */
 export async function startResponse(
   db: Database,
   chat: { id: string; ownerId: string },
@@ -120,7 +120,7 @@ export async function queueInput(db: Database, chat: { id: string; ownerId: stri
   return id;
 }
 
-/** What the model was told with an answer: nothing but a line of instructions. */
+/** The prompt context of a response: nothing but a line of instructions. */
 export async function keepTold(
   db: Database,
   answer: { messageId: string; ownerId: string; chatId: string },

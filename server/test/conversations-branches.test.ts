@@ -25,7 +25,7 @@ test('an empty conversation has no messages, inputs or response', async () => {
   assert.deepEqual([body.messages, body.nextBefore, body.inputs, body.response], [[], null, [], null]);
 });
 
-test('editing and regenerating branch: siblings in order, the selected branch shown to its newest leaf', async () => {
+test('editing and regenerating make branches: siblings in order, and the selected branch shown to its newest leaf', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   const id = chatId;
@@ -70,7 +70,7 @@ test('editing and regenerating branch: siblings in order, the selected branch sh
   );
 });
 
-test('parts leave as they are stored; error, model and usage only when there are any', async () => {
+test('returns parts as they are stored, with error, model and usage only when present', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   const question = await say(db, { chatId, parentId: null, text: '"quoted" \\ </script> \u2028 😀' });
@@ -92,7 +92,7 @@ test('parts leave as they are stored; error, model and usage only when there are
   assert.ok(answered.text.includes('{"type":"text","text":"kept", "state":"done"}'), 'not serialised again');
 });
 
-test('queued inputs come in order, the running response beside them', async () => {
+test('returns queued inputs in order, together with the running response', async () => {
   const caller = await app.signIn();
   const chat = { id: await makeChat(db, caller.id), ownerId: caller.id };
   // First, so that the dispatcher leaves the inputs in the queue.
@@ -112,7 +112,7 @@ test('queued inputs come in order, the running response beside them', async () =
   assert.equal(body.chat.running, true);
 });
 
-test('5,000 messages page back without gaps or repeats, also while the conversation grows', async () => {
+test('5,000 messages page back without gaps or repeats, even while the conversation grows', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   const count = 5_000;

@@ -16,7 +16,7 @@ after(() => app.stop());
 
 const patch = (caller: SignedIn, body: object) => caller.call('PATCH /api/chats', body);
 
-test('a conversation is created with what was given, or with defaults', async () => {
+test('creates a conversation with the given values or with defaults', async () => {
   const caller = await app.signIn();
   const plain = await caller.call('POST /api/chats', {});
   assert.equal(plain.status, 201);
@@ -27,7 +27,7 @@ test('a conversation is created with what was given, or with defaults', async ()
   assert.equal(named.body.chat.title, 'Plans');
 });
 
-test('an id in use is taken, whoever uses it; a project does not exist yet', async () => {
+test('an id in use is refused for every user, and projects must exist', async () => {
   const [caller, other] = [await app.signIn(), await app.signIn()];
   assert.equal((await caller.call('POST /api/chats', { id: 'taken-1' })).status, 201);
   for (const who of [caller, other]) {
@@ -43,7 +43,7 @@ test('an id in use is taken, whoever uses it; a project does not exist yet', asy
   }
 });
 
-test('a conversation of somebody else answers exactly like a missing one', async () => {
+test("another user's conversation answers exactly like a missing one", async () => {
   const [caller, other] = [await app.signIn(), await app.signIn()];
   const foreign = await makeChat(db, other.id, 'Secret');
   const asks = [
@@ -62,7 +62,7 @@ test('a conversation of somebody else answers exactly like a missing one', async
   assert.equal(body.chat.title, 'Secret');
 });
 
-test('titles: the first words, a model only over an instant one, a person over all', async () => {
+test("the first words are the title at once, a model's title replaces only those, and a user's replaces any", async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   const title = async () => (await caller.call('GET /api/chats', undefined, { query: { id } })).body.chat.title;
@@ -78,7 +78,7 @@ test('titles: the first words, a model only over an instant one, a person over a
   assert.equal(await title(), 'By hand');
 });
 
-test('while a response runs or an input waits: no archive, no other branch, no fresh context; a rename is fine', async () => {
+test('while a response runs or an input waits, refuses archiving, switching branches and a fresh context, but not renaming', async () => {
   const caller = await app.signIn();
   const ownerId = caller.id;
   for (const begin of [
@@ -98,7 +98,7 @@ test('while a response runs or an input waits: no archive, no other branch, no f
   }
 });
 
-test('archive waits for a claim that has the row, and then sees its response', async () => {
+test('archiving waits for a claim that has the row, and then sees its response', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   let archiving: ReturnType<typeof patch> | undefined;
@@ -126,7 +126,7 @@ test('archive waits for a claim that has the row, and then sees its response', a
   assert.deepEqual([status, body.error.code], [409, 'response_running']);
 });
 
-/** Resolves when somebody waits for a row lock. */
+/** Resolves when a statement waits for a row lock. */
 async function lockWaiter(what: string): Promise<void> {
   for (let attempt = 0; attempt < 2_000; attempt++) {
     const { rows } = await db.pool.query(
@@ -137,7 +137,7 @@ async function lockWaiter(what: string): Promise<void> {
   throw new Error(`Nobody waits for ${what}`);
 }
 
-test('a fresh context begins after the newest message of the branch, with all other changes or not at all', async () => {
+test('a fresh context begins after the newest message of the branch, together with all other changes or not at all', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   assert.equal((await patch(caller, { id, freshContext: true })).body.chat.contextStartMessageId, null);
@@ -155,7 +155,7 @@ test('a fresh context begins after the newest message of the branch, with all ot
   assert.equal(body.messages.length, 2);
 });
 
-test('a pin needs a model of the own catalogue and ends with it', async () => {
+test("a pin needs a model of the user's catalogue and ends with it", async () => {
   const [caller, other] = [await app.signIn(), await app.signIn()];
   const id = await makeChat(db, caller.id);
   const [mine, foreign] = [await makeModel(caller), await makeModel(other)];
@@ -186,7 +186,7 @@ async function makeModel(caller: SignedIn): Promise<string> {
   return model.body.model.id;
 }
 
-test('a deleted conversation is gone with its messages', async () => {
+test('deleting a conversation deletes its messages', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   await say(db, { chatId: id, parentId: await say(db, { chatId: id, parentId: null, text: 'a' }), text: 'b' });

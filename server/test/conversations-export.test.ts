@@ -16,7 +16,7 @@ after(() => app.stop());
 const download = (caller: SignedIn, id: string, format: string) =>
   caller.call('GET /api/chats/export', undefined, { query: { id, format } });
 
-test('a download is an attachment that nothing runs, named after the conversation', async () => {
+test('a download is an attachment that no browser executes, named after the conversation', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id, '../"Über"\\<b>\r\nset-cookie: x=1; 👩‍🚀');
   const types = { markdown: ['text/markdown; charset=utf-8', 'md'], json: ['application/json; charset=utf-8', 'json'] };
@@ -35,7 +35,7 @@ test('a download is an attachment that nothing runs, named after the conversatio
   assert.equal((await download(caller, id, 'html')).status, 400);
 });
 
-test('Markdown is the active branch, JSON is everything', async () => {
+test('Markdown exports the active branch, JSON everything', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id, 'Plans');
   const root = await say(db, { chatId, parentId: null, text: '```\nleft open' });
@@ -56,14 +56,14 @@ test('Markdown is the active branch, JSON is everything', async () => {
   );
 });
 
-test('an empty conversation exports as one', async () => {
+test('an empty conversation exports as an empty one', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   assert.equal((await download(caller, id, 'markdown')).text, '# New conversation\n');
   assert.deepEqual((await download(caller, id, 'json')).body.messages, []);
 });
 
-test('a long conversation comes in order and in chunks no longer than a page, with long messages among short ones', async () => {
+test('a long conversation is exported in order and in chunks no longer than a page, with long messages among short ones', async () => {
   const ownerId = await makeUser(db);
   const chatId = await makeChat(db, ownerId, 'Long');
   await db.pool.query(
@@ -89,7 +89,7 @@ test('a long conversation comes in order and in chunks no longer than a page, wi
   }
 });
 
-test('a reader that goes away ends the reading', async () => {
+test('a reader that disconnects ends the reading', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   let parentId: string | null = null;

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** Conversations of equal and different times, written at once. */
+/** Conversations of equal and different times, inserted together. */
 async function seedChats(ownerId: string, count: number): Promise<void> {
   await seed(
     db,
@@ -27,7 +27,7 @@ async function seedChats(ownerId: string, count: number): Promise<void> {
   );
 }
 
-test('a page has the newest activity first; the cursor leads through all, each once, while others are made', async () => {
+test('lists the newest activity first, and the cursor visits each conversation once while others are created', async () => {
   const caller = await app.signIn();
   await seedChats(caller.id, 100);
   const seen: string[] = [];
@@ -54,7 +54,7 @@ test('a page has the newest activity first; the cursor leads through all, each o
   );
 });
 
-test('an odd cursor or limit is a bad request', async () => {
+test('rejects an invalid cursor or limit with 400', async () => {
   const caller = await app.signIn();
   for (const [name, value] of ['cursor=nonsense', 'cursor=', 'limit=0', 'limit=501', 'limit=1e2'].map((odd) =>
     odd.split('='),
@@ -66,7 +66,7 @@ test('an odd cursor or limit is a bad request', async () => {
   }
 });
 
-test('archived ones are listed apart, other owners never, an unknown project holds none', async () => {
+test("lists archived conversations separately, never another owner's, and none of an unknown project", async () => {
   const [caller, other] = [await app.signIn(), await app.signIn()];
   const [kept, archived] = [await makeChat(db, caller.id, 'kept'), await makeChat(db, caller.id, 'archived')];
   await makeChat(db, other.id, 'foreign');
@@ -95,7 +95,7 @@ test('a conversation is running while a response runs or an input waits', async 
   assert.ok((await listChats({ db }, ownerId, {})).chats.every((chat) => !chat.running));
 });
 
-test('activity moves a conversation to the top, reading and renaming do not', async () => {
+test('activity moves a conversation to the top, but reading and renaming do not', async () => {
   const caller = await app.signIn();
   const [first, second] = [await makeChat(db, caller.id), await makeChat(db, caller.id)];
   await caller.call('PATCH /api/chats', { id: first, title: 'Renamed' });

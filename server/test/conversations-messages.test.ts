@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => testDatabase.drop());
 
-test('parts are saved while the response of that generation runs, and never after', async () => {
+test('saves parts while the response of that generation runs, and never after', async () => {
   const db = testDatabase.database;
   const ownerId = await makeUser(db);
   const chatId = await makeChat(db, ownerId);
@@ -39,7 +39,7 @@ test('parts are saved while the response of that generation runs, and never afte
   assert.equal(message.modelId, 'model-1');
 });
 
-test('a parent in another conversation is refused', async () => {
+test('rejects a parent in another conversation', async () => {
   const db = testDatabase.database;
   const [one, two] = [await makeChat(db, await makeUser(db)), await makeChat(db, await makeUser(db))];
   const parentId = await say(db, { chatId: one, parentId: null, text: 'Mine' });
@@ -47,7 +47,7 @@ test('a parent in another conversation is refused', async () => {
   await assert.rejects(insertUserMessage(db.kysely, message), { code: 'not_found' });
 });
 
-test('a branch is read newest first, in pages, up to the start of the context', async () => {
+test('reads a branch newest first, in pages, up to the start of the context', async () => {
   const db = testDatabase.database;
   const chatId = await makeChat(db, await makeUser(db));
   const ids: string[] = [];

@@ -40,7 +40,7 @@ async function seedConversations(ownerId: string, count: number): Promise<void> 
   });
 }
 
-test('words are found in titles and in what both sides said, as typed so far', async () => {
+test("finds words in titles and in both sides' messages, by the prefix typed so far", async () => {
   const [caller, other] = [await app.signIn(), await app.signIn()];
   const titled = await makeChat(db, caller.id, 'Quarterly-report.pdf über Zürich');
   const asked = await makeChat(db, caller.id);
@@ -79,7 +79,7 @@ test('words are found in titles and in what both sides said, as typed so far', a
   assert.ok(question);
 });
 
-test('signs and pictures are found', async () => {
+test('finds symbols and emoji', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id, 'Law 🚀');
   await say(db, { chatId, parentId: null, text: 'Is C++ (or C#) meant in § 5? It costs 10 € 👍🏽' });
@@ -90,7 +90,7 @@ test('signs and pictures are found', async () => {
   for (const q of ['c+++', '§ 6', '👎', 'qzx', 'q']) assert.deepEqual(await find(q), [], q);
 });
 
-test('signs are found in what was written before they were looked for, once it has been prepared anew', async () => {
+test('finds symbols in messages that were indexed before symbols were, once they are indexed again', async () => {
   const caller = await app.signIn();
   const titled = await makeChat(db, caller.id, 'Learn C# today');
   const asked = await makeChat(db, caller.id, 'Plans');
@@ -121,7 +121,7 @@ test('signs are found in what was written before they were looked for, once it h
   assert.equal((await db.pool.query('select 1 from search_walks')).rowCount, 0);
 });
 
-test('a search tells for each conversation where its words stand', async () => {
+test('a search returns for each conversation the places of its words', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id, 'Tides');
   const first = await say(db, { chatId, parentId: null, text: 'When does the "harbour" close?' });
@@ -142,7 +142,7 @@ test('a search tells for each conversation where its words stand', async () => {
   assert.ok(snippet(big).text.length < 200);
 });
 
-test('a new title replaces the old one in search, an archived conversation is found among the archived', async () => {
+test('a new title replaces the old one in search, and archived conversations are found among the archived', async () => {
   const ownerId = await makeUser(db);
   const deps = { db, config: app.service.deps.config };
   const { id } = await createChat({ db }, ownerId, { title: 'walnut' });
@@ -160,7 +160,7 @@ test('a new title replaces the old one in search, an archived conversation is fo
   assert.deepEqual(await find('hazelnut', true), [id]);
 });
 
-test('odd input finds nothing and is never an error', async () => {
+test('unusual input finds nothing and is never an error', async () => {
   const caller = await app.signIn();
   await makeChat(db, caller.id, 'Something');
   const odd = [
@@ -192,7 +192,7 @@ for (const [word, every] of [
   ['common', 1],
   ['every7', 7],
 ] as const) {
-  test(`pages of a search hold every match once, newest first: a word in each ${every}.`, async () => {
+  test(`pages of a search contain every match once, newest first: a word in each ${every}.`, async () => {
     const ownerId = await makeUser(db);
     const count = 1_500;
     await seedConversations(ownerId, count);
@@ -213,7 +213,7 @@ for (const [word, every] of [
   });
 }
 
-test('20,000 conversations: rare words by the search index, common ones from the list, whatever else there is', async () => {
+test('20,000 conversations: finds rare words by the search index and common ones from the list, regardless of the others', async () => {
   const ownerId = await makeUser(db);
   await seedConversations(ownerId, 20_000);
   const explain = async (text: string, values: unknown[]) => {

@@ -8,9 +8,7 @@ import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.t
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { finish, say } from './fakes/provider-scripts.ts';
 
-/**
- * The database goes away behind a proxy, is cut off or falls silent: what is answered meanwhile, and that all recovers.
- */
+/** The database becomes unreachable behind a proxy, cut off or silent: answers meanwhile, and the recovery. */
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -18,7 +16,7 @@ let provider: FakeProvider;
 let app: TestApp;
 let user: SignedIn;
 let counting: string | undefined;
-/** How often something of an answer was to be stored. */
+/** How often a part of a response was about to be stored. */
 let writes = 0;
 const words = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, index) => ` word${from + index}`).join('');
@@ -54,8 +52,8 @@ after(async () => {
 });
 
 /**
- * The answer, and whether it came before this much time had passed: generous, for a busy machine. Counted in ticks, so
- * that a pause of the machine, in which nobody can answer, is one of them.
+ * The answer, and whether it arrived before this much time had passed: generous, for a busy machine. Counted in ticks,
+ * so that a pause of the whole machine is one of them.
  */
 async function within(milliseconds: number, asked: Promise<Answer>): Promise<Answer> {
   const late = Promise.withResolvers<never>();
@@ -106,7 +104,7 @@ async function askEverything(chatId: string): Promise<[route: string, answer: An
   );
 }
 
-test('the process says that it lives, whatever its database does', async () => {
+test('reports that the process is alive regardless of its database', async () => {
   proxy.set('stall');
   const { status, body } = await within(5_000, app.anonymous.call('GET /api/live'));
   assert.deepEqual([status, body], [200, { ok: true, version: '0.0.0-test' }]);
@@ -114,11 +112,11 @@ test('the process says that it lives, whatever its database does', async () => {
   await recovered();
 });
 
-test('health says ok: false, for a cut connection and for a silent one, and ok: true when it is back', async () => {
+test('health reports ok: false for a cut connection and for a silent one, and ok: true after recovery', async () => {
   assert.deepEqual((await health()).body, { ok: true });
   for (const mode of ['cut', 'stall'] as const) {
     proxy.set(mode);
-    // The promise is 2 s; the rest is for the machine.
+    // The promise is 2 s; the remaining time is for the machine.
     const { status, body } = await within(5_000, health());
     assert.deepEqual([status, body], [503, { ok: false }], mode);
     proxy.set('pass');
@@ -126,31 +124,31 @@ test('health says ok: false, for a cut connection and for a silent one, and ok: 
   }
 });
 
-test('while the connection is cut every request is a typed 503, and works again afterwards', async () => {
+test('answers every request with a typed 503 while the connection is cut, and works again afterwards', async () => {
   const chatId = await createChat(user);
   proxy.set('cut');
   for (const [route, given] of await askEverything(chatId)) assertUnavailable(given, route);
   proxy.set('pass');
   await recovered();
-  // Signing out was refused with the rest: the session still stands.
+  // Signing out was refused with the others: the session is still valid.
   const { chat } = await chatDetail(user, chatId);
   assert.equal(chat.title, 'New conversation');
   assert.equal((await answer(user, chatId, await submit(user, chatId, 'Still there?'))).done, true);
 });
 
-test('a database that falls silent holds nobody for ever', { timeout: 300_000 }, async () => {
+test('a database that falls silent blocks no request forever', { timeout: 300_000 }, async () => {
   const chatId = await createChat(user);
   proxy.set('stall');
   const asked = askEverything(chatId);
   assert.deepEqual((await within(5_000, health())).body, { ok: false });
-  // All of them are answered while it is still silent.
+  // All of them are answered while the database is still silent.
   for (const [route, given] of await asked) assertUnavailable(given, route);
   proxy.set('pass');
   await recovered();
   assert.equal((await answer(user, chatId, await submit(user, chatId, 'Still there?'))).done, true);
 });
 
-/** An answer that has begun, and waits to be released; `heard` waits for the follower to have heard a word. */
+/** A response that has begun and waits to be released; `heard` waits until the follower has received a word. */
 async function answering() {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Count');
@@ -176,14 +174,14 @@ for (const mode of ['cut', 'stall'] as const) {
     provider.release();
     await heard(99);
     await until('a write', () => writes > before);
-    // Whoever asks later is refused: so was the write.
+    // Later requests are refused, as the write was.
     assert.equal((await health()).status, 503);
     proxy.set('pass');
     provider.release();
     await assertComplete(chatId, await reading);
   });
 
-  test(`a response that ends during an outage (${mode}) is stored when the database is back`, async () => {
+  test(`stores a response that ends during an outage (${mode}) when the database is back`, async () => {
     const { chatId, reading, heard, run, request } = await answering();
     const before = writes;
     proxy.set(mode);
@@ -195,7 +193,7 @@ for (const mode of ['cut', 'stall'] as const) {
     // In silence, the end waits for the write before it.
     await until('the end', () => run.ending || (mode === 'stall' && writes > before));
     assert.equal((await health()).status, 503);
-    // The follower is not told that all is well before it is.
+    // The follower gets no success before then.
     assert.equal(await Promise.race([reading.then(() => 'ended'), nextTicks()]), 'open');
     proxy.set('pass');
     await assertComplete(chatId, await reading);
@@ -222,7 +220,7 @@ async function assertComplete(chatId: string, stream: { text: string; done: bool
   );
 }
 
-test('a download that breaks off half-way looks broken, and tells nothing of the database', async () => {
+test('a download that breaks off half-way is visibly incomplete, and shows nothing of the database', async () => {
   const chatId = await createChat(user);
   const parts = JSON.stringify([{ type: 'text', text: 'x'.repeat(20_000) }]);
   await database.database.pool.query(

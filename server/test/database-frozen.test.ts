@@ -46,7 +46,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every process of this server gets the signal: the postmaster and what it has forked. */
+/** Every process of this server gets the signal: the postmaster and its children. */
 function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
   const postmaster = Number(readFileSync(join(folder, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
   process.kill(postmaster, name);
@@ -55,7 +55,7 @@ function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-/** One that has ended since needs no signal: a server that goes on ends those whose clients have left. */
+/** One that has ended since needs no signal: a server that continues ends those whose clients have disconnected. */
 function tell(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name);
@@ -76,7 +76,7 @@ async function recovered(): Promise<void> {
   await until(async () => (await user.call('GET /api/me')).status === 200);
 }
 
-test('while the database is frozen every request is a typed 503, and all works when it thaws', async () => {
+test('answers every request with a typed 503 while the database is frozen, and works when it thaws', async () => {
   const chatId = await createChat(user);
   signal('SIGSTOP');
   const requests: [route: string, body?: unknown][] = [
@@ -99,7 +99,7 @@ test('while the database is frozen every request is a typed 503, and all works w
   assert.equal((await chatDetail(user, chatId)).chat.id, chatId);
 });
 
-test('an answer that ended while the database was frozen is ended when it thaws', async () => {
+test('a response that ended while the database was frozen is stored when it thaws', async () => {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'Say it');
   let [id, text] = ['', ''];
@@ -120,7 +120,7 @@ test('an answer that ended while the database was frozen is ended when it thaws'
   await until('the other half', () => text === 'The one half and the other.');
   // A batch that hangs comes before it, until its connection has been silent for too long.
   await until('the end', () => run.ending, 180_000);
-  // Nobody is told that the answer is finished before it is stored.
+  // No client gets the end of the response before it is stored.
   assert.equal((await app.anonymous.call('GET /api/live')).status, 200);
   assert.equal(isFinished, false);
   signal('SIGCONT');

@@ -15,13 +15,13 @@ type DatabaseAddress = { connection: string; direct?: string };
 
 const silent = () => undefined;
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export const silentLog: DatabaseLog = { debug: silent, info: silent, warn: silent, error: silent };
 
 const leftoverAgeMs = 3_600_000;
 // Copying a template file by file takes a quarter of what writing it to the log takes. PostgreSQL 14 always does.
 const copiesFiles = `select current_setting('server_version_num')::int >= 150000 as copies`;
-// Any fixed number: serialises the making of the template over all test processes.
+// Any fixed number: serializes the creation of the template over all test processes.
 const templateLock = 7_310_266;
 
 let prepared: Promise<{ server: string; template: string }> | undefined;
@@ -67,9 +67,9 @@ function throughPooler(url: string): DatabaseAddress {
   return { connection: withDatabase(pooler, new URL(url).pathname.slice(1)), direct: url };
 }
 
-/** However long it takes: on a machine that stood still for a while, none of many at once is refused. */
+/** However long it takes: on a machine that was paused for a while, none of many concurrent requests is refused. */
 export function waitForConnections({ pool }: Pick<Database, 'pool'>): void {
-  // Read by the pool at each wait.
+  // The pool reads it at each wait.
   pool.options.connectionTimeoutMillis = 0;
 }
 

@@ -12,7 +12,7 @@ const agents = agentApp();
 
 type Messages = NonNullable<FakeChatBody['messages']>;
 
-/** `turn` and `delegate` say what each answers with, by the messages so far; a text ends it. */
+/** `turn` and `delegate` return each answer, given the messages so far; a text ends it. */
 function script(
   { model }: AgentChat,
   turn: (messages: Messages) => Call[] | string,
@@ -40,7 +40,7 @@ async function run(chat: AgentChat) {
 
 const delegate = (task: string, more: object = {}): Call => ({ name: 'delegate', input: { task, ...more } });
 
-test('a delegate works in the same workspace, and its turn reads its last answer only', async () => {
+test('a delegate works in the same workspace, and its turn reads only its last answer', async () => {
   const chat = await agents.startChat();
   const offered: string[][] = [];
   script(
@@ -74,7 +74,7 @@ test('a delegate works in the same workspace, and its turn reads its last answer
   assert.equal(message.usage.outputTokens, 6 * 5);
 });
 
-test('at most 4 at a time and 20 a turn', async () => {
+test('allows 4 delegates at a time and 20 per turn', async () => {
   const chat = await agents.startChat();
   const command = 'ls -d run-* 2>/dev/null | wc -l >> others; mkdir run-$$; sleep 0.1; rmdir run-$$';
   script(
@@ -95,7 +95,7 @@ test('at most 4 at a time and 20 a turn', async () => {
   assert.ok(Math.max(...others) < 4, `${others}`);
 });
 
-test('rules hold inside, and what would ask is refused', async () => {
+test('rules apply to delegates, and calls that would ask are refused', async () => {
   const chat = await agents.startChat();
   const rules = [
     { tool: 'bash', pattern: 'git push *', policy: 'ask' },
@@ -119,7 +119,7 @@ test('rules hold inside, and what would ask is refused', async () => {
   assert.match(tools[1].errorText, /A delegate cannot have: delegate/);
 });
 
-test('stop ends its delegates with it', async () => {
+test("Stop ends a turn's delegates with it", async () => {
   const chat = await agents.startChat();
   script(
     chat,
@@ -136,7 +136,7 @@ test('stop ends its delegates with it', async () => {
   assert.match(message.parts.find(isCall)?.errorText ?? '', /Stopped before/);
 });
 
-test('a turn takes forty steps, is told before its limit, and ends with a word', async () => {
+test('a turn takes forty steps, gets a notice before its limit, and ends with an answer', async () => {
   const chat = await agents.startChat();
   const step: Call = { name: 'list_files', input: {} };
   script(
@@ -180,7 +180,7 @@ test('a turn takes forty steps, is told before its limit, and ends with a word',
   });
 });
 
-test('a used up budget ends a delegate before its next question, and its turn after it', async () => {
+test('an exhausted budget ends a delegate before its next request, and its turn after it', async () => {
   const chat = await agents.startChat();
   const admin = await agents.app.signIn({ role: 'admin' });
   const budget = { scope: 'person', userId: chat.user.id, unit: 'tokens', period: 'day', limit: 1 };

@@ -35,7 +35,7 @@ after(async () => {
 
 async function tries(free: number): Promise<{ file: number; message: number; read: number; rename: number }> {
   freeMb = free;
-  // The first may join a look that was under way, and saw what was free before.
+  // The first can join a check that was under way, with the free space from before.
   for (const _ of [1, 2]) await app.service.deps.disk.look();
   const file = await upload(ada, { chatId }, { name: `${free}-${log.length}.txt`, bytes: 'text' });
   const message = await ada.call('POST /api/chat/start', submission(chatId, `with ${free} MB`));
@@ -45,7 +45,7 @@ async function tries(free: number): Promise<{ file: number; message: number; rea
   return { file: file.status, message: message.status, read: read.status, rename: rename.status };
 }
 
-test('uploads end before messages do, messages before the database suffers, and all goes on by itself', async () => {
+test('refuses uploads before messages and messages before the database is affected, and recovers without a restart', async () => {
   const rest = { read: 200, rename: 200 };
   assert.deepEqual(await tries(40_000), { file: 201, message: 201, ...rest });
   assert.ok(statSync(ballast).size >= 48 * 1024 ** 2);
@@ -54,7 +54,7 @@ test('uploads end before messages do, messages before the database suffers, and 
   assert.ok(existsSync(ballast));
   assert.deepEqual(await tries(240), { file: 507, message: 507, ...rest });
   assert.ok(!existsSync(ballast), 'what was kept back is given to the database');
-  // A little more is no reason to begin again.
+  // A little more space is not enough to start again.
   assert.deepEqual(await tries(550), { file: 507, message: 507, ...rest });
   assert.deepEqual(await tries(700), { file: 507, message: 201, ...rest });
   assert.deepEqual(await tries(1_050), { file: 507, message: 201, ...rest });
@@ -62,7 +62,7 @@ test('uploads end before messages do, messages before the database suffers, and 
   assert.ok(existsSync(ballast));
 });
 
-test('the operator is told once at each turn, and can watch the room', async () => {
+test("logs each change of the disk's state once, and reports the free space", async () => {
   const told = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^the disk of DATA_DIR/.test(msg));
   assert.deepEqual(
     told.map(({ msg, freeMb: free }) => [/nearly full|is full|has enough space/.exec(msg)?.[0], free]),

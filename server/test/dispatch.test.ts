@@ -5,7 +5,7 @@ import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, answer, createChat, nextId, submission, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** Waiting inputs of conversations that cannot go on, and requests that only join. */
+/** Queued inputs of conversations that cannot continue, and requests that only join. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -20,10 +20,10 @@ after(async () => {
   await provider.close();
 });
 
-test('sixty conversations that cannot go on hold up no other', async () => {
+test('sixty conversations that cannot continue block no other', async () => {
   await addModels(user, provider, ['words-3']);
   const { pool, kysely } = app.database.database;
-  // Their inputs hold what no message can: each claim fails.
+  // Their inputs are larger than any message can be: each claim fails.
   for (let index = 0; index < 60; index += 1) {
     const chatId = await createChat(user);
     await kysely
@@ -50,7 +50,7 @@ test('sixty conversations that cannot go on hold up no other', async () => {
   });
 });
 
-test('who joins an answer of a model that is gone gets it, whatever model they name', async () => {
+test('joins a response of a deleted model, regardless of the model in the request', async () => {
   const [modelId = ''] = await addModels(user, provider, ['words-4']);
   const chatId = await createChat(user);
   const body = submission(chatId, 'Hello', { modelId });

@@ -10,12 +10,12 @@ import { containerOptions } from '../src/workspaces/runtimes/docker/container.ts
 import { holdSocket } from '../src/workspaces/runtimes/docker/daemon-socket.ts';
 import { testConfig } from './app.ts';
 
-/** What needs no engine; the rest is in docker/. */
+/** Tests without an engine; the others are in docker/. */
 
 const workspace = { id: 'ada', generation: 7, slot: 1, daemonTokenHash: 'a-hash', workspaceToken: 'wst_a-token' };
 const folders = { workspace: '/host/ada/7/workspace', daemon: '/host/ada/7/daemon' };
 
-test('a container is as tight as it can be, and is told no secret', () => {
+test('a container has the strictest options, and none of them contains a secret', () => {
   const options = containerOptions(testConfig, 'an-installation', workspace, folders, true);
   const told = JSON.stringify(options);
   assert.ok(!told.includes(workspace.workspaceToken) && !told.includes(workspace.daemonTokenHash));
@@ -42,7 +42,7 @@ test('a container is as tight as it can be, and is told no secret', () => {
   ]);
 });
 
-test('settings reach the container', () => {
+test('settings are passed to the container', () => {
   const config = {
     ...testConfig,
     workspaceMemoryMb: 128,
@@ -65,7 +65,7 @@ test('settings reach the container', () => {
   assert.ok(!Env?.some((line) => line.startsWith('HOMEPORT_EGRESS')));
 });
 
-test('the space of a home reaches the daemon and the kernel; where it is used up, nothing can be written', () => {
+test('the space of a home is passed to the daemon and the kernel, and no writes succeed once it is used up', () => {
   const config = { ...testConfig, workspaceDiskMb: 64, workspaceFiles: 2_000 };
   const sizeOf = (mayWrite: boolean) => {
     const { HostConfig: host, Env, Labels } = containerOptions(config, 'i', workspace, folders, mayWrite);
@@ -77,7 +77,7 @@ test('the space of a home reaches the daemon and the kernel; where it is used up
   assert.deepEqual(sizeOf(false), [0, 0, 'no', told]);
 });
 
-test('where an engine may be', () => {
+test('parses the addresses of an engine', () => {
   const cases: [given: string, address: ReturnType<typeof parseDockerHost>][] = [
     ['unix:///var/run/docker.sock', { socketPath: '/var/run/docker.sock' }],
     ['tcp://socket-proxy:2375', { host: 'socket-proxy', port: 2375 }],
@@ -103,7 +103,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a socket is held; a link to one, a file and nothing are not', {
+test('accepts a socket, but not a link to one, a file or a missing path', {
   skip: process.platform !== 'linux',
 }, async () => {
   await symlink(join(folder, 'real.sock'), join(folder, 'link.sock'));

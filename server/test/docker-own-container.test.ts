@@ -10,7 +10,7 @@ import { enginePathOf } from '../src/workspaces/runtimes/docker/probe.ts';
 import { tryDockerRuntime } from '../src/workspaces/runtimes/docker/try-docker.ts';
 import { testConfig } from './app.ts';
 
-/** How Homeport finds its own container, and what `doctor` tries, with an engine that answers as the test says. */
+/** Detection of Homeport's own container, and the container that `doctor` runs, with a scripted engine. */
 
 type Container = { Id: string; Name: string; Mounts: { Source: string; Destination: string }[]; UpperDir?: string };
 type Mount = { Type: string; Source: string; Target: string };
@@ -21,7 +21,7 @@ let folder: string;
 let server: Server;
 let containers: Container[];
 let hasImage: boolean;
-/** What a container does with its mounts; returns its exit code. */
+/** Plays a container with its mounts; returns its exit code. */
 let run: (mounts: Mount[], token: string) => Promise<number>;
 let volumes: string[];
 let created: { HostConfig: { Mounts: Mount[]; NetworkMode: string }; Env: string[]; Labels?: unknown } | undefined;
@@ -80,7 +80,7 @@ const config = () => ({
 });
 const engine = () => connectEngine(config());
 
-/** A machine's files as a process in some container sees them. */
+/** A machine's files as a process in a container sees them. */
 async function surroundings(name: string, files: Record<string, string>, hostname: string) {
   const root = join(folder, name);
   for (const [path, text] of Object.entries(files)) {
@@ -178,7 +178,7 @@ test('doctor mounts what a workspace mounts, and leaves nothing behind', async (
   assert.deepEqual([volumes, await readdir(join(folder, 'data/docker'))], [[], []]);
 });
 
-test('doctor says so if the engine has other folders than Homeport', async () => {
+test('doctor reports an engine with other folders than Homeport', async () => {
   for (const code of [4, 0]) {
     run = async () => code;
     await assert.rejects(tryDockerRuntime(config()), (error) => {
@@ -188,7 +188,7 @@ test('doctor says so if the engine has other folders than Homeport', async () =>
   }
 });
 
-test('a missing image is explained with the recipe that builds it', async () => {
+test('explains a missing image with the recipe that builds it', async () => {
   hasImage = false;
   await assert.rejects(tryDockerRuntime(config()), /docker build -f deploy\/Dockerfile --target workspace/);
 });

@@ -75,7 +75,7 @@ for (const [what, command] of Object.entries(refusedCommands)) {
   });
 }
 
-test('it sees its own processes only, and nothing of the engine or of us', async () => {
+test('a command sees only its own processes, and nothing of the engine or of Homeport', async () => {
   const { stdout } = await one.run('for p in /proc/[0-9]*; do tr "\\0\\n" "  " < $p/cmdline; echo; done');
   const processes = stdout.split('\n').filter((line) => line !== '');
   assert.ok(processes.length >= 3 && processes.length < 12, stdout);
@@ -91,7 +91,7 @@ test('it sees its own processes only, and nothing of the engine or of us', async
   assert.equal(found, '');
 });
 
-test('what is mounted tells no secret and has nothing of another workspace', async () => {
+test('mounts contain no secret and nothing of another workspace', async () => {
   const { stdout } = await one.run('ls -R /run /home; cat /proc/mounts; env; cat /proc/*/environ | tr "\\0" "\\n"');
   assert.ok(!stdout.includes(other.id) && !stdout.includes(other.workspaceToken), stdout);
   assert.ok(!stdout.includes(one.workspaceToken) && !stdout.includes(one.token));
@@ -105,13 +105,13 @@ test('neither the engine nor a list of processes shows a token', async () => {
   for (const secret of [one.token, one.workspaceToken]) assert.ok(!told.includes(secret) && !top.includes(secret));
 });
 
-test('there is no network but its own loopback', async () => {
+test('has no network but its own loopback', async () => {
   const { stdout } = await one.run('cat /proc/net/dev /proc/net/route');
   const names = [...stdout.matchAll(/^\s*([\w.@-]+):/gm)].map((match) => match[1]);
   assert.deepEqual(names, ['lo']);
 });
 
-test('no service of the machine, no metadata, no address of the world is reached', async () => {
+test('reaches no service of the machine, no metadata service and no public address', async () => {
   const { port } = hostService.address() as AddressInfo;
   const own = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
   const places = [...own, '127.0.0.1', 'host.docker.internal', '172.17.0.1', '169.254.169.254', '1.1.1.1'];
@@ -124,7 +124,7 @@ test('no service of the machine, no metadata, no address of the world is reached
   }
 });
 
-test('an abstract socket of the machine is not there', async () => {
+test('an abstract socket of the machine is not visible', async () => {
   const name = `\0homeport-test-${process.pid}`;
   const server = createServer((_request, response) => void response.end('THE HOST'));
   await new Promise<void>((resolve) => server.listen(name, resolve));
@@ -133,7 +133,7 @@ test('an abstract socket of the machine is not there', async () => {
   assert.notEqual(exitCode, 0);
 });
 
-test('another workspace is not reached: it has no address, and its socket no name here', async () => {
+test('another workspace is unreachable: it has no address, and its socket no name here', async () => {
   const inspected = await lab.container(other.id).inspect();
   assert.equal(inspected.HostConfig.NetworkMode, 'none');
   for (const { IPAddress } of Object.values(inspected.NetworkSettings.Networks)) assert.equal(IPAddress, '');
@@ -147,7 +147,7 @@ test('another workspace is not reached: it has no address, and its socket no nam
   );
 });
 
-test('the daemon opens to its own token only', async () => {
+test('the daemon accepts only its own token', async () => {
   const address = await lab.runtime.dial(one.id);
   for (const token of ['', other.token, one.workspaceToken]) {
     const { status, body } = await daemonRequest(address, '/v1/processes', {
@@ -159,13 +159,13 @@ test('the daemon opens to its own token only', async () => {
   assert.equal((await one.daemon.health()).generation, one.generation);
 });
 
-test('a socket that a workspace replaces is never spoken to', async () => {
+test('never connects to a socket that a workspace replaced', async () => {
   const victim = await lab.start(newId());
-  // Where Homeport would arrive if it followed the link: the socket of the other workspace.
+  // The target if Homeport followed the link: the socket of the other workspace.
   const target = join(lab.folder, 'docker', other.id, String(other.generation), 'daemon/daemon.sock');
   const { exitCode } = await victim.run(`rm /run/daemon/daemon.sock && ln -s ${target} /run/daemon/daemon.sock`);
   assert.equal(exitCode, 0);
-  // We hold the one that was there first.
+  // The test holds the first one.
   assert.equal((await victim.daemon.health()).generation, victim.generation);
   await lab.restart();
   await assert.rejects(lab.runtime.dial(victim.id), /something other than a socket/);
@@ -174,7 +174,7 @@ test('a socket that a workspace replaces is never spoken to', async () => {
   assert.deepEqual(await lab.runtime.status(victim.id), { phase: 'stopped', generation: undefined, detail: undefined });
 });
 
-test('its ways out are its own: the internal endpoints, and the proxy for who shows a token', async () => {
+test('reaches only the internal endpoints, and the proxy with a token', async () => {
   const ask = (rest: string) => one.run(`curl -sS -m 5 -o /dev/null -w '%{http_code}' ${rest}`);
   const control = '--unix-socket /run/workspace/control.sock';
   assert.equal((await ask(`${control} http://homeport/api/internal/conversations`)).stdout, '418');
@@ -204,7 +204,7 @@ const closedCalls: Record<string, number> = {
   swapon: 167,
   acct: 163,
 };
-test('parts of the kernel that often break are closed', { skip: process.arch !== 'x64' }, async () => {
+test('parts of the kernel with frequent vulnerabilities are closed', { skip: process.arch !== 'x64' }, async () => {
   for (const [name, number] of Object.entries(closedCalls)) {
     // 0x10000000 is CLONE_NEWUSER, which of all of these unshare alone understands.
     const program = `$! = 0; my $r = syscall(${number}, 0x10000000, 0, 0, 0, 0); print $r == -1 ? $!+0 : "worked"`;
@@ -213,7 +213,7 @@ test('parts of the kernel that often break are closed', { skip: process.arch !==
   }
 });
 
-test('its root is read-only, whoever owns what is in it', async () => {
+test('the root is read-only for every owner of its files', async () => {
   const { stdout } = await one.run(
     'awk \'$2 == "/" { print substr($4, 1, 3) }\' /proc/mounts; find / -xdev -type d -writable 2>/dev/null',
   );

@@ -15,7 +15,7 @@ import { openDockerRuntime } from '../../src/workspaces/runtimes/docker/docker-r
 import { newWorkspaceToken, sha256 } from '../../src/workspaces/tokens.ts';
 import { testConfig } from '../app.ts';
 
-/** Tests against a real engine: scripts/test-docker.mjs starts one and says where it is. */
+/** Tests against a real engine: scripts/test-docker.mjs starts one and passes its address. */
 export const engineHost = process.env.HOMEPORT_TEST_DOCKER_HOST ?? '';
 const image = process.env.HOMEPORT_TEST_DOCKER_IMAGE ?? '';
 
@@ -60,7 +60,7 @@ export class DockerLab {
     return new DockerLab(folder, config, new Docker(address), await openDockerRuntime(hostOf(config)));
   }
 
-  /** A workspace that somebody else starts here ends with the rest. */
+  /** A workspace that other code starts here ends with the others. */
   adopt(id: string): void {
     this.#ids.add(id);
   }
@@ -93,7 +93,7 @@ export class DockerLab {
     return this.engine.getContainer(`homeport-workspace-${id}`);
   }
 
-  /** Ends everything and takes the homes too. */
+  /** Ends everything and deletes the homes too. */
   async close(): Promise<void> {
     for (const id of this.#ids) {
       await this.runtime.stop(id, 0);
@@ -108,7 +108,7 @@ export class DockerLab {
 }
 
 let ids = 0;
-/** Unlike those of every other run at the same engine. */
+/** Different from those of every other run at the same engine. */
 export function newId(): string {
   ids += 1;
   return `test-${process.pid}-${Date.now().toString(36)}-${ids}`;

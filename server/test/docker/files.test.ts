@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { DockerLab, newId, type Started } from './docker-lab.ts';
 
 /**
- * Cases of path-vectors.json that name a path, against the daemon in a container; what may be written outside its home
- * is in /tmp.
+ * Cases of path-vectors.json that name a path, against the daemon in a container; the writable place outside its home
+ * is /tmp.
  */
 
 type Vector = {
@@ -35,7 +35,9 @@ before(async () => {
 });
 after(() => lab.close());
 
-/** The fixture of P000, as a program that runs inside: links that lead out, odd names, what is no file. */
+/**
+ * The fixture of P000, as a program that runs inside: links that lead out, unusual names, entries that are not files.
+ */
 function layOut(): string {
   const odd = vectors.filter(({ op, why }) => op === 'read' && why.startsWith('odd but legal')).map(({ path }) => path);
   const links: Record<string, string> = {
@@ -80,7 +82,7 @@ function layOut(): string {
   `;
 }
 
-test('there are vectors', () => assert.ok(vectors.length > 80, String(vectors.length)));
+test('the vectors are not empty', () => assert.ok(vectors.length > 80, String(vectors.length)));
 
 for (const vector of vectors) {
   test(`${vector.id} ${vector.op} ${JSON.stringify(vector.path.slice(0, 40))}: ${vector.why}`, async () => {

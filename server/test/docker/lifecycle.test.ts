@@ -15,7 +15,7 @@ after(() => lab.close());
 
 const stopped = { phase: 'stopped', generation: undefined, detail: undefined };
 
-test('a file survives stop and start; what is outside the home does not', async () => {
+test('a file survives stop and start, and files outside the home do not', async () => {
   const id = newId();
   const first = await lab.start(id);
   await first.run('echo kept > ~/file; echo lost > /tmp/file; chmod 600 ~/file');
@@ -33,7 +33,7 @@ test('a file survives stop and start; what is outside the home does not', async 
   assert.notEqual(first.token, second.token);
 });
 
-test('nothing is left of a stopped workspace but its home', async () => {
+test('a stopped workspace leaves nothing but its home', async () => {
   const id = newId();
   await lab.start(id);
   await lab.runtime.stop(id, 0);
@@ -48,7 +48,7 @@ test('nothing is left of a stopped workspace but its home', async () => {
   );
 });
 
-test('another process finds what runs, reaches it and ends it', async () => {
+test('another process finds a running workspace, reaches it and ends it', async () => {
   const id = newId();
   const started = await lab.start(id);
   await assert.rejects(lab.open({}), /another Homeport serves the workspaces of this DATA_DIR/);
@@ -84,7 +84,7 @@ test('another installation at the same engine does not list it', async () => {
   assert.equal((await lab.runtime.status(id)).phase, 'running');
 });
 
-test('a start that is given up leaves nothing', async () => {
+test('an aborted start leaves nothing', async () => {
   const id = newId();
   const given = new AbortController();
   const wanted = { id, generation: 1, slot: 1, daemonTokenHash: sha256('x'), workspaceToken: 'x' };
