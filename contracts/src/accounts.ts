@@ -149,7 +149,7 @@ export const accountEndpoints = {
     method: 'POST',
     path: '/api/auth/sign-in/social',
     access: 'public',
-    summary: 'Begins a single sign-on: answers the address of the identity provider',
+    summary: 'Begins a single sign-on: returns the URL of the identity provider',
     body: z.object({
       provider: z.string().min(1).max(64),
       callbackURL: ownAddress.optional(),

@@ -38,7 +38,7 @@ export type AskedQuestions = {
   questionId: string;
   toolCallId: string;
   questions: Question[];
-  /** An MCP server asks while its tool runs; with `url`, the person is to open that. */
+  /** An MCP server asks while its tool runs; with `url`, the person should open it. */
   from?: { server: string; message: string; url?: string };
   /** Outcome and the answers given. */
   outcome?: 'accept' | 'decline' | 'cancel';

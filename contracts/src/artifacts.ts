@@ -16,7 +16,7 @@ export const artifact = z.object({
   sha256: z.string(),
   createdBy: fields.id,
   createdAt: fields.timestamp,
-  /** Which content this is, counted from 1; each other content under the same id makes one. */
+  /** Version number, from 1; each new content under the same id creates a version. */
   version: z.number().int(),
   /** Origin of a file that was not uploaded from a device: an MCP server and the URI of its resource. */
   source: z.string().optional(),
@@ -48,7 +48,7 @@ const targetMissing = { message: 'Give exactly one of id and path', path: ['id']
 const named = z.object({ ...scope, id: fields.id.optional(), path: path.optional() });
 const target = named.refine(oneScope, scopeMissing).refine(oneTarget, targetMissing);
 const version = z.number().int().min(1).max(limits.versionMax);
-/** Without a version, the present one. */
+/** The current version by default. */
 const versioned = named
   .extend({
     version: z
@@ -102,7 +102,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/preview',
     access: 'session',
-    summary: 'The artifact to look at: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
+    summary: 'A preview of the artifact: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
     query: versioned,
     response: 'file',
     ranges: true,
@@ -126,13 +126,13 @@ export const artifactEndpoints = {
       .refine(oneScope, scopeMissing)
       .refine(oneTarget, targetMissing),
     response: z.object({
-      /** `working`: ask again. */
+      /** `working`: poll again. */
       state: z.enum(['ready', 'working', 'failed']),
       kind: z.string().nullable(),
       pages: z.number().int().nullable(),
       tokens: z.number().int().nullable(),
       firstLines: z.string().nullable(),
-      /** The page that was asked for. */
+      /** The requested page. */
       page: z.object({ number: z.number().int(), label: z.string(), text: z.string() }).nullable(),
       warnings: z.array(z.object({ code: z.string(), message: z.string() })),
       problem: z.object({ code: z.string(), message: z.string() }).nullable(),

@@ -112,7 +112,7 @@ export const assistantEndpoints = {
     method: 'POST',
     path: '/api/assistants',
     access: 'session',
-    summary: 'Makes an assistant: for oneself, for the members of a project, or (administrators) for everyone',
+    summary: 'Creates an assistant: private, for the members of a project, or (administrators) for everyone',
     body: newAssistant,
     response: one,
     status: 201,

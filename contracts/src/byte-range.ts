@@ -2,7 +2,7 @@
 export type ByteRange = { start: number; end: number };
 
 /**
- * The single range that a `range` header asks for (RFC 9110, 14.2). Undefined means send everything: no header, several
+ * The single range that a `range` header asks for (RFC 9110, 14.2). Undefined means to send the whole content: no header, several
  * ranges, or not a byte range. `unsatisfiable`: the content has none of it.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {

@@ -17,9 +17,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { listedModel } from './model-facts.ts';
 
-/**
- * The endpoints of providers, models and tiers: of one's own catalogue, and those that administrators call for a user.
- */
+/** Endpoints of providers, models and tiers: for the caller's catalogue, and for administrators who edit a user's. */
 
 const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
 
@@ -94,7 +92,7 @@ export const catalogueEndpoints = {
     method: 'POST',
     path: '/api/providers/test',
     access: 'provider-editor',
-    summary: 'Asks for the list of models through the outbound guard',
+    summary: 'Fetches the list of models through the outbound guard',
     body: providerTestBody,
     bodyBytes: limits.credentialBodyBytes,
     response: providerTested,
@@ -104,7 +102,7 @@ export const catalogueEndpoints = {
     method: 'POST',
     path: '/api/providers/find',
     access: 'provider-editor',
-    summary: 'Asks for model servers at their well-known ports on this machine, where the outbound guard lets it',
+    summary: 'Looks for model servers at their well-known ports on this machine, if the outbound guard allows it',
     /** `allowed` is false when the operator has not opened private addresses and plain HTTP. */
     response: z.object({ allowed: z.boolean(), servers: z.array(foundServer) }),
   }),

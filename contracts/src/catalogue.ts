@@ -115,7 +115,7 @@ export const modelFlags = {
   abilities: abilities.optional(),
   prices: prices.nullable().optional(),
 };
-/** Of the facts that are given: a person's unless it says otherwise. */
+/** Sources of the given facts; `person` by default. */
 const factSources = { sources: sources.optional() };
 /** The rule between two fields of a model, and its error message. */
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>

@@ -13,7 +13,7 @@ const wish = answer.extend({
   /** Also overwrites files that were changed since. */
   force: z.boolean().optional(),
 });
-/** As it is afterwards; `skipped` was left as it is, and why. */
+/** The state afterwards; `skipped` lists unchanged files with the reason. */
 const done = turnChanges.extend({ skipped: changesApplied.shape.skipped });
 export type ChangesDone = z.infer<typeof done>;
 

@@ -157,7 +157,7 @@ export const chatEndpoints = {
     method: 'GET',
     path: '/api/chats/activity',
     access: 'session',
-    summary: 'Tells at once which of the own conversations changed: one event {chatId} for each, as long as it is open',
+    summary: 'Streams changes of own conversations: one event {chatId} for each',
     response: 'events',
     errors: ['rate_limited'],
   }),

@@ -19,7 +19,7 @@ const patterns = Object.values(clientPages).map((path) =>
 );
 const pattern = new RegExp(`^(?:${patterns.join('|')})$`);
 
-/** True if the client has a page at this path; a slash at the end is none of its own. */
+/** True if the client has a page at this path; a trailing slash is ignored. */
 export function isClientPage(path: string): boolean {
   return pattern.test(path === '/' ? path : path.replace(/\/$/, ''));
 }

@@ -27,7 +27,7 @@ const answerContext = z.object({
   /** All of them together: the system message, byte for byte. */
   system: z.string(),
   tools: z.array(z.object({ name: z.string(), tokens })),
-  /** From the branch before the answer, oldest first; `reason` says why a message was left out, or part of it. */
+  /** From the branch before the answer, oldest first; `reason`: the reason for which a message was omitted or shortened. */
   messages: z.array(
     z.object({
       id: fields.id,

@@ -118,7 +118,7 @@ const runningResponse = z.object({
   assistantId: fields.id,
   messageId: fields.id,
   startedAt: fields.timestamp,
-  /** `compaction`: a summary that a person asked for, without a message. */
+  /** `compaction`: a summary requested by a person, without a message. */
   kind: z.enum(['answer', 'compaction']),
 });
 

@@ -101,7 +101,7 @@ export const daemonHealth = z.object({
     memoryBytes: count,
     memoryLimitBytes: count.nullable(),
     processes: count,
-    /** As blocks on the disk; limits are null where there is none. */
+    /** In blocks on the disk; null for no limit. */
     homeBytes: count,
     homeBytesLimit: count.nullable(),
     homeFiles: count,
@@ -209,7 +209,7 @@ export type ChangedFile = z.infer<typeof changedFile>;
 
 export const turnChanges = z.object({
   files: z.array(changedFile).max(5000),
-  /** Folders that could not be looked at, so that nothing is said about them. */
+  /** Folders that could not be read; their changes are unknown. */
   left: z.array(z.object({ path, reason: z.enum(['too_many', 'time', 'unreadable']) })).max(100),
   /** There are more files than are listed. */
   truncated: z.boolean(),

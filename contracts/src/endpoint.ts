@@ -51,7 +51,7 @@ export type EndpointSpec = {
    * are.
    */
   takesMessage?: true;
-  /** The largest JSON body in bytes, if not what `maxBodyBytes` says. */
+  /** The largest JSON body in bytes; `maxBodyBytes` by default. */
   bodyBytes?: number;
   /**
    * Body of a successful response; `stream` is the response stream of `frames.ts`, `events` endless server-sent events,

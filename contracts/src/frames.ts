@@ -29,9 +29,7 @@ export type Frame =
   | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
   /** The call waits for a person's answers; its output has them. */
   | { type: 'data-question'; data: AskedQuestions }
-  /**
-   * The provider will be asked again at that time, as it demands or because it failed; any later frame ends the wait.
-   */
+  /** Time of the next retry, requested by the provider or after its failure; any later frame ends the wait. */
   | { type: 'data-retry'; transient: true; data: ProviderWait }
   /** Slow work before the answer; `compaction`: earlier messages are being summarized. */
   | { type: 'data-step'; transient: true; data: PreparingStep }

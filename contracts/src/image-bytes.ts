@@ -1,4 +1,4 @@
-/** Recognizes a picture by its bytes, whatever its name or its sender claims. */
+/** Detects the type of an image from its bytes, regardless of its name and declared type. */
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 /** Pictures that branding accepts. */

@@ -108,7 +108,7 @@ export const importEndpoints = {
     method: 'GET',
     path: '/api/me/export',
     access: 'session',
-    summary: 'Everything of the caller as a zip archive, which can be imported again',
+    summary: 'All data of the caller as a zip archive, which can be imported again',
     response: 'file',
     fileTypes: ['application/zip'],
     errors: ['rate_limited'],

@@ -60,7 +60,7 @@ export const limits = {
   temporaryHours: 24,
   partsPerMessage: 100,
   messageTextMax: 1_000_000,
-  /** One answer with everything in it, as JSON. */
+  /** A whole message with all parts, as JSON. */
   answerBytes: 8 * 1024 * 1024,
   queuedInputsPerChat: 50,
   /** A conversation that has more than this queued takes no more. */

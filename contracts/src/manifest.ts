@@ -150,7 +150,7 @@ const manifestMcpOffer = z.strictObject({
 });
 export type ManifestMcpOffer = z.output<typeof manifestMcpOffer>;
 
-/** Everything except the lists that are read piece by piece. */
+/** The manifest without the lists that are parsed item by item. */
 export const manifestHead = z.strictObject({
   version: z.literal(1, { error: 'The manifest version must be 1' }),
   branding: z.strictObject(brandingPatch.shape).optional(),

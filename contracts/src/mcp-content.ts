@@ -49,7 +49,7 @@ export const mcpContentEndpoints = {
     method: 'GET',
     path: '/api/mcp/resources',
     access: 'session',
-    summary: "The resources of one's trusted server, and templates whose addresses a person completes",
+    summary: 'The resources of an own trusted server, and its resource templates',
     query: z.object({ id: fields.id }),
     response: z.object({ resources: z.array(resource), templates: z.array(template) }),
     errors: using,
@@ -67,7 +67,7 @@ export const mcpContentEndpoints = {
     method: 'GET',
     path: '/api/mcp/prompts',
     access: 'session',
-    summary: "The prompts of all of one's trusted servers that answer; programs are asked only while they run",
+    summary: 'The prompts of all own trusted servers that respond; programs only while they run',
     response: z.object({ prompts: z.array(prompt) }),
   }),
   postMcpPrompt: endpoint({

@@ -34,7 +34,7 @@ export const mcpServer = z.object({
   version: z.string().nullable(),
   enabled: z.boolean(),
   hasHeaders: z.boolean(),
-  /** Signing in by OAuth: not asked for, asked for, or done. */
+  /** State of the OAuth sign-in: not required, required, or done. */
   connection: z.enum(['none', 'needed', 'connected']),
   /** The OAuth client that was given for this server; without one, Homeport introduces itself. */
   clientId: z.string().nullable(),
@@ -123,7 +123,7 @@ const one = z.object({ server: mcpServer });
 const tested = z.object({ server: mcpServer, drift: mcpDrift });
 const connectBody = z.object({
   id: fields.id,
-  /** A page of this installation, where the browser comes back to; the page of tools if omitted. */
+  /** Page of this installation to return to; the page of tools by default. */
   returnTo: z.string().min(1).max(limits.returnToMax).optional(),
 });
 const connecting = ['not_found', 'blocked_destination', 'mcp_unreachable', 'credentials_unreadable'] as const;
@@ -203,7 +203,7 @@ export const mcpEndpoints = {
     method: 'POST',
     path: '/api/mcp/connect',
     access: 'session',
-    summary: "Begins signing in to one's server by OAuth: answers the address to open in the browser",
+    summary: 'Begins an OAuth sign-in to an own server: returns the URL to open in the browser',
     body: connectBody,
     response: z.object({ authorizeUrl: z.string() }),
     errors: connecting,

@@ -64,7 +64,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return slot;
   }
 
-  /** How a question ended stands in its place. */
+  /** Replaces a question by its outcome. */
   function replaceQuestion(data: AskedQuestions): boolean {
     if (data.outcome === undefined) return false;
     const slot = slots.find(({ part }) => questionsIn(part)?.questionId === data.questionId);

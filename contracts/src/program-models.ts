@@ -112,7 +112,7 @@ export const programModelEndpoints = {
     path: '/api/internal/v1/models',
     access: 'workspace',
     modelToken: true,
-    summary: "The models that programs of the workspace may ask: those that are enabled for the workspace's user",
+    summary: "The models for programs of the workspace: those that are enabled for the workspace's user",
     response: z.object({
       object: z.literal('list'),
       data: z.array(

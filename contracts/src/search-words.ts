@@ -28,7 +28,7 @@ export function searchWords(query: string): string[] {
   return [...new Set(words)].slice(0, maximumWords);
 }
 
-/** A pattern that finds any of the words; undefined if there are none to search for. */
+/** A pattern that finds any of the words; undefined without words. */
 function wordPattern(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
   const longestFirst = [...words].sort((a, b) => b.length - a.length);

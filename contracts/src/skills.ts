@@ -30,14 +30,14 @@ const skill = z.object({
 });
 export type Skill = z.infer<typeof skill>;
 
-/** A skill that lies in the caller's workspace, as it was last seen there. */
+/** A skill in the caller's workspace, in the last state seen there. */
 const workspaceSkill = z.object({ name: z.string(), description: z.string(), path: z.string() });
 
 const skillFile = z.object({
   path: z.string(),
   bytes: z.number().int(),
   sha256: z.string(),
-  /** Null for what is no text. */
+  /** Null for binary files. */
   text: z.string().nullable(),
   /** Since the caller trusted the skill; `same` for a skill that they never trusted. */
   change: z.enum(['same', 'added', 'changed']),

@@ -47,7 +47,7 @@ export const summaryEndpoints = {
     method: 'PATCH',
     path: '/api/chats/summaries',
     access: 'session',
-    summary: 'Changes the text that stands for the earlier messages from the next turn on',
+    summary: 'Changes the text of a summary, from the next turn on',
     body: z.object({ chatId: fields.id, id: fields.id, text: z.string().trim().min(1).max(limits.summaryTextMax) }),
     response: z.object({ summary }),
     errors: ['not_found'],

@@ -26,7 +26,7 @@ type PublicConfig = z.infer<typeof publicConfig>;
 const maintenance = z.object({ since: z.iso.datetime(), message: z.string().nullable() }).nullable();
 export type Maintenance = z.infer<typeof maintenance>;
 
-/** The facts inside the page that the browser client starts from, so that it asks for none of them. */
+/** Bootstrap data embedded in the client's HTML, which saves the first requests. */
 export type PageConfig = PublicConfig & { maintenance: Maintenance; version: string };
 
 export const systemEndpoints = {
@@ -43,7 +43,7 @@ export const systemEndpoints = {
     method: 'GET',
     path: '/api/live',
     access: 'public',
-    summary: 'Whether the process itself answers, whatever its database does; for liveness probes',
+    summary: 'Liveness of the process, independent of the database; for liveness probes',
     response: z.object({ ok: z.literal(true), version: z.string() }),
   }),
   getLiveStream: endpoint({

@@ -13,7 +13,7 @@ export type ToolPreset = z.infer<typeof toolPreset>;
 
 const toolRule = z.object({
   tool: z.string().min(1).max(limits.mcpToolNameMax),
-  /** For `bash`: the commands that it is for; `*` stands for any text, `\*` for a star. Without it: every call. */
+  /** Pattern for commands of `bash`; `*` matches any text, `\*` a star. Without it: every call. */
   pattern: z.string().trim().min(1).max(limits.toolPatternMax).optional(),
   policy: z.enum(['allow', 'ask', 'deny']),
 });
@@ -22,7 +22,7 @@ export type ToolRule = z.infer<typeof toolRule>;
 export const toolRules = z.object({ preset: toolPreset, rules: z.array(toolRule).max(limits.toolRulesMax) });
 export type ToolRules = z.infer<typeof toolRules>;
 
-/** Whether programs in the workspace may ask the person's models. */
+/** Whether programs in the workspace can call the person's models. */
 const programModels = z.boolean();
 const ownToolRules = toolRules.extend({ programModels });
 export type OwnToolRules = z.infer<typeof ownToolRules>;
@@ -31,9 +31,9 @@ const hasPatternsForCommands = ({ rules }: ToolRules): boolean =>
   rules.every(({ tool, pattern }) => pattern === undefined || tool === 'bash');
 const isBounded = ({ rules }: ToolRules): boolean =>
   rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0) <= limits.toolRulesTextMax;
-/** As a person gives them. */
+/** Rules in a request. */
 export const givenToolRules = bounded(toolRules);
-/** Without `programModels` that stays as it is. */
+/** Rules in a request; an omitted `programModels` is unchanged. */
 const givenOwnRules = bounded(toolRules.extend({ programModels: programModels.optional() }));
 
 function bounded<Shape extends z.ZodType<ToolRules>>(shape: Shape): Shape {

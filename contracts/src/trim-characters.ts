@@ -1,4 +1,4 @@
-/** The text without any of `characters` at its end. Linear, where a pattern such as `/\/+$/` tries again from each one. */
+/** The text without any of `characters` at its end. Linear, unlike a pattern such as `/\/+$/`, which backtracks. */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** How much a model may do in one turn before a person says "Continue"; administrators set it. */
+/** Limits of one turn, after which the person has to press "Continue"; set by administrators. */
 export const turnBudget = z.object({
-  /** Questions to the model. */
+  /** Model calls. */
   steps: z.number().int().min(1).max(limits.turnStepsMax),
   /** Without the time that it waits for a person. */
   minutes: z.number().int().min(1).max(limits.turnMinutesMax),

@@ -77,7 +77,7 @@ export function daysBetween(from: string, to: string): number {
 const budgetUnit = z.enum(['tokens', 'cost']);
 const budgetPeriod = z.enum(['day', 'month']);
 
-/** `each`: for everybody who has no `person` budget of the same unit and period. Days and months are in UTC. */
+/** `each`: for all users without a `person` budget of the same unit and period. Days and months are in UTC. */
 const budgetFields = {
   scope: z.enum(['everyone', 'each', 'person']),
   userId: fields.id.nullable().optional(),

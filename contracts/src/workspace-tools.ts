@@ -16,10 +16,10 @@ export type CommandEnd =
   | { kind: 'exit'; code: number }
   | { kind: 'signal'; signal: string }
   | { kind: 'timeout' }
-  /** Of a background command that was only looked at. */
+  /** Only in polls of a background command. */
   | { kind: 'running' };
 
-/** The output of `bash` for a command that has ended, or was looked at in the background. */
+/** Output of `bash` for an ended command, or for a poll of a background command. */
 export type CommandResult = {
   /** Output of the command; if too long, its middle is cut out. */
   text: string;
@@ -29,7 +29,7 @@ export type CommandResult = {
   unloggedBytes?: number;
 };
 
-/** Outputs come from archives and servers of others, too, so everything that is shown is looked at. */
+/** Validates a stored output, since it possibly comes from an imported archive or another server. */
 export function isCommandResult(output: unknown): output is CommandResult {
   if (!isRecord(output) || typeof output.text !== 'string' || !isRecord(output.end)) return false;
   const { end, milliseconds, unloggedBytes } = output;
@@ -43,7 +43,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** As models and exports read it: how it ended is in the last line. */
+/** Text for models and exports, with the exit state in the last line. */
 export function commandText({ text, end, milliseconds, unloggedBytes }: CommandResult): string {
   const seconds =
     milliseconds === undefined ? [] : [`${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 0)} s`];

@@ -20,7 +20,7 @@ export type WorkspaceMode = z.infer<typeof workspaceMode>;
 
 const workspaceStatus = z.object({
   phase: workspacePhase,
-  /** True if files, shell and tools answer at once. */
+  /** True if files, shell and tools are available immediately. */
   ready: z.boolean(),
   mode: workspaceMode,
   /** For people: why it takes long, why the last start failed, or why workspaces are off. */
@@ -64,7 +64,7 @@ export const previewPath = z
 const starting = ['workspace_disabled', 'workspace_start_timeout', 'workspace_request_failed'] as const;
 const reading = ['invalid_path', 'not_found', ...starting] as const;
 
-/** Which namespace is meant: `chat:<id>` (for a conversation in a project, the project's) or `project:<id>`. */
+/** The namespace: `chat:<id>` (for a conversation in a project, the project's) or `project:<id>`. */
 const artifactScope = z
   .string()
   .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/, 'Say chat:<id> or project:<id>')
@@ -283,7 +283,7 @@ export const workspaceEndpoints = {
     method: 'GET',
     path: '/api/internal/artifacts/preview',
     access: 'workspace',
-    summary: 'The artifact to look at, as for its owner',
+    summary: 'A preview of the artifact, as for its owner',
     headers,
     query: target,
     response: 'file',

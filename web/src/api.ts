@@ -152,7 +152,7 @@ export async function startWorkspace(): Promise<WorkspaceStatus> {
   return readJson(await send('POST /api/workspace/status', { timeout: workspaceStartTimeout }));
 }
 
-/** A connection to a terminal of the user's workspace. Browsers do not say why a connection failed. */
+/** A connection to a terminal of the user's workspace. Browsers don't expose why a connection failed. */
 export function openTerminal(
   query: { id: string; columns: number; rows: number },
   events: { onMessage: (data: unknown) => void; onClose: (code: number) => void },

@@ -1,7 +1,7 @@
 /** Serial queue of async tasks: each starts after the one before has settled, even if that failed. */
 export type InOrder = {
   do<T>(work: () => Promise<T>): Promise<T>;
-  /** Nothing is being done or waits. */
+  /** True if no task is running or waiting. */
   readonly isIdle: boolean;
 };
 

@@ -33,7 +33,7 @@ export function uploadSkill(file: File, fields: SkillFields, signal: AbortSignal
   );
 }
 
-/** Uploads the export of another program, to be read first; it is sent as it is, whatever its size. */
+/** Uploads the export of another application for a preview, as a raw body of any size. */
 export function uploadArchive(file: File, options: UploadOptions): Promise<void> {
   const query = new URLSearchParams({ dryRun: '1', filename: file.name.slice(0, 255) });
   return send(`/api/imports?${query}`, file, options, 202, () => true).then(() => undefined);

@@ -4,7 +4,7 @@ import { i18n, useText } from '../i18n.ts';
 import classes from './audit.module.css';
 import { detailText, type Names, sentenceOf } from './audit-words.ts';
 
-/** One event: a sentence, and a fold with everything known about it. */
+/** One event: a sentence, and a fold with all its details. */
 export function AuditRow({ event, names }: { event: AuditEvent; names: Names }) {
   const t = useText();
   const { at, actorId, action, targetType, targetId, address, requestId } = event;

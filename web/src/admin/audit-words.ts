@@ -34,11 +34,11 @@ export function sentenceOf(event: AuditEvent, names: Names, t: Translate): strin
   const values = { actor: actorOf(event, names, t), target: targetOf(event, names), origin };
   const id = sentenceId(actionInFull(event));
   const sentence = t(id, values);
-  // An id without a text comes back as it is.
+  // `t` returns an id without a text unchanged.
   return sentence === id ? t('audit.is.other', { ...values, action: event.action.replace(/[._]/g, ' ') }) : sentence;
 }
 
-/** The action, made more specific where one sentence would say too little. */
+/** Text variant of the action, for actions with more than one sentence. */
 function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
   const changed = changedFields(details);
@@ -92,7 +92,7 @@ function shortId(id: string): string {
   return id.length > 13 ? `…${id.slice(-12)}` : id;
 }
 
-/** Everything that a search looks through, in lower case. */
+/** Searchable text of an event, in lower case. */
 export function auditWords(event: AuditEvent, sentence: string, names: Names): string {
   const { action, address, targetId, actorId, requestId, details } = event;
   const person = actorId === null ? '' : (names.get(actorId)?.email ?? '');

@@ -22,7 +22,7 @@ function linked(advice: string) {
   );
 }
 
-/** Checks the installation when asked, and says what to do. */
+/** Runs the installation checks on request and shows the remedies. */
 export function DoctorCard() {
   const t = useText();
   const { data, error, isFetching, refetch } = useQuery({

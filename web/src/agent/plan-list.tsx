@@ -6,7 +6,7 @@ import classes from './agent.module.css';
 
 const icons = { pending: Circle, in_progress: CircleDot, completed: CircleCheck, cancelled: CircleSlash };
 
-/** The model's plan, as it stands: one line that unfolds. */
+/** The model's current plan: one line that unfolds. */
 export function PlanList({ items, isOpen = false }: { items: readonly PlanItem[]; isOpen?: boolean }) {
   const t = useText();
   if (items.length === 0) return null;

@@ -24,7 +24,7 @@ function isItem(item: unknown): item is PlanItem {
 
 const read = new WeakMap<readonly MessagePart[], readonly PlanItem[] | null>();
 
-/** The newest plan of these messages, or else the one that the server told of the branch. */
+/** The newest plan of these messages, or else the server's for the branch. */
 export function newestPlan(
   messages: readonly Message[],
   told: { items: readonly PlanItem[] } | null,

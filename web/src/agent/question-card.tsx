@@ -16,7 +16,7 @@ import { isUnanswered } from './unanswered.ts';
 type State = 'open' | 'sending' | 'elsewhere';
 type Props = { asked: AskedQuestions; part: DynamicToolPart | undefined; isLive: boolean };
 
-/** Questions of the model to the person: options, own words, and afterwards what was said. */
+/** Questions of the model to the person: options, own words, and afterwards the answers. */
 export function QuestionCard({ asked, part, isLive }: Props) {
   const t = useText();
   const { chatId, follow } = useThreadActions();

@@ -19,7 +19,7 @@ type View = (typeof views)[number]['id'];
 
 type Props = { assistant: Assistant | undefined; onDirty: (isDirty: boolean) => void };
 
-/** The form and a conversation with what it says: side by side, or in two tabs where there is little room. */
+/** The form and a conversation with its current values: side by side, or in two tabs on narrow screens. */
 export function AssistantEditor({ assistant, onDirty }: Props) {
   const t = useText();
   const id = useId();

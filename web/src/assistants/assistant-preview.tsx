@@ -58,7 +58,7 @@ function Preview({ chatId, values, onRestart }: Props) {
 }
 
 function focusComposer(): void {
-  // The field of a new preview takes the place of this one first.
+  // The field of a new preview replaces this one first.
   requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-composer]')?.focus());
 }
 

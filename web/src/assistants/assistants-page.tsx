@@ -21,7 +21,7 @@ import { assistantsQuery } from './assistants-api.ts';
 const groups = ['own', 'project', 'everyone'] as const;
 type Group = (typeof groups)[number];
 
-/** `/assistants`: those that one may use, to search and to begin with. */
+/** `/assistants`: the assistants available to the person, with a search. */
 export function AssistantsPage() {
   const t = useText();
   const { user } = useWorkbench();

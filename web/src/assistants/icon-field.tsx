@@ -37,7 +37,7 @@ export function IconField({ name, value, onChange, error }: Props) {
             aria-label={t('assistant.emoji')}
             placeholder="🙂"
             value={isPicture ? '' : (value ?? '')}
-            // The emoji that was typed last takes the place of the one before.
+            // A newly typed emoji replaces the one before.
             onChange={(event) => put([...graphemes.segment(event.currentTarget.value.trim())].at(-1)?.segment ?? null)}
             className={classes.emojiInput}
             autoComplete="off"

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
-/** Pages of the prompts that one may use and that have the words `q` in them; every key begins with `prompts`. */
+/** Pages of the available prompts that contain the words `q`; every key begins with `prompts`. */
 export function promptsQuery(q: string) {
   return infiniteQueryOptions({
     queryKey: ['prompts', 'list', q],

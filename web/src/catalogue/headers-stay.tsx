@@ -8,7 +8,7 @@ type HeaderForm = {
   setFieldValue(path: 'headers', rows: HeaderRow[]): void;
 };
 
-/** Says that stored headers stay with `origin`, and fills them in for the new address on request. */
+/** Explains that stored headers stay with `origin`, and fills them in for the new address on request. */
 export function HeadersStay({ form, origin }: { form: HeaderForm; origin: string }) {
   const t = useText();
   const { headers } = form.values;

@@ -21,7 +21,7 @@ export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
   return words.length === 0 ? null : <span className={classes.facts}>{words.join(' · ')}</span>;
 }
 
-/** How much of its window a local server runs a model with, where it tells. */
+/** The part of the context window that a local server has loaded, if it reports it. */
 function windowText(
   { contextWindow, possibleWindow, isLoaded }: Partial<ListedModel>,
   t: Translate,

@@ -15,7 +15,7 @@ type Props = {
   form: SizeForm;
   tiers: readonly ModelTier[];
   tierOnly?: boolean;
-  /** Says who said its sizes. */
+  /** Model whose sources of sizes are shown. */
   model?: Model;
 };
 

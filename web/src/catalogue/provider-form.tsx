@@ -87,7 +87,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     if (address === next.baseUrl) form.setFieldValue('kind', next.kind);
     form.setFieldValue('baseUrl', address);
   };
-  // Most servers that speak OpenAI's protocols know chat completions only; who chose Anthropic or Gemini meant it.
+  // Most OpenAI-compatible servers support only chat completions; Anthropic and Gemini are deliberate choices.
   const typeAddress = (baseUrl: string) => {
     const { kind } = form.getValues();
     form.setFieldValue('baseUrl', baseUrl);

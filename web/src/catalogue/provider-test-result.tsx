@@ -14,7 +14,7 @@ type Props = {
   onUseKind?: (kind: ProviderKind) => void;
 };
 
-/** The result of a provider test, in words that say what to do. */
+/** Result of a provider test, with the remedy. */
 export function ProviderTestResult({ state, action, onUseKind }: Props) {
   const t = useText();
   if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;

@@ -7,7 +7,7 @@ import { myUsageQuery } from '../usage/usage-queries.ts';
 const BudgetNotice = lazyPart(async () => (await import('../usage/budget-notice.tsx')).BudgetNotice);
 const nearPercent = 80;
 
-/** The notice about a budget, looked at again after each answer. */
+/** The notice about a budget, refetched after each answer. */
 export function BudgetLine({ isRunning }: { isRunning: boolean }) {
   const { to } = spanDays('month', new Date());
   const { data, refetch } = useQuery({ ...myUsageQuery({ from: to, to, by: 'day' }), staleTime: 60_000 });

@@ -71,7 +71,7 @@ export type UsedContext = {
   /** Tokens of the last exchange, which the next message adds to. */
   used: number;
   answerId: string | undefined;
-  /** A summary was made since the answer was asked for: its usage says nothing of what the next message adds to. */
+  /** True if a summary was made since the answer began: its usage then no longer describes the context. */
   isStale: boolean;
 };
 

@@ -152,7 +152,7 @@ function Loading() {
   );
 }
 
-/** The hits of the search that led here. */
+/** Words of the search that led to this page. */
 function Find({ store, title }: { store: ConversationStore; title: string }) {
   const { find } = useSearch({ from: '/signed-in/c/$chatId' });
   const navigate = useNavigate();

@@ -29,7 +29,7 @@ export function EffortPicker({ effort, offered, inherited, isDisabled }: Props) 
     button.current?.focus({ preventScroll: true });
     setPlace(undefined);
   }, []);
-  // Asked for in the menu of the message field: the choices are what was wanted.
+  // Opened from the composer's menu: show the choices immediately.
   useEffect(() => {
     if (asked > 0) setPlace(button.current ?? undefined);
   }, [asked]);

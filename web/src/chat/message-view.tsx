@@ -87,7 +87,7 @@ function Answer({ message, isLast, isRunning }: Props) {
   );
 }
 
-/** An answer that was interrupted while it waited for a person's word still takes it, and goes on then. */
+/** An answer that was interrupted while it waited for the person still accepts the decision, and then continues. */
 function isWaiting({ status, parts }: Message): boolean {
   return (
     status === 'interrupted' &&

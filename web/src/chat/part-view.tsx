@@ -22,7 +22,7 @@ type PartProps = {
   name: string;
 };
 
-/** One part of a message. Kinds that this client does not know yet show nothing. */
+/** One part of a message. Unknown kinds render nothing. */
 export function PartView({ part, isLive, name }: PartProps) {
   switch (part.type) {
     case 'text':

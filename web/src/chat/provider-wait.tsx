@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './thread.module.css';
 
-/** Why an answer has not gone on, and when the provider is asked again; nothing once that time has come. */
+/** The reason for a pause of the provider and the time of the retry; nothing once that time has come. */
 export function ProviderWaitNote({ wait }: { wait: ProviderWait }) {
   const t = useText();
   const retryAt = Date.parse(wait.retryAt);

@@ -6,7 +6,7 @@ import { useText } from '../i18n.ts';
 
 const RegenerateMenu = lazyPart(async () => (await import('./regenerate-menu.tsx')).RegenerateMenu);
 
-/** Answers a message again with a model of one's choice, for this once. */
+/** Answers a message again with a chosen model, for this answer only. */
 export function RegenerateWith({ messageId, isDisabled }: { messageId: string; isDisabled: boolean }) {
   const t = useText();
   const { place, buttonProps } = useMenu(RegenerateMenu);

@@ -49,7 +49,7 @@ export class ScrollPin {
     this.#lastTop = scrollTop;
   }
 
-  /** "Jump to latest", or a message of one's own. */
+  /** Pins after "Jump to latest" or an own message. */
   pin(): PinState {
     return this.#set(true, false);
   }

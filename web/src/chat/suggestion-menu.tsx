@@ -162,7 +162,7 @@ function Words({ picture, name, detail }: { picture: ReactNode; name: string; de
 
 const shownMax = 50;
 
-/** Asks servers, so it is not asked at each key. */
+/** Queries MCP servers, so it doesn't run on each key. */
 const serverPromptsQuery = queryOptions({
   queryKey: ['mcp', 'prompts'],
   queryFn: ({ signal }) => call('GET /api/mcp/prompts', { signal }),

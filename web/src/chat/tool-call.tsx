@@ -18,7 +18,7 @@ const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.ts
 /** Characters of a tool's input or output that are put on the page. */
 const shownCharacters = 20_000;
 
-/** A call of a tool as one line that says what was done and unfolds; one that waits for a person as a card. */
+/** A tool call as one line that unfolds; a call that waits for the person as a card. */
 export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
   const t = useText();
   const words = toolWords(part, isLive, t);

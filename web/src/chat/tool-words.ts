@@ -9,9 +9,9 @@ export type ToolWords = {
   title: string;
   /** Subject of the call if the title doesn't contain it: a command, a search. */
   subject: string | undefined;
-  /** How it went, where the title does not say it. */
+  /** State of the call, if the title doesn't contain it. */
   state: string | undefined;
-  /** How long it took, as the tool itself tells. */
+  /** Duration reported by the tool, in seconds. */
   seconds: number | undefined;
   isRunning: boolean;
   isFailed: boolean;

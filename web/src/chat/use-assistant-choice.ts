@@ -7,7 +7,7 @@ import type { NewChat } from '../conversation/new-chat.ts';
 import { assistantQuery } from '../frame/assistant-queries.ts';
 import type { Choices } from './use-choices.ts';
 
-/** The assistant that answers next; of a conversation that does not exist yet, the address says which. */
+/** The assistant of the next answer; for a conversation that does not exist yet, from the URL. */
 export function useAssistantChoice(
   store: ConversationStore,
   chat: Chat | undefined,

@@ -10,7 +10,7 @@ import { inOrder } from '../in-order.ts';
 export type Choices = {
   /** True once the server has stored them; shows a toast on failure. */
   save: (fields: Fields) => Promise<boolean>;
-  /** While any is on its way: whether all of them arrive. A message sent before that would not know of them. */
+  /** Pending saves: resolves true if all succeed. A message sent earlier would not use the choices. */
   saving: () => Promise<boolean> | undefined;
 };
 type Fields = Pick<NonNullable<CallOptions<'PATCH /api/chats'>['body']>, 'assistantId' | 'mcpServerIds'>;

@@ -15,7 +15,7 @@ import type { Choices } from './use-choices.ts';
 import { useModelNames } from './use-model-names.ts';
 import type { SubmissionState } from './use-submission.ts';
 
-/** Whether the next answer knows of all that was chosen for it. */
+/** Whether all choices for the next answer are stored. */
 async function areSaved(choices: Choices): Promise<boolean> {
   return (await choices.saving()) ?? true;
 }

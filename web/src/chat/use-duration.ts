@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** When something seen running began, by its name; a page that was left and opened again still knows. */
+/** Start times of running items by name, kept across remounts of the page. */
 const begun = new Map<string, { at: number; seconds?: number }>();
 const kept = 300;
 

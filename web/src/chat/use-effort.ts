@@ -3,7 +3,7 @@ import { type Effort, effortOf, effortsName, withEffort } from '../conversation/
 import { useWorkbench } from '../conversation/workbench.ts';
 import { useDraft } from './use-draft.ts';
 
-/** The person's choice of the effort in one conversation. `asked` counts how often they wanted to see all. */
+/** The person's choice of the effort in one conversation. `asked` counts the requests to show all efforts. */
 export function useEffort(chatId: string) {
   const { drafts } = useWorkbench();
   const stored = useDraft(effortsName).text;

@@ -15,7 +15,7 @@ export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
     const onDragOver = (event: DragEvent) => {
       if (!holdsFiles(event.dataTransfer)) return;
       event.preventDefault();
-      // A part of the page that takes files itself says so.
+      // Parts of the page with their own drop handling are marked.
       setOver(!(event.target instanceof Element && event.target.closest('[data-drop-zone]')));
     };
     // Leaving an element enters another; only what leaves the window has no other.

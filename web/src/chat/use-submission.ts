@@ -6,7 +6,7 @@ import { restoreSent } from '../conversation/sent-draft.ts';
 import { showAcknowledged } from '../conversation/submission.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 
-/** Why the last submission did not leave, where no receipt tells it. */
+/** Reason for which the last submission was not sent, if there is no receipt. */
 export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kind: 'busy' } | { kind: 'not-stored' };
 
 /**

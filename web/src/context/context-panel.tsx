@@ -52,7 +52,7 @@ export function ContextPanel({ store, messageId, onClose, isOver = false }: Prop
   }
 }
 
-/** Answers that are older than the record, and those that failed before the model was asked. */
+/** Shown for answers without a record: older ones, and those that failed before the model was called. */
 function NothingKept({ store, messageId }: { store: ConversationStore; messageId: string }) {
   const t = useText();
   const { regenerate } = useThreadActions();

@@ -43,7 +43,7 @@ export function storeAttached(files: readonly AttachedFile[]): string {
   return files.length === 0 ? '' : JSON.stringify(files);
 }
 
-/** The files as message parts: by reference, for an artifact keeps its id wherever it moves. */
+/** The files as message parts: by reference, since an artifact keeps its id when it is moved. */
 export function fileParts(files: readonly AttachedFile[]): FilePart[] {
   return files.map(({ id, filename, mediaType }) => ({
     type: 'file',

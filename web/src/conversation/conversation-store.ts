@@ -83,7 +83,7 @@ export class ConversationStore {
       });
   }
 
-  /** Lets go of the stream; the response itself goes on (control-plane-api.md "Saved-message acknowledgement" 6). */
+  /** Closes the stream; the response itself continues (control-plane-api.md "Saved-message acknowledgement" 6). */
   unfollow(): void {
     this.#run?.abort();
     this.#run = null;
@@ -210,7 +210,7 @@ export class ConversationStore {
     return true;
   }
 
-  /** Takes over the server's state; false when it could not be asked. */
+  /** Loads the server's state; false if that failed. */
   async #reconcile(signal: AbortSignal): Promise<boolean> {
     try {
       const detail = await this.#deps.load(this.chatId, { signal });

@@ -17,7 +17,7 @@ export type ConversationView = {
   connection: 'idle' | 'following' | 'reconnecting';
   nextBefore: string | null;
   isStopping: boolean;
-  /** The server waits before it asks the provider of the running answer again. */
+  /** The server waits before it retries the request to the provider. */
   providerWait: ProviderWait | undefined;
   /** Of the shown branch, oldest first. */
   summaries: readonly Summary[];
@@ -25,7 +25,7 @@ export type ConversationView = {
   plan: Plan | null;
   /** Earlier messages are being summarized before the running answer. */
   isSummarizing: boolean;
-  /** Why the summary that was asked for last could not be made. */
+  /** Failure of the last requested summary. */
   summaryFailure: string | undefined;
   /** An admitted input whose response could not be begun. */
   startFailure: { messageId: string; failure: ApiFailure } | undefined;
@@ -33,7 +33,7 @@ export type ConversationView = {
 /** `compaction` makes a summary and no message. */
 export type ResponseRef = { assistantId: string; messageId: string; kind?: 'answer' | 'compaction' };
 
-/** Everything of an arriving answer but its words. */
+/** A streaming answer without its text. */
 export function shapeOf({ id, status, parts, usage, error }: Message): string {
   const states = parts.map((part) => `${part.type} ${'state' in part ? part.state : ''}`);
   return [id, status, usage?.outputTokens, error?.code, ...states].join();

@@ -24,7 +24,7 @@ export class DraftBook {
     }
   }
 
-  /** Changes a draft from outside of its field, and tells the field. */
+  /** Changes a draft from outside its field, and notifies the field. */
   replace(name: string, text: string): void {
     this.write(name, text);
     for (const listener of this.#listeners) listener(name);

@@ -48,7 +48,7 @@ export function overlay(messages: readonly Message[], live: Message): readonly M
     : messages.with(at, { ...live, siblingIds: messages[at]?.siblingIds ?? live.siblingIds });
 }
 
-/** A message of one's own that was just acknowledged; with a `parentId` it begins a branch after that message. */
+/** An own message that was just acknowledged; with a `parentId` it begins a branch after that message. */
 export function appendMessage(
   messages: readonly Message[],
   added: { chatId: string; message: SubmittedMessage; parentId: string | null | undefined; at: string },

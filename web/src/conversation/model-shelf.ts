@@ -45,7 +45,7 @@ function write(shelf: Shelf, ids: readonly string[]): void {
 type ShelvedModel = { model: Model; provider: Provider };
 export type ShelfGroup =
   | { kind: 'favourites' | 'recent'; entries: ShelvedModel[] }
-  /** `isAlone`: there is no other tier to tell it from. */
+  /** `isAlone`: the only tier, shown without a heading. */
   | { kind: 'tier'; tier: ModelTier; isAlone: boolean; entries: ShelvedModel[] };
 
 /**
@@ -64,7 +64,7 @@ export function shelveModels(
   const tiers = tiersOf(all, catalogue.modelTiers);
   const shelved = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []);
   const favourites = shelved(shelves.favourites);
-  // With few models everything is in sight anyway.
+  // With few models, all of them are visible anyway.
   const recent = all.length < shelvedFrom ? [] : shelved(shelves.recent).filter((entry) => !favourites.includes(entry));
   const taken = new Set([...favourites, ...recent]);
   const groups: ShelfGroup[] = [

@@ -8,8 +8,8 @@ export function findPlaceholders(text: string): Place[] {
 }
 
 /**
- * The next one behind the selection, or the last one before it. There is none behind the last: the key that asks for it
- * goes on to what is next on the page, as it does everywhere.
+ * The next one behind the selection, or the last one before it. There is none behind the last: the Tab key then
+ * moves the focus as usual.
  */
 export function stepPlaceholder(text: string, selection: Place, isBack: boolean): Place | undefined {
   const places = findPlaceholders(text);

@@ -97,7 +97,7 @@ export class ReceiptBook {
     return created.sort((a, b) => (a && b ? a.savedAt.localeCompare(b.savedAt) : 0))[0]?.chatId;
   }
 
-  /** Stores the receipt, then sends it for the first time. It is pending at once: the lock takes a moment to come. */
+  /** Stores the receipt, then sends it for the first time. It is pending immediately, before the lock is acquired. */
   async submit(receipt: Receipt): Promise<Outcome> {
     const { chatId } = receipt;
     if (this.#leaving.has(chatId)) return BUSY;
@@ -122,7 +122,7 @@ export class ReceiptBook {
     });
   }
 
-  /** Gives up an uncertain or conflicting submission. Only ever called by the person's own act. */
+  /** Discards an uncertain or conflicting submission. Called only on the person's request. */
   discard(chatId: string): void {
     if (!this.#sending.has(chatId)) this.#remove(chatId);
   }

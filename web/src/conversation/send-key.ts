@@ -20,7 +20,7 @@ export function readSendKey(): SendKey {
   return localStorage.getItem(name) === 'modified' ? 'modified' : 'enter';
 }
 
-/** Holds at once, in every tab. False when the browser would not store it. */
+/** Stores the preference for all tabs. False if the browser refused. */
 export function writeSendKey(key: SendKey): boolean {
   try {
     localStorage.setItem(name, key);
@@ -40,7 +40,7 @@ export function isSendKey(press: SendPress, preference: SendKey, isTouch: boolea
   return press.ctrlKey || press.metaKey || (preference === 'enter' && !isTouch);
 }
 
-/** Whether a key press sends into the running answer: Ctrl+Shift+Enter (⌘+Shift+Enter), whatever the preference. */
+/** Whether a key press sends into the running answer: Ctrl+Shift+Enter (⌘+Shift+Enter), with either preference. */
 export function isSendNowKey(press: SendPress): boolean {
   return press.shiftKey && isSendKey({ ...press, shiftKey: false }, 'modified', false);
 }

@@ -13,7 +13,7 @@ export function clearSent(drafts: DraftBook, { draftName, text }: Sent): void {
   for (const each of [pastedName(draftName), filesName(chatId), newChatName(draftName)]) drafts.replace(each, '');
 }
 
-/** The message is given up: its text is the draft again, above what came to it meanwhile. */
+/** Restores the text of a discarded message as the draft, above text written meanwhile. */
 export function restoreSent(drafts: DraftBook, { draftName, text }: Sent): void {
   const draft = drafts.read(draftName);
   if (unsentOf(drafts, { draftName, text }) !== draft) return;

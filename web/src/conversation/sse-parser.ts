@@ -9,7 +9,7 @@ const maximumEvent = 16 * 1024 * 1024;
  * and CR ends, comments, several data lines. An event that never ends throws a RangeError instead of filling memory.
  */
 export class SseParser {
-  /** The line that has not ended, in the pieces in which it came: a long one is looked at once, not at each piece. */
+  /** The incomplete line in its pieces: a long line is joined once, not with each piece. */
   #pieces: string[] = [];
   #waiting = 0;
   #endedWithCr = false;

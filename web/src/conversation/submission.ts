@@ -21,7 +21,7 @@ export type NewSubmission = {
   text: string;
   files: readonly FilePart[];
   decision: ModelDecision;
-  /** Absent: as the conversation, its assistant and the model have it. */
+  /** By default the value of the conversation, its assistant or the model. */
   effort?: Effort | undefined;
   /** The MCP servers of a conversation that does not exist yet; absent where nothing was chosen. */
   mcpServerIds?: string[] | null;

@@ -17,12 +17,12 @@ export function findTrigger(text: string, cursor: number): Trigger | undefined {
   const found = /(?:^|\s)([/@])([\p{L}\p{M}\p{N}_.-]*)$/u.exec(text.slice(Math.max(0, cursor - queryMax - 2), cursor));
   const [, sign, query] = found ?? [];
   if ((sign !== '/' && sign !== '@') || query === undefined || query.length > queryMax) return undefined;
-  // In the midst of a word nothing is being chosen.
+  // The cursor is inside a word, so no list is open.
   if (/^[^\s]/.test(text.slice(cursor))) return undefined;
   return { sign, start: cursor - query.length - 1, query };
 }
 
-/** True when a word of `name` or `title` begins with what is typed: letters inside a word open nothing. */
+/** True if a word of `name` or `title` begins with the query; letters inside a word don't match. */
 export function matchesQuery(query: string, ...texts: readonly string[]): boolean {
   if (query === '') return true;
   const sought = query.toLocaleLowerCase();

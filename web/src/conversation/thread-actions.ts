@@ -11,7 +11,7 @@ export type ThreadActions = {
   /** Puts a quotation into the draft and the cursor behind it. */
   quote: (text: string) => void;
   resume: (messageId: string) => void;
-  /** Says "Continue" after a turn that has used up its budget. */
+  /** Sends "Continue" after a turn that has used up its budget. */
   goOn: () => void;
   /** Opens the prompt context of an answer. */
   showContext: (messageId: string) => void;

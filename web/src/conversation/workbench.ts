@@ -25,7 +25,7 @@ export type Workbench = {
   listen: () => () => void;
 };
 
-/** Milliseconds in which several pieces of news ask for the lists once. */
+/** Throttle interval in milliseconds for refetching the lists. */
 const refreshRest = 500;
 
 /** Conversations kept in memory; the least recently opened leaves first. */
@@ -84,7 +84,7 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
   };
 }
 
-/** Calls at once, and again after a rest when it was called meanwhile. */
+/** Throttles a function: calls it immediately, and once more after `rest` ms if it was called meanwhile. */
 function withRests(work: () => void, rest: number): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isCalled = false;

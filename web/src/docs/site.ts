@@ -1,6 +1,6 @@
 import { findSections, type Hit, type SearchIndex, termsOf } from './find-sections.ts';
 
-/** Search and the menu of narrow windows. Without this script everything can be read, too. */
+/** Search and the menu of narrow windows. The pages are readable without this script. */
 
 function find<E extends Element>(selector: string, kind: new () => E): E {
   const found = document.querySelector(selector);

@@ -8,7 +8,7 @@ import { useText } from '../i18n.ts';
 import { attach } from './attachment-desk.ts';
 import { FilePanel } from './file-panel.tsx';
 
-/** A conversation's side panel; the address says what it shows. */
+/** A conversation's side panel; the URL determines its content. */
 export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat | undefined }) {
   const t = useText();
   const navigate = useNavigate();

@@ -26,7 +26,7 @@ export function DocumentPages({
   const t = useText();
   const [choice, setChoice] = useState<PageChoice>(at ?? { page: 1 });
   const { data: read, error } = useQuery({ ...documentQuery(scope, id, choice), placeholderData: keepPreviousData });
-  // The page an answer names may not exist: then the document opens at its beginning, and says so.
+  // If the cited page doesn't exist, the document opens at its beginning with a notice.
   const isMissing = error instanceof ApiFailure && error.code === 'not_found';
   if (isMissing) {
     return (

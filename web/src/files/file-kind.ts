@@ -42,7 +42,7 @@ export function extensionOf(filename: string): string {
   return /\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }
 
-/** By its extension, which every list knows, so that a file looks the same everywhere; otherwise by its media type. */
+/** Kind of a file by its extension, which every list has, so that icons agree; otherwise by its media type. */
 export function fileIcon(file: { mediaType: string; filename: string }): LucideIcon {
   const ending = extensionOf(file.filename);
   const known = endings.find(([pattern]) => pattern.test(ending));

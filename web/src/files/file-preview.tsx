@@ -30,13 +30,13 @@ type PreviewProps = {
   file: Artifact;
   /** An earlier version, whose facts `file` has; undefined for the present one. */
   version?: number | undefined;
-  /** The page of a document to begin with. */
+  /** First page to show of a document. */
   at?: PageChoice | undefined;
-  /** Puts a request into the draft; absent where nothing can be asked. */
+  /** Puts a request into the draft; absent without a composer. */
   onFix?: ((request: string) => void) | undefined;
 };
 
-/** A preview of a file, depending on its kind; if there is none, it says so. */
+/** A preview of a file by its kind, or a notice that there is none. */
 export function FilePreview({ scope, file, version, at, onFix }: PreviewProps) {
   const t = useText();
   const kind = previewKind(file);
@@ -94,7 +94,7 @@ function Pdf({
   );
 }
 
-/** Two ways to look at a file. */
+/** Switch between two views of a file. */
 function TwoWays({
   first,
   second,

@@ -53,7 +53,7 @@ export function VersionMenu({
   );
 }
 
-/** Says that an earlier version is shown, and makes it the present one again. */
+/** Notice that an earlier version is shown, with a button that restores it. */
 export function OlderNotice({
   scope,
   file,

@@ -43,7 +43,7 @@ export function fileTextQuery(scope: FileScope, { id, sha256 }: Artifact, versio
   });
 }
 
-/** A text file as it is stored; ask for small ones only. */
+/** Query for a stored text file; use it for small files only. */
 export function wholeTextQuery(scope: FileScope, { id, sha256 }: Artifact, version?: number) {
   return queryOptions({
     queryKey: [...filesKey(scope), 'whole', id, sha256],
@@ -54,7 +54,7 @@ export function wholeTextQuery(scope: FileScope, { id, sha256 }: Artifact, versi
   });
 }
 
-/** The versions of a file that are kept, asked for again when it has another content. */
+/** Query for the kept versions of a file, keyed by its content. */
 export function versionsQuery(scope: FileScope, { id, version }: Artifact) {
   return queryOptions({
     queryKey: [...filesKey(scope), 'versions', id, version],

@@ -40,7 +40,7 @@ export function ChangePasswordForm({
   const waitText = useWaitText(failure);
   return (
     <form {...formProps} className={classes.form}>
-      {/* Tells password managers whose password this is. */}
+      {/* The account name for password managers. */}
       <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
       <PasswordField
         {...form.getInputProps('currentPassword')}

@@ -10,7 +10,7 @@ type Kind = 'failure' | 'warning' | 'success' | 'info';
 const icons = { failure: CircleAlert, warning: TriangleAlert, success: CircleCheck, info: Info } as const;
 const roles = { failure: 'alert', warning: undefined, success: 'status', info: undefined } as const;
 
-/** A notice next to what it is about. Failures are announced at once, successes politely. */
+/** An inline notice. Failures are announced assertively, successes politely. */
 export function Notice({
   kind,
   title,
@@ -52,7 +52,7 @@ export function FormFailure({ failure, text }: { failure: unknown; text?: string
 /** Failures that the person cannot understand from the form alone, but can do something about. */
 const explained = new Set(['blocked_destination', 'origin_not_allowed', 'credentials_unreadable']);
 
-/** A link to what the documentation says of this failure, where that says more than the message. */
+/** A link to the documentation on this failure, if it has more than the message. */
 export function ErrorHelp({ failure }: { failure: unknown }) {
   const t = useText();
   if (!(failure instanceof ApiFailure) || failure.code === 'unreadable') return null;

@@ -2,7 +2,7 @@ import './forms.css';
 import { NativeSelect } from '@mantine/core';
 import classes from './form.module.css';
 
-/** A small select beside what it is about, which takes effect at once. */
+/** A small inline select that takes effect immediately. */
 export function SmallSelect({
   label,
   value,

@@ -26,7 +26,7 @@ export type ApiForm<V> = {
   isBusy: boolean;
   failure: unknown;
   submit: () => Promise<void>;
-  /** Shows the faults of the given top-level fields; true if there are none. */
+  /** Validates the given top-level fields and shows their errors; true if there are none. */
   check: (fields: readonly (keyof V)[]) => boolean;
 };
 

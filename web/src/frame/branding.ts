@@ -37,7 +37,7 @@ export function useTitle(title: string | undefined): void {
   }, [title, productName]);
 }
 
-/** Puts a sign before the tab's title, whatever the page is called; undefined removes it. */
+/** Puts a prefix before the tab's title on every page; undefined removes it. */
 export function setTitleSign(next: string | undefined): void {
   sign = next;
   writeTitle();

@@ -28,7 +28,7 @@ export function FormDialog({
   useReturnFocus();
   const [isDirty, setDirty] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  // Known at once: a key that follows a change may come before the dialog is drawn again.
+  // A ref, since a key after a change can come before the next render.
   const changed = useRef(false);
   const onDirty = useCallback((is: boolean) => {
     changed.current = is;

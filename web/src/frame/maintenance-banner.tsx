@@ -6,7 +6,7 @@ import classes from './signed-in-frame.module.css';
 
 const lookMs = 30_000;
 
-/** Says that only administrators can write now, in their words if they gave some. */
+/** Banner of the maintenance mode, with the administrators' message if there is one. */
 export function MaintenanceBanner() {
   const t = useText();
   const { data } = useQuery({

@@ -21,7 +21,7 @@ export function MenuAt({ button, onClose, label, children, ...props }: Props) {
   );
 }
 
-/** Stands for an element that React renders elsewhere; the menu is placed there and treats its clicks as inside. */
+/** Virtual anchor for an element that React renders elsewhere; the menu is placed there and treats its clicks as inside. */
 export function Anchor({ element, ref }: { element: HTMLElement; ref?: Ref<HTMLElement> }) {
   useLayoutEffect(() => {
     if (typeof ref !== 'function') return;

@@ -17,7 +17,7 @@ import { projectsQuery } from './projects-api.ts';
 import { showToast } from './toasts.tsx';
 import { useReturnFocus } from './use-return-focus.ts';
 
-/** Moves a conversation into a project, to another one, or out; says what happened to its files. */
+/** Moves a conversation into a project, to another one, or out, and reports the result for its files. */
 export function MoveDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
   const t = useText();
   useReturnFocus();

@@ -3,7 +3,7 @@ import { useText } from '../i18n.ts';
 import { useIsOnline } from './online.ts';
 import classes from './signed-in-frame.module.css';
 
-/** Says that there is no network and that nothing typed is lost. */
+/** Banner shown without a network; it assures that typed text is kept. */
 export function OfflineBanner() {
   const t = useText();
   if (useIsOnline()) return null;

@@ -27,7 +27,7 @@ export function PanelResizer({ width, onChange }: Props) {
     const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl';
     const wider = isRightToLeft ? 'ArrowRight' : 'ArrowLeft';
     const narrower = isRightToLeft ? 'ArrowLeft' : 'ArrowRight';
-    // The style sheet may show less than was asked for.
+    // The style sheet possibly limits the width.
     const shown = (event.currentTarget.parentElement?.getBoundingClientRect().width ?? 0) / remPixels();
     const next = {
       [wider]: shown + stepRem,

@@ -13,7 +13,7 @@ export function projectsQuery(isArchived: boolean) {
 }
 
 /**
- * An owner may do everything; projects without a role are visible only to administrators, who may rename and archive.
+ * Owners have all permissions; projects without a role are visible only to administrators, who may rename and archive.
  */
 export function canManage(project: Project): boolean {
   return project.role !== 'member';

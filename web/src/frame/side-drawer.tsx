@@ -8,7 +8,7 @@ import classes from './signed-in-frame.module.css';
 /** The sidebar of narrow screens. */
 export function SideDrawer({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const t = useText();
-  // If it were opened before its code is loaded, it would start open and not know where the focus came from.
+  // If opened before its code is loaded, it would start open and couldn't return the focus.
   const [isShown, setShown] = useState(false);
   useEffect(() => setShown(isOpen), [isOpen]);
   return (

@@ -47,7 +47,7 @@ export function clearHits(): void {
   CSS.highlights.delete(current);
 }
 
-/** Scrolls a hit to the middle, opening whatever hides it. */
+/** Scrolls a hit to the middle and opens the folds around it. */
 export function revealRange(range: Range): void {
   const element = range.startContainer.parentElement;
   if (!element) return;

@@ -72,7 +72,7 @@ function ToastView({ toast }: { toast: Toast }) {
     action?.run();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: nothing is done by pointing at it, it only stays
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only keeps it open
     <div
       className={classes.toast}
       data-kind={kind}

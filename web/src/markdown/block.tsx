@@ -72,7 +72,7 @@ function List({ list, depth }: { list: Tokens.List; depth: number }) {
   );
 }
 
-/** Says that there is more than was shown at once. */
+/** Button that shows the blocks beyond the first ones. */
 export function MoreBlocks({ tokens, onMore }: { tokens: readonly Token[]; onMore: () => void }) {
   const t = useText();
   if (tokens.length === 0) return null;

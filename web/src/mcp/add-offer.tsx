@@ -21,7 +21,7 @@ type Props = {
   beside: ReactNode;
 };
 
-/** Adds a server that is offered: one's own name for it, and the credentials that it wants of each person. */
+/** Adds an offered server: asks for a name and the person's credentials. */
 export function AddOffer({ api, offer, onAdded, onDirty, beside }: Props) {
   const t = useText();
   const isProgram = offer.transport === 'stdio';

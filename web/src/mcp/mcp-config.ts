@@ -30,7 +30,7 @@ export function parseMcpConfig(text: string): PastedServer | undefined {
   };
 }
 
-/** `NAME=value` in lines, and the number of the first line that is none. */
+/** Parses lines of `NAME=value`. Returns the number of the first invalid line, if any. */
 export function parseEnvLines(text: string): { env: Record<string, string>; fault: number | undefined } {
   const env: [string, string][] = [];
   for (const [index, line] of text.split('\n').entries()) {

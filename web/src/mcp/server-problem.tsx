@@ -4,7 +4,7 @@ import { failureText } from '../failure-text.ts';
 import { Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 
-/** Why a server could not list its tools, in words that say what to do. */
+/** Error message for a server that could not list its tools, with the remedy. */
 export function ConnectionFailure({ failure, action }: { failure: unknown; action?: ReactNode }) {
   const t = useText();
   const code = failure instanceof ApiFailure ? failure.code : undefined;

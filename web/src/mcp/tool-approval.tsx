@@ -94,7 +94,7 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
   );
 }
 
-/** Of the shell only a command can be kept, not a look at a process. */
+/** For the shell, only a command can be allowed permanently, not a poll of a process. */
 function canRemember({ toolName, input }: DynamicToolPart): boolean {
   const isObject = typeof input === 'object' && input !== null;
   return toolName !== 'bash' || (isObject && 'command' in input && !('processId' in input));

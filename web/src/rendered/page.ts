@@ -6,7 +6,7 @@ import { maximumFault, type RenderedMessage, type RenderRequest } from './protoc
 const client = parent;
 const say = (message: RenderedMessage) => client.postMessage(message, '*');
 
-/** Errors told; a page that fails in a loop would tell endlessly. */
+/** Errors left to report, limited for pages that fail in a loop. */
 let left = 20;
 
 addEventListener(

@@ -12,11 +12,11 @@ type Props = {
   source: string;
   isTypeScript: boolean;
   name: string;
-  /** Puts the errors into the draft; absent where nothing can be asked. */
+  /** Puts the errors into the draft; absent without a composer. */
   onFix?: ((faults: readonly string[]) => void) | undefined;
 };
 
-/** More are not told; the first ones cause the others. */
+/** Most errors shown; later ones usually follow from the first. */
 const mostFaults = 5;
 
 /** Model-generated page in a frame without an origin, network or storage. */

@@ -6,7 +6,7 @@ const languages = (
   'lt lv mk ml mr ms nb nl pa pl pt pt-BR ro ru sk sl sq sr sv sw ta te th tr uk ur uz vi zh-CN zh-TW'
 ).split(' ');
 
-/** Languages by name; `others` are among them whatever they are. */
+/** Languages by name; `others` are always included. */
 export function languageChoices(locale: string, others: readonly (string | null)[]): Choice[] {
   const names = new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' });
   const tags = new Set([...languages, ...others.filter((tag) => tag !== null && tag !== '')]);

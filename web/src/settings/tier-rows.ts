@@ -3,7 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import { textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 
-/** A tier while it is edited; its value says which it is, and never changes. */
+/** A tier while it is edited; its value is its identity and never changes. */
 export type TierRow = ModelTier;
 
 export function moveRow(rows: readonly TierRow[], from: number, to: number): TierRow[] {

@@ -26,7 +26,7 @@ type Props = {
   /** The skill that gets other files; undefined adds one. */
   replaced: Skill | undefined;
   inWorkspace: readonly { name: string; path: string }[];
-  /** The skill of the workspace to begin with. */
+  /** Skill of the workspace that is selected first. */
   path: string | undefined;
   onSaved: () => void;
   onDirty: (isDirty: boolean) => void;

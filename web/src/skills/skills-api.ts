@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
-/** Pages of the skills that one may use; every key begins with `skills`. */
+/** Pages of the available skills; every key begins with `skills`. */
 export const skillsQuery = infiniteQueryOptions({
   queryKey: ['skills', 'list'],
   queryFn: ({ pageParam, signal }) =>

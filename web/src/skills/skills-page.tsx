@@ -19,7 +19,7 @@ import { skillsQuery } from './skills-api.ts';
 
 type Dialog = { kind: 'add'; path?: string } | { kind: 'replace' | 'review'; skill: Skill };
 
-/** `/settings/skills`: the skills that one may use; those of others are looked at here before their first use. */
+/** `/settings/skills`: the available skills; those of other people are reviewed here before their first use. */
 export function SkillsPage() {
   const t = useText();
   const { user } = useWorkbench();

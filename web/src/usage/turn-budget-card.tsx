@@ -20,7 +20,7 @@ import classes from './usage.module.css';
 
 const names = ['steps', 'minutes', 'tokens'] as const;
 
-/** How long a model may work on one answer before it asks to continue. */
+/** Limits of one turn, after which the person has to press "Continue". */
 export function TurnBudgetCard() {
   const t = useText();
   const { data, error } = useQuery(configQuery);

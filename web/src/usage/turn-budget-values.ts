@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import type { TurnBudget } from '@homeport/contracts/turn-budget';
 
-/** A turn's budget as it is typed: numbers, or the text that stands in a field. */
+/** Values of the form for a turn's budget: numbers, or text that is no number yet. */
 export type TurnBudgetValues = { [Name in keyof TurnBudget]: number | string };
 
 const bounds = {

@@ -17,7 +17,7 @@ import { ChangesDiff } from './changes-diff.tsx';
 
 const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialog.tsx')).ConfirmDialog);
 
-/** Files up to this many are opened at once. */
+/** Up to this many files are unfolded initially. */
 const openedAtOnce = 3;
 
 type Props = Answer & { onClose: () => void };

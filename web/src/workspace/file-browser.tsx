@@ -95,7 +95,7 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
   const view = useRef<HTMLDivElement>(null);
   const { queue, maximumBytes } = useWorkspaceUploads(folder.path, changes.refresh);
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
-  // As in every file manager, names that begin with a dot belong to programs.
+  // Dotfiles are hidden by default, as in file managers.
   const shown = folder.entries.filter(({ name }) => showsHidden || !name.startsWith('.'));
   const hasHidden = folder.entries.some(({ name }) => name.startsWith('.'));
   const onDrop = (event: DragEvent) => {

@@ -12,7 +12,7 @@ import classes from './workspace.module.css';
 /** Milliseconds after which a start counts as slow. */
 const slow = 8_000;
 
-/** Replaces files and terminal while there are none: says why, with the one thing to do about it. */
+/** Placeholder for files and terminal while the workspace isn't ready, with the reason and one action. */
 export function NotReady({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
   if (status.phase === 'disabled') return <Off reason={status.message} />;
   if (workspace.isStarting) return <Starting message={status.message} />;

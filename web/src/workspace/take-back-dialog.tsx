@@ -22,9 +22,7 @@ type Props = {
   onCancel: () => void;
 };
 
-/**
- * Before answers are replaced: offers to take back what they changed in the workspace. Says nothing if that is nothing.
- */
+/** Before answers are replaced: offers to take back what they changed in the workspace. Not shown without changes. */
 export function TakeBackDialog({ chatId, messageIds, onContinue, onCancel }: Props) {
   const t = useText();
   useReturnFocus();

@@ -134,7 +134,7 @@ export class TerminalConnection {
   }
 }
 
-/** Waits, but not as long if the network comes back. */
+/** Waits, but only until the network is back. */
 export function waitOnline(milliseconds: number, signal: AbortSignal): Promise<void> {
   return wait(milliseconds, signal, typeof window === 'undefined' ? undefined : window);
 }

@@ -25,7 +25,7 @@ function guessPicture(filename: string): string {
 
 export type Edit = { oldText: string; newText: string };
 
-/** The replacements that a call of `edit_file` asks for, as far as they have come. */
+/** Replacements in the streamed input of an `edit_file` call. */
 export function readEdits(input: unknown): Edit[] {
   if (!isRecord(input)) return [];
   const edits: unknown[] = Array.isArray(input.edits) ? input.edits : [input];

@@ -6,7 +6,7 @@ import { publicConfigQuery } from '../queries.ts';
 import { uploadWorkspaceFile } from '../upload.ts';
 import { joinPath } from './paths.ts';
 
-/** Uploads into a folder; they go on when the folder is left. */
+/** Uploads into a folder; they continue when the folder is left. */
 export function useWorkspaceUploads(folder: string, refresh: () => Promise<void>) {
   const { data: config } = useQuery(publicConfigQuery);
   const maximumBytes = config?.limits.artifactMaxUploadBytes ?? Number.POSITIVE_INFINITY;

@@ -21,7 +21,7 @@ export type WorkspaceControl = {
   isStopping: boolean;
   start: () => void;
   stop: () => void;
-  /** Something says that the state has changed. */
+  /** Called on signs that the state has changed. */
   refresh: () => Promise<WorkspaceStatus | undefined>;
 };
 
