@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import { freePort } from '../contracts/test/free-port.ts';
 
 export { freePort };
@@ -137,7 +137,7 @@ export async function startProduct(
 
 /** Starts the scripted provider; its url ends in /v1 and the model id chooses what it does. */
 export async function startProvider(): Promise<Running> {
-  const running = start([join(root, 'server/test/fakes/provider.ts'), '--port', '0'], {});
+  const running = start([join(root, 'server/test/fakes/provider/provider.ts'), '--port', '0'], {});
   for (;;) {
     const url = /http:\/\/\S+\/v1/.exec(running.output())?.[0];
     if (url !== undefined) return { ...running, url };

@@ -7,58 +7,66 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import only those of lower rank.
 const featureRank = {
-  operations: 11,
-  provision: 10,
-  chat: 9,
-  documents: 8,
-  artifacts: 7,
-  conversations: 6,
-  assistants: 5,
-  projects: 4,
-  workspaces: 3,
-  mcp: 3,
-  catalogue: 3,
-  usage: 3,
-  accounts: 2,
-  settings: 1,
+  commands: 14,
+  imports: 13,
+  exports: 13,
+  backups: 13,
+  provision: 12,
+  chat: 11,
+  documents: 10,
+  artifacts: 9,
+  conversations: 8,
+  assistants: 7,
+  projects: 6,
+  workspaces: 5,
+  mcp: 5,
+  catalogue: 5,
+  usage: 4,
+  accounts: 3,
+  settings: 2,
+  audit: 1,
 };
-// The rooms of a feature that has them: a room may import only those of lower rank, handlers.ts may import all.
-const roomRank = { chat: { programs: 5, responses: 4, turn: 3, tools: 2, model: 1 } };
+// The subfolders of a feature that has an order: one may import only those of lower rank, its handlers may import all.
+const subfolderRank = { chat: { gateway: 7, run: 6, ledger: 5, log: 4, turn: 3, tools: 2, model: 1 } };
 // The browser client: a folder may import only those of lower rank, never one of equal rank. Files at the top are the
 // base, except the one that starts it.
 const webRank = {
   locales: 0,
   base: 1,
-  conversation: 2,
-  forms: 3,
-  docs: 3,
-  instructions: 4,
-  rules: 4,
-  frame: 5,
-  diagram: 6,
-  moving: 6,
-  rendered: 6,
-  entry: 6,
-  catalogue: 6,
-  markdown: 7,
-  mcp: 7,
-  agent: 7,
-  files: 8,
-  usage: 9,
-  context: 9,
-  projects: 9,
-  workspace: 9,
-  chat: 10,
-  setup: 10,
-  settings: 10,
-  admin: 11,
-  assistants: 11,
-  skills: 12,
-  router: 13,
-  start: 14,
+  api: 2,
+  i18n: 3,
+  theme: 4,
+  conversation: 5,
+  forms: 6,
+  docs: 6,
+  instructions: 7,
+  rules: 7,
+  layout: 8,
+  diagram: 9,
+  'import-export': 9,
+  rendered: 9,
+  'sign-in': 9,
+  catalogue: 9,
+  markdown: 10,
+  mcp: 10,
+  agent: 10,
+  files: 11,
+  usage: 12,
+  context: 12,
+  projects: 12,
+  workspace: 12,
+  chat: 13,
+  setup: 13,
+  settings: 13,
+  admin: 14,
+  assistants: 14,
+  skills: 15,
+  router: 16,
+  start: 17,
 };
 const webStart = new Set(['app.tsx', 'main.tsx', 'trusted-types.ts']);
-const platformFolders = new Set(['http', 'db', 'egress', 'secrets', 'sandbox']);
+// The platform knows no feature. A folder of it may import only those of lower rank.
+const platformRank = { http: 6, tracing: 5, secrets: 5, db: 4, sandbox: 4, config: 3, egress: 2, platform: 1 };
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([
   'node:http',
@@ -73,18 +81,18 @@ const directNetwork = new Set([
 ]);
 // The connections of a workspace, where its sandbox is the guard: the command-line tool's to the control plane, the
 // daemon's to the control plane's proxy and to the workspace's own ports.
-const workspaceDoors = new Set([
+const workspaceConnections = new Set([
   'workspace/src/cli/control-plane.ts',
   'workspace/src/daemon/egress-bridge.ts',
   'workspace/src/daemon/models-bridge.ts',
   'workspace/src/daemon/ports/requests.ts',
 ]);
 // These timers keep no process alive and can be moved by tests, so nobody creates their own.
-const clocks = new Set(['server/src/clock.ts', 'workspace/src/clock.ts']);
+const clocks = new Set(['server/src/platform/clock.ts', 'workspace/src/clock.ts']);
 const ownTimer =
   /(?<![\w.$#])set(?:Timeout|Interval)\b|\bglobalThis\s*\.\s*set(?:Timeout|Interval)\b|\bperformance\s*\.\s*now\b/;
 // `process.exit` waits for threads that may never end, so nobody calls it by themselves.
-const endings = new Set(['server/src/end-process.ts', 'workspace/src/end-process.ts']);
+const endings = new Set(['server/src/platform/end-process.ts', 'workspace/src/end-process.ts']);
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
 /** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty if there are no violations. */
@@ -155,7 +163,7 @@ function checkBans(file, text, imports, report) {
     );
   }
   const environment = /\bprocess\s*\.\s*env\b/.exec(stripped);
-  if (environment && !/^(server|workspace)\/src\/(\w+\/)?config\.ts$/.test(file)) {
+  if (environment && !/^(server\/src\/config|workspace\/src\/\w+)\/config\.ts$/.test(file)) {
     report('one-configuration', lineOf(stripped, environment.index), 'process.env is read in config.ts only');
   }
   const timer = /^(server|workspace)\//.test(file) && !clocks.has(file) ? ownTimer.exec(stripped) : null;
@@ -163,7 +171,7 @@ function checkBans(file, text, imports, report) {
   const exit = endings.has(file) ? null : /\bprocess\s*\.\s*(?:exit|reallyExit)\b/.exec(stripped);
   if (exit) report('one-ending', lineOf(stripped, exit.index), 'process.exit can hang: use endProcess');
   for (const { specifier, names, typeOnly, line } of imports) {
-    if (typeOnly || inEgress || workspaceDoors.has(file)) continue;
+    if (typeOnly || inEgress || workspaceConnections.has(file)) continue;
     const client = directNetwork.has(specifier) && (clientNames.test(names) || !names.startsWith('{'));
     if (specifier === 'undici' || client) {
       report(
@@ -228,7 +236,7 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
   if (from.kind === 'domain' && target === 'server/src/deps.ts')
     return report('layers', 'a domain file takes members of Platform and names what else it needs, never Deps');
   const to = placeOf(target);
-  const wrong = wrongLayer(from, to) ?? wrongRoom(file, target);
+  const wrong = wrongLayer(from, to) ?? wrongSubfolder(file, target);
   if (wrong !== undefined) report('layers', wrong);
 }
 
@@ -246,7 +254,7 @@ const entryRank = {
 function placeOf(file) {
   const [folder, name] = file.slice('server/src/'.length).split('/');
   if (name === undefined) return { kind: folder in entryRank ? 'entry' : 'base', folder };
-  if (platformFolders.has(folder)) return { kind: 'platform', folder };
+  if (folder in platformRank) return { kind: 'platform', folder };
   if (!(folder in featureRank)) return { kind: 'unknown', folder };
   return { kind: /^(.+-)?handlers\.ts$/.test(file.split('/').at(-1)) ? 'handlers' : 'domain', folder };
 }
@@ -260,7 +268,8 @@ function wrongLayer(from, to) {
   if (to.kind === 'entry') return `nothing imports ${to.folder} but what starts the process`;
   const feature = from.kind === 'handlers' || from.kind === 'domain';
   if (!feature) {
-    const upward = to.folder in featureRank || (from.kind === 'base' && to.kind === 'platform' && to.folder === 'http');
+    const own = platformRank[from.folder] ?? platformRank.db;
+    const upward = to.folder in featureRank || (to.folder !== from.folder && platformRank[to.folder] >= own);
     return upward ? `${from.folder} lies below ${to.folder}` : undefined;
   }
   if (from.kind === 'domain' && to.folder === 'http') return 'a domain file never imports http/';
@@ -272,10 +281,10 @@ function wrongLayer(from, to) {
 }
 
 /** In a feature with rooms: downward only, and no file beside the rooms except its handlers. */
-function wrongRoom(file, target) {
+function wrongSubfolder(file, target) {
   const [feature, room] = file.slice('server/src/'.length).split('/');
   const [toFeature, toRoom] = target.slice('server/src/'.length).split('/');
-  const ranks = roomRank[feature];
+  const ranks = subfolderRank[feature];
   if (ranks === undefined || toFeature !== feature || toRoom === room || !(room in ranks)) return undefined;
   const downward = ranks[toRoom] < ranks[room];
   return downward ? undefined : `${feature}/${room} may import rooms below it only, and ${toRoom} is not`;

@@ -22,7 +22,7 @@ function plant(changes = {}) {
       "import { app } from './app.ts';\nimport { createServer } from 'node:http';\napp; createServer;\n",
     'server/src/app.ts': "import { routes } from './routes.ts';\nexport const app = routes;\n",
     'server/src/routes.ts': "import { getChats } from './chat/handlers.ts';\nexport const routes = [getChats];\n",
-    'server/src/config.ts': 'export const config = process.env;\n',
+    'server/src/config/config.ts': 'export const config = process.env;\n',
     'server/src/deps.ts': "import type { Egress } from './egress/egress.ts';\nexport type Deps = { egress: Egress };\n",
     'server/src/http/sse.ts': "import { ApiError } from '@homeport/contracts/errors';\nexport const sse = ApiError;\n",
     'server/src/db/pool.ts': "import { Socket } from 'node:net';\nexport const pool = Socket;\n",
@@ -41,7 +41,7 @@ function plant(changes = {}) {
     'workspace/src/daemon/egress-bridge.ts':
       "import { connect, createServer } from 'node:net';\nexport const bridge = [connect, createServer];\n",
     'workspace/src/cli/config.ts': 'export const config = process.env;\n',
-    'web/src/api.ts':
+    'web/src/api/api.ts':
       "import type { z } from 'zod';\nimport { ApiError } from '@homeport/contracts/errors';\nexport type X = z;\nawait fetch(ApiError);\n",
     'web/vite.config.ts': 'export default {};\n',
     'acceptance/health.test.ts': "import { ApiError } from '@homeport/contracts/errors';\nApiError;\n",
@@ -182,8 +182,11 @@ describe('one planted violation is reported for', () => {
     ],
     [
       'a folder above in the browser',
-      'layers web/src/frame/sidebar.tsx',
-      { 'web/src/frame/sidebar.tsx': "import type { View } from '../chat/view.ts';\nexport type A = View;\n" },
+      'layers web/src/layout/sidebar/sidebar.tsx',
+      {
+        'web/src/layout/sidebar/sidebar.tsx':
+          "import type { View } from '../../chat/view.ts';\nexport type A = View;\n",
+      },
     ],
     [
       'a folder beside in the browser',
@@ -192,8 +195,8 @@ describe('one planted violation is reported for', () => {
     ],
     [
       'a feature in the base of the browser',
-      'layers web/src/api.ts',
-      { 'web/src/api.ts': "import '../src/frame/dialogs.css';\nexport const api = 1;\n" },
+      'layers web/src/api/api.ts',
+      { 'web/src/api/api.ts': "import '../layout/dialogs/dialogs.css';\nexport const api = 1;\n" },
     ],
     [
       'a folder without a rank in the browser',
@@ -202,16 +205,16 @@ describe('one planted violation is reported for', () => {
     ],
     [
       'server code in the browser',
-      'workspaces web/src/api.ts',
+      'workspaces web/src/api/api.ts',
       {
-        'web/src/api.ts': "import type { Deps } from '../../server/src/deps.ts';\nexport type X = Deps;\n",
+        'web/src/api/api.ts': "import type { Deps } from '../../../server/src/deps.ts';\nexport type X = Deps;\n",
       },
     ],
     [
       'zod at run time in the browser',
-      'workspaces web/src/api.ts',
+      'workspaces web/src/api/api.ts',
       {
-        'web/src/api.ts': "import { z } from 'zod';\nexport const x = z;\n",
+        'web/src/api/api.ts': "import { z } from 'zod';\nexport const x = z;\n",
       },
     ],
     [

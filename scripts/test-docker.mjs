@@ -274,7 +274,8 @@ if (process.argv[1] === import.meta.filename) {
   const why = whyNoEngine();
   if (why === undefined) {
     const chosen = process.argv.slice(2);
-    const files = chosen.length > 0 ? chosen : globSync('{server/test,acceptance}/docker/*.test.ts', { cwd: root });
+    const files =
+      chosen.length > 0 ? chosen : globSync('{server/test/workspaces,acceptance}/docker/*.test.ts', { cwd: root });
     const args = ['--test', '--test-concurrency=1', ...files];
     const { code } = await withEngine((env) =>
       run(process.execPath, args, { cwd: root, env: { ...process.env, ...env } }),

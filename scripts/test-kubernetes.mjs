@@ -14,7 +14,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import pino from 'pino';
-import { loadConfig } from '../server/src/config.ts';
+import { loadConfig } from '../server/src/config/config.ts';
 import { daemonRequest } from '../server/src/egress/daemon-request.ts';
 import { tunnelRequest } from '../server/src/egress/tunnel-request.ts';
 import { createDaemon } from '../server/src/workspaces/daemon-client.ts';

@@ -44,8 +44,10 @@ const files = listFiles(root);
 const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
 );
-const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
-const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docker\/.*\.test\.ts$/.test(file));
+const serverTests = files.filter((file) => /^server\/test\/(?!workspaces\/docker\/).*\.test\.ts$/.test(file));
+const containerTests = files.filter((file) =>
+  /^(server\/test\/workspaces|acceptance)\/docker\/.*\.test\.ts$/.test(file),
+);
 const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/|release\/).*\.test\.ts$/.test(file));
 const releaseTests = files.filter((file) => /^acceptance\/release\/.*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that depend on SQL most.
@@ -227,7 +229,7 @@ async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
 
 /** Those that change what all of their process share, and those whose helpers clean up at the end of their process. */
 function isAlone(file) {
-  if (/^(acceptance|server\/test\/docker)\//.test(file) || aloneFiles.test(file)) return true;
+  if (/^(acceptance|server\/test\/workspaces\/docker)\//.test(file) || aloneFiles.test(file)) return true;
   return readFileSync(join(root, file), 'utf8').includes("'./process.ts'");
 }
 

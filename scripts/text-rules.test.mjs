@@ -147,7 +147,7 @@ test('reads comments, test names, logs, help, prompts, summaries and headings, a
   assert.deepEqual(kindsIn('server/src/chat/tools/a.ts', "const description = 'Runs a command';"), [
     '1 prompt: Runs a command',
   ]);
-  assert.deepEqual(kindsIn('server/src/operations/people-commands.ts', "{ summary: 'List the accounts.' }"), [
+  assert.deepEqual(kindsIn('server/src/commands/people-commands.ts', "{ summary: 'List the accounts.' }"), [
     '1 help: List the accounts.',
   ]);
   assert.deepEqual(kindsIn('docs/a.md', '# Title\n\nText.\n\n```sh\n# no heading\n```\n'), [

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
+import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { type Bench, interleave, readCpu, spentSince } from './bench.ts';
 import type { Product } from './product.ts';
 import { median } from './statistics.ts';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mcpServer } from '@homeport/contracts/mcp';
+import { mcpServer } from '@homeport/contracts/mcp/mcp';
 import { type Bench, interleave } from './bench.ts';
 import type { Product } from './product.ts';
 import { Histogram } from './statistics.ts';

@@ -1,4 +1,4 @@
-import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
+import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { until } from '../../contracts/test/until.ts';
 import { addModels, type Caller, type Json, pause, type Running } from '../product.ts';
 

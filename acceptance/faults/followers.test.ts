@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { before, test } from 'node:test';
-import { createMessageAssembler } from '@homeport/contracts/message-assembly';
-import { providerKinds } from '@homeport/contracts/provider-kinds';
+import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
+import { createMessageAssembler } from '@homeport/contracts/chat/message-assembly';
 import {
   parseJsonEventStream,
   readUIMessageStream,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { providerKinds } from '@homeport/contracts/provider-kinds';
+import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { Client } from 'pg';
 import { until } from '../../contracts/test/until.ts';
 import {

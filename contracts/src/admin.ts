@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { turnBudget } from './chat/turn-budget.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
-import { line } from './line.ts';
 import { branding } from './system.ts';
-import { turnBudget } from './turn-budget.ts';
+import { line } from './text/line.ts';
 
 /** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { projectFits, projectMisfit, sharing } from './catalogue/sharing.ts';
+import { parameters } from './chat/parameters.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
-import { line } from './line.ts';
-import { parameters } from './parameters.ts';
-import { projectFits, projectMisfit, sharing } from './sharing.ts';
+import { line } from './text/line.ts';
 
 /** Assistants: instructions, a model and tools under one name, in versions (contract.md section 11). */
 

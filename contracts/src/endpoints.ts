@@ -1,28 +1,28 @@
 import { accountEndpoints } from './accounts.ts';
 import { adminEndpoints } from './admin.ts';
-import { artifactEndpoints } from './artifacts.ts';
 import { assistantEndpoints } from './assistants.ts';
-import { catalogueEndpoints } from './catalogue-endpoints.ts';
-import { changesEndpoints } from './changes.ts';
-import { chatEndpoints } from './chat.ts';
-import { contextEndpoints } from './context.ts';
-import { conversationEndpoints } from './conversations.ts';
+import { catalogueEndpoints } from './catalogue/endpoints.ts';
+import { modelRegistryEndpoints } from './catalogue/model-registry.ts';
+import { programModelEndpoints } from './catalogue/program-models.ts';
+import { changesEndpoints } from './chat/changes.ts';
+import { chatEndpoints } from './chat/chat.ts';
+import { contextEndpoints } from './chat/context.ts';
+import { conversationEndpoints } from './chat/conversations.ts';
+import { summaryEndpoints } from './chat/summaries.ts';
+import { toolRuleEndpoints } from './chat/tool-rules.ts';
+import { artifactEndpoints } from './files/artifacts.ts';
 import { importEndpoints } from './imports.ts';
-import { mcpEndpoints } from './mcp.ts';
-import { mcpContentEndpoints } from './mcp-content.ts';
-import { mcpOfferEndpoints } from './mcp-offers.ts';
-import { modelRegistryEndpoints } from './model-registry.ts';
+import { mcpContentEndpoints } from './mcp/content.ts';
+import { mcpEndpoints } from './mcp/mcp.ts';
+import { mcpOfferEndpoints } from './mcp/offers.ts';
 import { operationEndpoints } from './operations.ts';
-import { programModelEndpoints } from './program-models.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
 import { skillEndpoints } from './skills.ts';
-import { summaryEndpoints } from './summaries.ts';
 import { systemEndpoints } from './system.ts';
-import { toolRuleEndpoints } from './tool-rules.ts';
 import { usageEndpoints } from './usage.ts';
-import { workspaceEndpoints } from './workspace.ts';
+import { workspaceEndpoints } from './workspace/workspace.ts';
 
 /**
  * EVERY endpoint. Guard, validation, OpenAPI document, typed client and the authorization matrix come from this table.

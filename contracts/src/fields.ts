@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clientIdPattern, limits } from './limits.ts';
-import { line } from './line.ts';
+import { line } from './text/line.ts';
 
 /** Field schemas that several endpoints share. */
 export const id = z.string().min(1).max(limits.clientIdMax);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
-import { line } from './line.ts';
+import { line } from './text/line.ts';
 
 /** Coming over from other programs, and leaving again (contract.md section 11). */
 

@@ -10,16 +10,16 @@ import {
   providerFields,
   tierFields,
   tierList,
-} from './catalogue.ts';
-import { title } from './conversations.ts';
+} from './catalogue/catalogue.ts';
+import { abilities, prices } from './catalogue/model-facts.ts';
+import { title } from './chat/conversations.ts';
+import { parameters } from './chat/parameters.ts';
+import { turnBudget } from './chat/turn-budget.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
-import { mcpOfferFields } from './mcp-offers.ts';
-import { abilities, prices } from './model-facts.ts';
-import { parameters } from './parameters.ts';
+import { mcpOfferFields } from './mcp/offers.ts';
 import { promptFields } from './prompts.ts';
-import { turnBudget } from './turn-budget.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { projectFits, projectMisfit, sharing } from './catalogue/sharing.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
-import { line } from './line.ts';
-import { projectFits, projectMisfit, sharing } from './sharing.ts';
+import { line } from './text/line.ts';
 
 /** Saved prompts, inserted in the composer by `/name` (contract.md section 11). */
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { projectFits, projectMisfit, sharing } from './catalogue/sharing.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
-import { projectFits, projectMisfit, sharing } from './sharing.ts';
 
 /**
  * Skills that people add: instructions for a kind of task, with files, in the agentskills format (contract.md section

@@ -1,5 +1,5 @@
-import { version } from './config.ts';
-import { runCommand } from './operations/command.ts';
-import { commands } from './operations/commands.ts';
+import { runCommand } from './commands/command.ts';
+import { commands } from './commands/commands.ts';
+import { version } from './config/config.ts';
 
 process.exitCode = await runCommand(commands, process.argv.slice(2), version);

@@ -2,19 +2,19 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { canEditProviders } from './catalogue/catalogue-owner.ts';
-import { trustedProxies } from './client-address.ts';
 import type { Deps } from './deps.ts';
-import { type Answer, send } from './http/answer.ts';
 import { unroutable } from './http/bad-request.ts';
-import { BodyRoom } from './http/body-room.ts';
+import { RequestBodyBudget } from './http/body/request-body-budget.ts';
 import type { Handler, HandlerInput } from './http/handler.ts';
 import { metricsResponse } from './http/metrics.ts';
 import { originRule } from './http/origin.ts';
+import type { WebClient } from './http/pages/web-client.ts';
 import { watchProxies } from './http/proxy-watch.ts';
 import { targetOf } from './http/request-facts.ts';
+import { type Answer, send } from './http/response.ts';
 import { createRouter, type MountedEndpoint } from './http/router.ts';
-import type { WebClient } from './http/web-client.ts';
 import { canEditMcp } from './mcp/handlers.ts';
+import { trustedProxies } from './platform/client-address.ts';
 import { routes } from './routes.ts';
 import { createWorkspaceCaller } from './workspaces/identity.ts';
 
@@ -34,7 +34,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     origin: originRule(config.baseUrl),
     assertRoom: (use) => deps.disk.assertRoom(use),
     maxUploadBytes: config.artifactMaxUploadBytes,
-    bodies: new BodyRoom(),
+    bodies: new RequestBodyBudget(),
     trusted,
     log,
     metrics,

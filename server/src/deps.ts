@@ -1,12 +1,12 @@
 import type { FindActor } from './accounts/actor.ts';
 import type { SessionWatch } from './accounts/session-watch.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
-import type { RunningResponses } from './chat/responses/running-responses.ts';
+import type { PageBackups } from './backups/page-backups.ts';
+import type { RunningResponses } from './chat/run/running-responses.ts';
 import type { Documents } from './documents/documents.ts';
-import type { FrontDoor } from './http/front-door.ts';
-import type { McpConnections } from './mcp/connections.ts';
-import type { Imports } from './operations/imports.ts';
-import type { PageBackups } from './operations/page-backups.ts';
+import type { ConnectionDrain } from './http/connection-drain.ts';
+import type { Imports } from './imports/imports.ts';
+import type { McpConnections } from './mcp/connection/connections.ts';
 import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
@@ -21,7 +21,7 @@ export type Deps = Platform & {
   programs: SessionWatch;
   responses: RunningResponses;
   mcp: McpConnections;
-  door: Pick<FrontDoor, 'isDraining'>;
+  door: Pick<ConnectionDrain, 'isDraining'>;
   workspaces: Workspaces;
   backups: Pick<PageBackups, 'begin'>;
   /** Called when an account was disabled: ends everything it has in progress. Other replicas notice by themselves. */

@@ -1,10 +1,10 @@
-import { endProcess } from './end-process.ts';
+import { endProcess } from './platform/end-process.ts';
 import { serveTasks } from './sandbox/serve.ts';
 
 /** The child process that parses untrusted bytes. Each task is loaded when it is first asked for. */
 serveTasks(
   {
-    import: async () => (await import('./operations/import-task.ts')).importTask,
+    import: async () => (await import('./imports/import-task.ts')).importTask,
     manifest: async () => (await import('./provision/manifest-task.ts')).manifestTask,
     registry: async () => (await import('./catalogue/registry/registry-task.ts')).registryTask,
     skill: async () => (await import('./assistants/skill-task.ts')).skillTask,

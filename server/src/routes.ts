@@ -23,7 +23,7 @@ import {
   postSignIn,
   postSignOut,
 } from './accounts/handlers.ts';
-import { getOidcCallback, postSignInSocial } from './accounts/oidc-handlers.ts';
+import { getOidcCallback, postSignInSocial } from './accounts/oidc/handlers.ts';
 import {
   deleteArtifact,
   getArtifactDownload,
@@ -106,17 +106,19 @@ import {
 } from './chat/handlers.ts';
 import { getInternalModels, postInternalCompletion } from './chat/program-handlers.ts';
 import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
-import { ignoredProxyHeader, trustedProxies } from './client-address.ts';
+import { getBackups, getDoctor, postBackup } from './commands/handlers.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { getArtifactText } from './documents/handlers.ts';
-import { docsAsset, docsPage } from './http/docs.ts';
+import { deleteAdminUser, deleteMe, getMyExport } from './exports/account-handlers.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { docsAsset, docsPage } from './http/pages/docs.ts';
 import { findIgnoredProxy } from './http/proxy-watch.ts';
-import { streamPieces } from './http/stream-pieces.ts';
+import { streamPieces } from './http/stream-chunks.ts';
+import { deleteImport, getImports, postImport, postImportStart } from './imports/handlers.ts';
 import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {
   deleteMcpServer,
@@ -132,7 +134,7 @@ import {
   postUserMcpTest,
   postUserMcpTrust,
 } from './mcp/handlers.ts';
-import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
+import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth/handlers.ts';
 import {
   deleteAdminMcpOffer,
   getAdminMcpOffers,
@@ -140,9 +142,7 @@ import {
   patchAdminMcpOffer,
   postAdminMcpOffer,
 } from './mcp/offer-handlers.ts';
-import { deleteAdminUser, deleteMe, getMyExport } from './operations/account-handlers.ts';
-import { getBackups, getDoctor, postBackup } from './operations/handlers.ts';
-import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
+import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';

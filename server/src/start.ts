@@ -4,26 +4,26 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
-import { systemClock } from './clock.ts';
-import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config.ts';
-import { unusableDataDir } from './config-secrets.ts';
-import { startEmbedded } from './db/embedded.ts';
+import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config/config.ts';
+import { unusableDataDir } from './config/stored-secrets.ts';
+import { startEmbedded } from './db/embedded/embedded.ts';
 import { Outage } from './db/outage.ts';
 import { type Database, type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
 import { databaseProblem } from './db/problems.ts';
+import { DisplacedError, joinReplicas, type Replica } from './db/replicas.ts';
 import type { Deps } from './deps.ts';
-import { watchDescriptors } from './descriptors.ts';
-import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
-import { endProcess } from './end-process.ts';
-import { answerTo } from './how-called.ts';
-import { installLastResort } from './last-resort.ts';
-import { createLogger } from './logger.ts';
-import { makeFolder } from './make-folder.ts';
-import { createTracing } from './open-tracing.ts';
-import { assertOwnKey } from './own-key.ts';
-import { DisplacedError, joinReplicas, type Replica } from './replicas.ts';
-import { noTracing, type Tracing } from './tracing.ts';
-import { whenAborted } from './waits.ts';
+import { systemClock } from './platform/clock.ts';
+import { answerTo } from './platform/command-line.ts';
+import { watchDescriptors } from './platform/descriptors.ts';
+import { explainFullDisk, makeRoomForDatabase } from './platform/disk-space.ts';
+import { endProcess } from './platform/end-process.ts';
+import { createLogger } from './platform/logger.ts';
+import { makeFolder } from './platform/make-folder.ts';
+import { installLastResort } from './platform/uncaught-errors.ts';
+import { whenAborted } from './platform/waits.ts';
+import { assertEncryptionKey } from './secrets/encryption-key-check.ts';
+import { createTracing } from './tracing/open-tracing.ts';
+import { noTracing, type Tracing } from './tracing/tracing.ts';
 
 const unnamed =
   'the time limits of connections have no effect: if DATABASE_URL is a pooler such as PgBouncer, set DATABASE_DIRECT_URL (docs/operations.md)';
@@ -101,7 +101,7 @@ async function serveAs(
   { isFirst, displaced }: Replica,
   { config, db, log, tracing, stopping }: Serving,
 ): Promise<void> {
-  await assertOwnKey(config, db, log);
+  await assertEncryptionKey(config, db, log);
   const { createService } = await loadService();
   const clock = systemClock;
   const service = await createService({ config, db, log, clock, webFolder: webFolder(), tracing, isFirst });

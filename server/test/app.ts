@@ -11,24 +11,24 @@ import { pino } from 'pino';
 import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser } from '../src/accounts/users.ts';
-import { type ChatTimings, defaultTimings } from '../src/chat/responses/running-responses.ts';
+import { type ChatTimings, defaultTimings } from '../src/chat/run/running-responses.ts';
 import type { FindTools } from '../src/chat/tools/find-tools.ts';
-import { type Clock, systemClock } from '../src/clock.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { Outage } from '../src/db/outage.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { StatementTrace } from '../src/db/wire.ts';
 import type { Egress } from '../src/egress/egress.ts';
 import { documentedErrors } from '../src/http/openapi.ts';
-import { hidingHooks } from '../src/logger.ts';
-import { createTracing } from '../src/open-tracing.ts';
+import { type Clock, systemClock } from '../src/platform/clock.ts';
+import { hidingHooks } from '../src/platform/logger.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
-import { noTracing } from '../src/tracing.ts';
+import { createTracing } from '../src/tracing/open-tracing.ts';
+import { noTracing } from '../src/tracing/tracing.ts';
+import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/lifecycle/timings.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
-import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
 import { createTestDatabase, silentLog, type TestDatabase, waitForConnections } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { parsingFolder } from './parsing.ts';
+import { parsingFolder } from './sandbox/parsing.ts';
 
 export const testConfig: Config = {
   edition: 'community',

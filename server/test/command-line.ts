@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { SignedIn, TestApp } from './app.ts';
 import type { ProcessRuntime } from './fakes/process-runtime.ts';
-import { enterWorkspace } from './workspace-caller.ts';
+import { enterWorkspace } from './workspaces/workspace-caller.ts';
 
 const source = join(import.meta.dirname, '../../workspace/src/cli/main.ts');
 

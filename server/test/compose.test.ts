@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { settingTable } from '../src/config-table.ts';
+import { settingTable } from '../src/config/settings-table.ts';
 import type { Json } from './app.ts';
 
 /** deploy/compose.yaml: which settings reach the container. */

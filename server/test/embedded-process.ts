@@ -1,6 +1,6 @@
 // Holds an embedded database until SIGTERM. Argument: JSON options of startEmbedded without log. Prints one JSON line
 // per event.
-import { startEmbedded } from '../src/db/embedded.ts';
+import { startEmbedded } from '../src/db/embedded/embedded.ts';
 
 const say = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
 const log = {

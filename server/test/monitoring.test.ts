@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, createChat, idle, submit } from './chat-harness.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { setPrices } from './usage-makers.ts';
+import { addModels, answer, createChat, idle, submit } from './chat/chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider/provider.ts';
+import { setPrices } from './usage/usage-makers.ts';
 
 /** The dashboard and the alert rules in deploy/monitoring ask for metrics that exist. */
 

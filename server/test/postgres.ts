@@ -3,9 +3,9 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 import { chmod, mkdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clusterUser, ensureCluster, ensurePrivateFolder } from '../src/db/embedded-cluster.ts';
-import { chooseRunAs, locatePrograms } from '../src/db/embedded-programs.ts';
-import { findServer, launchServer, type ServerPlan, shutDownServer } from '../src/db/embedded-server.ts';
+import { clusterUser, ensureCluster, ensurePrivateFolder } from '../src/db/embedded/cluster.ts';
+import { chooseRunAs, locatePrograms } from '../src/db/embedded/programs.ts';
+import { findServer, launchServer, type ServerPlan, shutDownServer } from '../src/db/embedded/server.ts';
 import type { DatabaseLog } from '../src/db/pool.ts';
 
 /** A throw-away PostgreSQL; `stop` is for the one who owns its folder. */

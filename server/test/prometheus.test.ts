@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import { freePort } from '../../contracts/test/free-port.ts';
 import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { backUp } from './backup-harness.ts';
-import { addModels, answer, createChat, submit } from './chat-harness.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { backUp } from './backups/backup-harness.ts';
+import { addModels, answer, createChat, submit } from './chat/chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider/provider.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
-import { setPrices } from './usage-makers.ts';
+import { setPrices } from './usage/usage-makers.ts';
 
 /** deploy/monitoring in the real programs: the rules are valid, and every query of the dashboard shows something. */
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { oidcConfiguration } from '@homeport/contracts/admin';
-import { artifact } from '@homeport/contracts/artifacts';
-import { model, modelTier, provider } from '@homeport/contracts/catalogue';
-import { chat, input } from '@homeport/contracts/conversations';
+import { model, modelTier, provider } from '@homeport/contracts/catalogue/catalogue';
+import { chat, input } from '@homeport/contracts/chat/conversations';
 import { endpoints } from '@homeport/contracts/endpoints';
 import * as fields from '@homeport/contracts/fields';
-import { mcpServer } from '@homeport/contracts/mcp';
+import { artifact } from '@homeport/contracts/files/artifacts';
+import { mcpServer } from '@homeport/contracts/mcp/mcp';
 import { branding } from '@homeport/contracts/system';
 import type { z } from 'zod';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, createChat, nextId, postChat, submission, submit } from './chat-harness.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { addModels, createChat, nextId, postChat, submission, submit } from './chat/chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider/provider.ts';
 import {
   contract,
   differences,

@@ -4,11 +4,11 @@ import { MantineProvider } from '@mantine/core';
 import { type QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { Toasts } from './frame/toasts.tsx';
-import { i18n, translate } from './i18n.ts';
-import { publicConfigQuery } from './queries.ts';
+import { publicConfigQuery } from './api/queries.ts';
+import { i18n, translate } from './i18n/i18n.ts';
+import { Toasts } from './layout/toasts.tsx';
 import { createAppRouter } from './router/router.tsx';
-import { createAppTheme, createVariables } from './theme.ts';
+import { createAppTheme, createVariables } from './theme/theme.ts';
 
 /** The whole client. The first render shows `branding`; changes to it show at once. */
 export function App({ queries, branding, nonce }: { queries: QueryClient; branding: Branding; nonce: string }) {

@@ -1,12 +1,12 @@
-import './mantine.css';
-import './styles.css';
+import './theme/mantine.css';
+import './theme/styles.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { readInlineConfig, readNonce } from './api/public-config.ts';
+import { createQueryClient, maintenanceQuery, publicConfigQuery, releaseQuery } from './api/queries.ts';
+import { reloadAfterUpdate } from './api/stale-page.ts';
 import { App } from './app.tsx';
-import { activateStoredLocale } from './locale.ts';
-import { readInlineConfig, readNonce } from './public-config.ts';
-import { createQueryClient, maintenanceQuery, publicConfigQuery, releaseQuery } from './queries.ts';
-import { reloadAfterUpdate } from './stale-page.ts';
+import { activateStoredLocale } from './i18n/locale.ts';
 import { installTrustedTypes } from './trusted-types.ts';
 
 installTrustedTypes();

@@ -1,4 +1,4 @@
-import highlightWorker from './markdown/highlight.worker.ts?worker&url';
+import highlightWorker from './markdown/code/highlight.worker.ts?worker&url';
 
 /**
  * Installs the Trusted Types default policy before anything renders. Mantine writes CSS variables through the innerHTML

@@ -1,5 +1,5 @@
-import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/conversations';
-import type { Frame } from '@homeport/contracts/frames';
+import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/chat/conversations';
+import type { Frame } from '@homeport/contracts/chat/frames';
 import { ConversationStore } from '../src/conversation/conversation-store.ts';
 
 export const at = '2026-01-01T00:00:00.000Z';

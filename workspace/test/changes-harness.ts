@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type ChangedFile, changesApplied, type TurnChanges, turnChanges } from '@homeport/contracts/daemon';
+import { type ChangedFile, changesApplied, type TurnChanges, turnChanges } from '@homeport/contracts/workspace/daemon';
 import { trackActivity } from '../src/daemon/activity.ts';
 import { type ChangeBounds, Changes } from '../src/daemon/changes/changes.ts';
 import type { Daemon } from '../src/daemon/state.ts';

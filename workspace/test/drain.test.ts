@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { daemonError } from '@homeport/contracts/daemon';
+import { daemonError } from '@homeport/contracts/workspace/daemon';
 import { startDaemon, textOf } from './running-daemon.ts';
 
 test('draining tells running commands and terminals why, and begins nothing new', async () => {

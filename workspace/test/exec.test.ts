@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ProcessState } from '@homeport/contracts/daemon';
+import type { ProcessState } from '@homeport/contracts/workspace/daemon';
 import { until } from '../../contracts/test/until.ts';
 import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { workspaceNotes } from '@homeport/contracts/daemon';
+import { workspaceNotes } from '@homeport/contracts/workspace/daemon';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';
 
 let daemon: RunningDaemon;

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { workspacePorts } from '@homeport/contracts/daemon';
+import { workspacePorts } from '@homeport/contracts/workspace/daemon';
 import { readListening } from '../src/daemon/ports/listening.ts';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';
 

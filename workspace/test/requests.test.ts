@@ -9,7 +9,7 @@ import {
   daemonProtocol,
   egressBridgePort,
   modelsPort as modelsPortOfContract,
-} from '@homeport/contracts/daemon';
+} from '@homeport/contracts/workspace/daemon';
 import { bridgePort, modelsPort, protocolVersion } from '../src/daemon/config.ts';
 import { startEgressBridge } from '../src/daemon/egress-bridge.ts';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
+import { type ExecEvent, execEvent } from '@homeport/contracts/workspace/daemon';
 import { WebSocket } from 'ws';
 import { until } from '../../contracts/test/until.ts';
 

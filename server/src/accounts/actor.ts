@@ -1,8 +1,8 @@
 import type { User } from '@homeport/contracts/fields';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
+import type { Clock } from '../platform/clock.ts';
 import { cookieRule, renewAfterSeconds, sessionCookie, sessionCookieReader, sessionSeconds } from './session-cookie.ts';
 import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';

@@ -1,9 +1,9 @@
 import type { adminEndpoints } from '@homeport/contracts/admin';
-import type { Config } from '../config.ts';
+import { listEvents } from '../audit/audit-list.ts';
+import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { ownOrigin } from '../http/origin.ts';
-import { listEvents } from './audit-list.ts';
 import {
   createInvitation,
   listInvitations,

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { SessionsTable, UsersTable } from '../db/tables-people.ts';
+import type { SessionsTable, UsersTable } from '../db/tables/people.ts';
 
 /** The bodies of /api/auth (contract.md section 3). */
 

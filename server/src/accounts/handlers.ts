@@ -1,6 +1,6 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { authSession, authUser } from './auth-answers.ts';

@@ -5,13 +5,13 @@ import type { User } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
-import { type AuditSource, recordEvent } from '../audit.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
+import type { Config } from '../config/config.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { InvitationsTable } from '../db/tables-people.ts';
-import { Turns } from '../turns.ts';
+import type { InvitationsTable } from '../db/tables/people.ts';
+import type { Clock } from '../platform/clock.ts';
+import { KeyedMutex } from '../platform/concurrency/keyed-mutex.ts';
 import { insertPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { insertSession, type SessionOrigin } from './sessions.ts';
@@ -93,7 +93,7 @@ export async function openInvitation(
 }
 
 /** Per replica: tests have several in one process, which must meet only at the row. */
-const turns = new WeakMap<InvitationDeps['db'], Turns<string>>();
+const turns = new WeakMap<InvitationDeps['db'], KeyedMutex<string>>();
 
 /**
  * Creates the account of an invitation, and a session, exactly once: simultaneous requests wait for the invitation's
@@ -107,7 +107,7 @@ export async function redeemInvitation(
 ): Promise<{ user: User; token: string }> {
   await findRedeemable(deps, input.token, from.address);
   const tokenHash = hashToken(input.token);
-  const own = turns.get(deps.db) ?? new Turns<string>();
+  const own = turns.get(deps.db) ?? new KeyedMutex<string>();
   turns.set(deps.db, own);
   return own.take(tokenHash, async () => {
     // Of many at once, latecomers should not cost a hash each.

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
-import { Slots } from '../slots.ts';
+import { Semaphore } from '../platform/concurrency/semaphore.ts';
 
 // Stored as `<salt hex>:<key hex>`; hashes in existing installations have this form and cost.
 const cost = { N: 16_384, r: 16, p: 1, maxmem: 128 * 16_384 * 16 * 2 };
@@ -8,7 +8,7 @@ const keyBytes = 64;
 
 // Each hash takes 32 MB and one of four libuv threads for about 60 ms: two at a time leave threads for files and DNS.
 const most = { running: 2, waiting: 200 };
-const slots = new Slots(most.running);
+const slots = new Semaphore(most.running);
 
 /** Hashes a new password; throws `rate_limited` if too many hashes are waiting. */
 export async function hashPassword(password: string): Promise<string> {

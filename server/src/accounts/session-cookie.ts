@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '@homeport/contracts/limits';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** What signs the session cookie, and whether BASE_URL is https. */
 export type CookieRule = { authSecret: string; secureCookie: boolean };

@@ -1,9 +1,9 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
-import type { Clock, Timer } from '../clock.ts';
 import { databaseUnavailable } from '../db/failures.ts';
 import type { Database } from '../db/pool.ts';
-import { within } from '../waits.ts';
+import type { Clock, Timer } from '../platform/clock.ts';
+import { within } from '../platform/waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
 /** How often sessions are checked: with the query's time, lost access disconnects within five seconds. */

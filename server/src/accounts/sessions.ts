@@ -1,9 +1,9 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { AccountSession } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
-import { type AuditSource, recordEvent } from '../audit.ts';
-import type { Clock } from '../clock.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { Clock } from '../platform/clock.ts';
 import { sessionSeconds } from './session-cookie.ts';
 
 /** The only writer of `sessions`. */

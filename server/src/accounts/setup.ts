@@ -3,12 +3,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { recordEvent } from '../audit.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { recordEvent } from '../audit/audit.ts';
+import type { Config } from '../config/config.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { Clock } from '../platform/clock.ts';
+import { KeyedMutex } from '../platform/concurrency/keyed-mutex.ts';
 import { equalSecret } from '../secrets/equal-secret.ts';
-import { Turns } from '../turns.ts';
 import { insertPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { insertSession, type SessionOrigin } from './sessions.ts';
@@ -18,7 +18,7 @@ export type SetupDeps = { config: Pick<Config, 'setupClaimToken'>; db: Pick<Data
 export type SetupState = { required: boolean; claimRequired: boolean };
 type SetupInput = z.output<typeof setupBody>;
 
-const turns = new Turns<SetupDeps['db']>();
+const turns = new KeyedMutex<SetupDeps['db']>();
 
 /** Whether the first administrator still has to be created. */
 export async function getSetupState(deps: SetupDeps): Promise<SetupState> {

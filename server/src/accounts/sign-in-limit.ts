@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql, type Transaction } from 'kysely';
-import { addressBucket, addressRegion } from '../client-address.ts';
-import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { Tables } from '../db/tables.ts';
-import { FairTurns } from '../fair-turns.ts';
+import type { Tables } from '../db/tables/tables.ts';
+import { addressBucket, addressRegion } from '../platform/client-address.ts';
+import type { Clock } from '../platform/clock.ts';
+import { FairTurns } from '../platform/concurrency/fair-turns.ts';
 
 /**
  * Limits on wrong passwords and invitation tokens (contract.md section 3), counted in `sign_in_failures`. The only

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
-import { recordEvent, recordFailedSignIn } from '../audit.ts';
+import { recordEvent, recordFailedSignIn } from '../audit/audit.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import { authUser } from './auth-answers.ts';
 import { findPasswordByEmail, findPasswordHash, updatePassword } from './credentials.ts';

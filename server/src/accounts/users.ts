@@ -4,7 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { UsersTable } from '../db/tables-people.ts';
+import type { UsersTable } from '../db/tables/people.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
 /** The only writer of `users`. */
@@ -307,11 +307,11 @@ function userNotFound(): ApiError {
 }
 
 /** A user as a batch writes one. */
-export type UserRecord = Omit<User, 'mustChangePassword'> & Told;
+export type UserRecord = Omit<User, 'mustChangePassword'> & PromptContext;
 
 /** What a user tells models, as stored. */
-type Told = { instructions: string | null; aboutMe: Partial<AboutMe> | null };
-export type StoredUser = User & Told;
+type PromptContext = { instructions: string | null; aboutMe: Partial<AboutMe> | null };
+export type StoredUser = User & PromptContext;
 
 function toStored(row: Selectable<UsersTable>): StoredUser {
   return { ...toUser(row), instructions: row.instructions, aboutMe: row.about_me };

@@ -1,5 +1,5 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { limits } from '@homeport/contracts/limits';
 import { pageOf } from '../db/keyset.ts';
 import type { Platform } from '../platform.ts';

@@ -1,8 +1,8 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { ArtifactsTable } from '../db/tables.ts';
+import type { ArtifactsTable } from '../db/tables/tables.ts';
 import type { Namespace } from './namespaces.ts';
 import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from './path.ts';
 

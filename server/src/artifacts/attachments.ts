@@ -1,4 +1,4 @@
-import { sniffImage } from '@homeport/contracts/image-bytes';
+import { sniffImage } from '@homeport/contracts/files/image-bytes';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { BlobsTable } from '../db/tables.ts';
+import type { BlobsTable } from '../db/tables/tables.ts';
 import type { Platform } from '../platform.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 

@@ -1,4 +1,4 @@
-import { sniffImage } from '@homeport/contracts/image-bytes';
+import { sniffImage } from '@homeport/contracts/files/image-bytes';
 import type { Platform } from '../platform.ts';
 import { type ArtifactRow, artifactNotFound } from './artifacts.ts';
 import type { BlobStore, TakeBytes } from './blob-store.ts';

@@ -1,9 +1,9 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
+import type { FormSink } from '../http/body/form-body.ts';
 import { attachment, inline } from '../http/content-disposition.ts';
 import { sendFile, untrustedHeaders } from '../http/file-response.ts';
-import type { FormSink } from '../http/form-body.ts';
 import { Content, type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { type ListRequest, listArtifacts } from './artifact-list.ts';
 import { type ArtifactRow, getArtifact, type Target, viewArtifact } from './artifacts.ts';

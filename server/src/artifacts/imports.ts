@@ -1,7 +1,7 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { assertStillEnabled } from '../accounts/users.ts';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import {
   type ArtifactRow,

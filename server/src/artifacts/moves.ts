@@ -1,4 +1,4 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../db/pool.ts';

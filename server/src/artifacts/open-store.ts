@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import type { Config } from '../config.ts';
-import { parseS3Location } from '../config-values.ts';
-import type { Disk } from '../disk.ts';
+import type { Config } from '../config/config.ts';
+import { parseS3Location } from '../config/setting-values.ts';
+import type { Disk } from '../platform/disk-space.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createDirectoryStore } from './stores/directory.ts';
 import { createS3Store } from './stores/s3.ts';

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config.ts';
-import { adminCommand } from '../how-called.ts';
+import { ConfigError } from '../config/config.ts';
+import { adminCommand } from '../platform/command-line.ts';
 import type { Platform } from '../platform.ts';
 import type { BlobStore } from './blob-store.ts';
 import { checkStore } from './store-mark.ts';

@@ -1,4 +1,4 @@
-import { hourly } from '../hourly.ts';
+import { hourly } from '../platform/hourly-tasks.ts';
 import type { Platform } from '../platform.ts';
 import type { BlobStore } from './blob-store.ts';
 import { sweepBlobs } from './blobs.ts';

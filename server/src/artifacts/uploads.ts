@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { assertStillEnabled } from '../accounts/users.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';

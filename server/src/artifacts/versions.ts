@@ -1,4 +1,4 @@
-import type { ArtifactVersion } from '@homeport/contracts/artifacts';
+import type { ArtifactVersion } from '@homeport/contracts/files/artifacts';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { assertStillEnabled } from '../accounts/users.ts';

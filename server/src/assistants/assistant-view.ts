@@ -1,6 +1,6 @@
 import type { Assistant, AssistantVersion } from '@homeport/contracts/assistants';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { Audience } from '@homeport/contracts/sharing';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { type RawBuilder, sql } from 'kysely';
 import { microsOf } from '../db/keyset.ts';
 import { readersModel, readersServers } from './readers-own.ts';

@@ -3,9 +3,9 @@ import type { Assistant, AssistantChange, AssistantVersion, NewAssistant } from 
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
-import type { AuditSource } from '../audit.ts';
+import type { AuditSource } from '../audit/audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { afterCursor, encodeCursor, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assistantRows, type Looker, versionRows, viewAssistant, viewVersion } from './assistant-view.ts';

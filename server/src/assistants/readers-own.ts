@@ -1,4 +1,4 @@
-import type { Parameters } from '@homeport/contracts/parameters';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { visibleProviderIds } from '../catalogue/sharing.ts';
 import { usableBy } from './sharing.ts';
 

@@ -1,9 +1,9 @@
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
-import type { Audience } from '@homeport/contracts/sharing';
 import { type RawBuilder, sql } from 'kysely';
-import { type AuditEvent, type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditEvent, type AuditSource, recordEvent } from '../audit/audit.ts';
 import type { Queryable } from '../db/pool.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 

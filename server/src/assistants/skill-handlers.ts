@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { skillEndpoints } from '@homeport/contracts/skills';
 import type { Deps } from '../deps.ts';
-import type { FormSink } from '../http/form-body.ts';
+import type { FormSink } from '../http/body/form-body.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
 import { readRefusal } from '../workspaces/daemon-client.ts';
 import { pathQuery, withFiles } from '../workspaces/files.ts';

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { Audience } from '@homeport/contracts/sharing';
 import type { Skill, SkillChange } from '@homeport/contracts/skills';
 import { type RawBuilder, sql } from 'kysely';
-import { type AuditSource, changedFields } from '../audit.ts';
+import { type AuditSource, changedFields } from '../audit/audit.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import {

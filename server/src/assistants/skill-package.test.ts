@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
-import { skillText, type ZipPart, zipOf } from '../../test/skill-makers.ts';
+import { skillText, type ZipPart, zipOf } from '../../test/assistants/skill-makers.ts';
 import { readSkillPackage } from './skill-package.ts';
 
 const main: ZipPart = { name: 'deploy/SKILL.md', content: skillText('deploy') };

@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
-import { FairTurns } from '../fair-turns.ts';
+import { FairTurns } from '../platform/concurrency/fair-turns.ts';
 import { type JobLimits, ParseFailure } from '../sandbox/child.ts';
 import { ParseRefused, type Sandbox } from '../sandbox/sandbox.ts';
 import { packageOf, refusedSkill, SkillBounds, type SkillPackage } from './skill-package.ts';

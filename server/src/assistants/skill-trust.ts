@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Skill, SkillFile } from '@homeport/contracts/skills';
 import { sql } from 'kysely';
-import type { AuditSource } from '../audit.ts';
+import type { AuditSource } from '../audit/audit.ts';
 import { type Database, inTransaction } from '../db/pool.ts';
 import { type Reader, recordShared, usable } from './sharing.ts';
 import { readSkill, skillNotFound, storeTrust, targetOf } from './skill-library.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceNotes } from '@homeport/contracts/daemon';
+import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { z } from 'zod';
 

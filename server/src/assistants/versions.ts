@@ -6,7 +6,7 @@ import { modelNotFound } from '../catalogue/models.ts';
 import { isVisibleModel, sharedTiers, withSharedTiers } from '../catalogue/sharing.ts';
 import { listTiers } from '../catalogue/tiers.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { AssistantVersionsTable } from '../db/tables-catalogue.ts';
+import type { AssistantVersionsTable } from '../db/tables/catalogue.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { imageTypeOf } from '../settings/image-data-url.ts';
 import type { Looker } from './assistant-view.ts';

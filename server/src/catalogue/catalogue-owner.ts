@@ -1,8 +1,8 @@
 import type { User } from '@homeport/contracts/fields';
 import { sql, type Transaction } from 'kysely';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type Database, inTransaction } from '../db/pool.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
 
 /** An open transaction of the writer whose turn it is in one catalogue. */
 export type CatalogueTransaction = Transaction<Tables>;

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@homeport/contracts/audit';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**

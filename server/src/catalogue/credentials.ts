@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { ProvidersTable } from '../db/tables-catalogue.ts';
+import type { ProvidersTable } from '../db/tables/catalogue.ts';
 import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor } from '../secrets/bound.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';

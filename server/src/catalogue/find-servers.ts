@@ -1,7 +1,7 @@
-import type { FoundServer } from '@homeport/contracts/catalogue';
-import { localServers } from '@homeport/contracts/local-servers';
+import type { FoundServer } from '@homeport/contracts/catalogue/catalogue';
+import { localServers } from '@homeport/contracts/catalogue/local-servers';
 import type { Egress } from '../egress/egress.ts';
-import { parseForeignJson } from '../json-scan.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 import { listedModels } from './model-list.ts';
 import { TestLanes } from './test-lanes.ts';
 

@@ -1,5 +1,5 @@
-import type { Provider, SharedWith } from '@homeport/contracts/catalogue';
-import type { catalogueEndpoints } from '@homeport/contracts/catalogue-endpoints';
+import type { Provider, SharedWith } from '@homeport/contracts/catalogue/catalogue';
+import type { catalogueEndpoints } from '@homeport/contracts/catalogue/endpoints';
 import { assertUser } from '../accounts/users.ts';
 import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';

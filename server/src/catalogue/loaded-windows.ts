@@ -1,7 +1,7 @@
-import type { ModelFacts } from '@homeport/contracts/model-facts';
+import type { ModelFacts } from '@homeport/contracts/catalogue/model-facts';
 import type { Egress } from '../egress/egress.ts';
-import { parseForeignJson } from '../json-scan.ts';
-import { Slots } from '../slots.ts';
+import { Semaphore } from '../platform/concurrency/semaphore.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 import type { ListedEntry } from './model-list.ts';
 import { listedFacts } from './registry/listed-facts.ts';
 
@@ -37,7 +37,7 @@ type Foreign = Readonly<Record<string, unknown>>;
 function askerOf(deps: { egress: Pick<Egress, 'request'> }, server: LocalServer, signal: AbortSignal): Ask {
   const root = new URL(server.baseUrl);
   const folder = root.pathname.replace(/(?:\/v\d{1,3})?\/{0,8}$/, '');
-  const slots = new Slots(bounds.atOnce);
+  const slots = new Semaphore(bounds.atOnce);
   return (path, body) =>
     slots
       .run(async () => {

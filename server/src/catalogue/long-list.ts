@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { parseForeignJson } from '../json-scan.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 
 /**
  * Lists of models may have thousands of entries with many members each, more than may be parsed at once: then the

@@ -1,7 +1,7 @@
+import type { Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Prices } from '@homeport/contracts/model-facts';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';

@@ -1,4 +1,11 @@
-import type { Abilities, FactName, FactSource, ListedModel, ModelFacts, Prices } from '@homeport/contracts/model-facts';
+import type {
+  Abilities,
+  FactName,
+  FactSource,
+  ListedModel,
+  ModelFacts,
+  Prices,
+} from '@homeport/contracts/catalogue/model-facts';
 import type { ModelRegistry } from './registry/registry.ts';
 
 /**

@@ -1,6 +1,6 @@
+import type { ModelFacts } from '@homeport/contracts/catalogue/model-facts';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
-import type { ModelFacts } from '@homeport/contracts/model-facts';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { mapInTurns } from './long-list.ts';
 import { listedFacts } from './registry/listed-facts.ts';
 

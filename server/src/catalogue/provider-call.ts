@@ -1,5 +1,5 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
-import { trimEndOf } from '@homeport/contracts/trim-characters';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import type { Credentials } from './credentials.ts';
 
 /** What a protocol puts between base URL and path unless the address already ends in a version. */

@@ -1,6 +1,6 @@
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
-import type { ListedModel } from '@homeport/contracts/model-facts';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';

@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Provider, providerBody, providerPatchBody, SharedWith } from '@homeport/contracts/catalogue';
+import type { Provider, providerBody, providerPatchBody, SharedWith } from '@homeport/contracts/catalogue/catalogue';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { changedFields } from '../audit.ts';
-import type { Clock } from '../clock.ts';
+import { changedFields } from '../audit/audit.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';

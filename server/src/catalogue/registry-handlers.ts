@@ -1,4 +1,4 @@
-import type { modelRegistryEndpoints } from '@homeport/contracts/model-registry';
+import type { modelRegistryEndpoints } from '@homeport/contracts/catalogue/model-registry';
 import { type Handler, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
 import { describeRegistry, dropRegistry, uploadRegistry } from './registry/current-registry.ts';

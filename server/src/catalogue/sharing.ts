@@ -1,10 +1,10 @@
-import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue';
+import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { ProvidersTable } from '../db/tables-catalogue.ts';
+import type { ProvidersTable } from '../db/tables/catalogue.ts';
 import { type CatalogueTransaction, installationOwner } from './catalogue-owner.ts';
 
 /**

@@ -1,18 +1,18 @@
-import { Slots } from '../slots.ts';
+import { Semaphore } from '../platform/concurrency/semaphore.ts';
 
 /**
  * One owner's work in a few lanes: without a free lane it waits in line, and leaves the line when its signal aborts.
  */
 export class TestLanes {
   readonly #width: number;
-  readonly #lanes = new Map<string, Slots>();
+  readonly #lanes = new Map<string, Semaphore>();
 
   constructor(width: number) {
     this.#width = width;
   }
 
   async run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const lanes = this.#lanes.get(owner) ?? new Slots(this.#width);
+    const lanes = this.#lanes.get(owner) ?? new Semaphore(this.#width);
     this.#lanes.set(owner, lanes);
     try {
       return await lanes.run(work, signal);

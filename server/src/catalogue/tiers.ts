@@ -1,5 +1,5 @@
-import type { ModelTier } from '@homeport/contracts/catalogue';
-import { defaultTiers } from '@homeport/contracts/default-tiers';
+import type { ModelTier } from '@homeport/contracts/catalogue/catalogue';
+import { defaultTiers } from '@homeport/contracts/catalogue/default-tiers';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';

@@ -1,6 +1,6 @@
-import type { Model, ModelTier, Provider, SharedWith } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier, Provider, SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import type { Selectable } from 'kysely';
-import type { ModelsTable, ProvidersTable } from '../db/tables-catalogue.ts';
+import type { ModelsTable, ProvidersTable } from '../db/tables/catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { describeCredentials } from './credentials.ts';
 import { factsOf } from './model-facts.ts';

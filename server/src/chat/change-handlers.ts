@@ -1,4 +1,4 @@
-import type { ChangesDone } from '@homeport/contracts/changes';
+import type { ChangesDone } from '@homeport/contracts/chat/changes';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
@@ -6,9 +6,9 @@ import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
 import { type Handler, streamed } from '../http/handler.ts';
 import { applyChanges, type Direction, listChanges, noChanges, openVersion } from '../workspaces/changes.ts';
+import { passOn } from '../workspaces/daemon-response.ts';
 import { withFiles } from '../workspaces/files.ts';
-import { passOn } from '../workspaces/pass-on.ts';
-import { assertEnded, findWritingAnswer } from './responses/turn-changes.ts';
+import { assertEnded, findWritingAnswer } from './run/turn-changes.ts';
 
 type Endpoints = typeof endpoints;
 

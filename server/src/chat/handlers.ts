@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ChatBody } from '@homeport/contracts/chat';
+import type { ChatBody } from '@homeport/contracts/chat/chat';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
-import { largeReads } from '../account-slots.ts';
 import { moveChatArtifacts } from '../artifacts/moves.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../catalogue/models.ts';
@@ -12,7 +11,8 @@ import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Actor, type Handler, Reply, type RequestFacts, sourceOf, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
-import { answerApproval, answerQuestion } from './responses/approvals.ts';
+import { largeReads } from '../platform/concurrency/account-semaphore.ts';
+import { answerApproval, answerQuestion } from './ledger/approvals.ts';
 import {
   type ClaimOutcome,
   claimCompaction,
@@ -21,14 +21,14 @@ import {
   claimResumption,
   findOutcome,
   hasBegun,
-} from './responses/claims.ts';
-import { type Follower, followResponse, readReplay } from './responses/follow.ts';
-import { findFollowable } from './responses/handing-over.ts';
-import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewAdmitted, viewInput } from './responses/inputs.ts';
-import type { ResponseRun } from './responses/response-run.ts';
-import { requestStop } from './responses/running-state.ts';
-import { steerInput } from './responses/steering.ts';
-import { editSummary, undoSummary } from './responses/summaries.ts';
+} from './ledger/claims.ts';
+import { findFollowable } from './ledger/handover.ts';
+import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewAdmitted, viewInput } from './ledger/inputs.ts';
+import { requestStop } from './ledger/running-state.ts';
+import { steerInput } from './ledger/steering.ts';
+import { type Follower, followResponse, readReplay } from './run/follow.ts';
+import type { ResponseRun } from './run/response-run.ts';
+import { editSummary, undoSummary } from './run/summaries.ts';
 
 type Endpoints = typeof endpoints;
 

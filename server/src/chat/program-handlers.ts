@@ -6,10 +6,10 @@ import { listUsableModels } from '../catalogue/model-choice.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, type RequestFacts, streamed } from '../http/handler.ts';
-import { assertMayAsk, takeCall } from './programs/program-allowance.ts';
-import { type AnswerHead, chunks, completion, gathering } from './programs/program-answer.ts';
-import { askForProgram, modelOf } from './programs/program-call.ts';
-import { programRequest } from './programs/program-request.ts';
+import { assertMayAsk, takeCall } from './gateway/allowance.ts';
+import { type AnswerHead, chunks, completion, gathering } from './gateway/completion.ts';
+import { programRequest } from './gateway/completion-request.ts';
+import { askForProgram, modelOf } from './gateway/model-call.ts';
 
 type Endpoints = typeof endpoints;
 type Call = Parameters<typeof askForProgram>[1];

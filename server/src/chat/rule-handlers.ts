@@ -1,7 +1,7 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
-import { changeRules, readRules } from './tools/tool-rules.ts';
+import { changeRules, readRules } from './tools/rules/tool-rules.ts';
 
 type Endpoints = typeof endpoints;
 

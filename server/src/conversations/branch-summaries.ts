@@ -1,4 +1,4 @@
-import type { Summary } from '@homeport/contracts/summaries';
+import type { Summary } from '@homeport/contracts/chat/summaries';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 

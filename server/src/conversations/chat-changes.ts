@@ -1,10 +1,10 @@
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat } from '@homeport/contracts/chat/conversations';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { ToolRules } from '@homeport/contracts/chat/tool-rules';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { type RawBuilder, sql } from 'kysely';
 import { assertUsableAssistant } from '../assistants/assistants.ts';
-import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
+import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';

@@ -1,4 +1,4 @@
-import type { ChatList } from '@homeport/contracts/conversations';
+import type { ChatList } from '@homeport/contracts/chat/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { afterText, decodeCursor, encodeCursor, pageOf } from '../db/keyset.ts';
 import type { Platform } from '../platform.ts';

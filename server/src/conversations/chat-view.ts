@@ -1,4 +1,4 @@
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat } from '@homeport/contracts/chat/conversations';
 import { columnList } from '../db/column-list.ts';
 import { microsOf } from '../db/keyset.ts';
 

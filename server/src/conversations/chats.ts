@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat } from '@homeport/contracts/chat/conversations';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { ToolRules } from '@homeport/contracts/chat/tool-rules';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { type RawBuilder, sql } from 'kysely';
 import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { usableBy } from '../assistants/sharing.ts';

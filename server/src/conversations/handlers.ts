@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
-import { largeReads } from '../account-slots.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { Content, type Handler, sourceOf } from '../http/handler.ts';
-import { encodeUtf8 } from '../json-pieces.ts';
+import { largeReads } from '../platform/concurrency/account-semaphore.ts';
+import { encodeUtf8 } from '../platform/json/json-pieces.ts';
 import type { Platform } from '../platform.ts';
-import { readAnswerContext } from './answer-context.ts';
 import { readChatDetail } from './chat-detail.ts';
 import { listChats } from './chat-list.ts';
 import { createChat } from './chats.ts';
-import { type ConversationExport, exportConversation } from './export.ts';
+import { type ConversationExport, exportConversation } from './export/export.ts';
 import { leaveProject } from './leave-project.ts';
-import { searchChats } from './search.ts';
+import { readAnswerContext } from './prompt-context-view.ts';
+import { searchChats } from './search/search.ts';
 
 type Endpoints = typeof endpoints;
 type Needs = Pick<Platform, 'db' | 'config' | 'log'>;

@@ -1,4 +1,4 @@
-import type { Parameters } from '@homeport/contracts/parameters';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import { ownerLexeme } from './search-text.ts';

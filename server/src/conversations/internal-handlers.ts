@@ -1,8 +1,8 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
+import { readList, readOverview, readTurns } from './export/transcript.ts';
 import { textFile } from './handlers.ts';
-import { readList, readOverview, readTurns } from './transcript.ts';
 
 type Endpoints = typeof endpoints;
 

@@ -1,4 +1,4 @@
-import type { AuditSource } from '../audit.ts';
+import type { AuditSource } from '../audit/audit.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { removeMember } from '../projects/projects.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { MessageStatus } from '../db/tables.ts';
+import type { MessageStatus } from '../db/tables/tables.ts';
 import { messageOf } from './branches.ts';
 
 /**

@@ -1,8 +1,8 @@
+import type { MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
-import type { MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { MessageStatus } from '../db/tables.ts';
+import type { MessageStatus } from '../db/tables/tables.ts';
 import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
 import { parseStoredParts } from './stored-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { Plan, PlanItem } from '@homeport/contracts/agent';
+import type { Plan, PlanItem } from '@homeport/contracts/chat/agent';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import { namingPlan } from './messages.ts';

@@ -1,4 +1,4 @@
-import { searchSigns } from '@homeport/contracts/search-words';
+import { searchSigns } from '@homeport/contracts/text/search-words';
 
 /** Search texts hold words only; everything longer is cut here. */
 export const searchTextMax = 100_000;

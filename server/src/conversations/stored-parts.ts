@@ -1,4 +1,4 @@
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 
 /** Parts as they were stored by this service: their text was validated before it was written. */
 export function parseStoredParts(parts: string): MessagePart[] {

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { DatabaseError } from 'pg';
-import { type Clock, systemClock, type Timer } from '../clock.ts';
+import { type Clock, systemClock, type Timer } from '../platform/clock.ts';
 import { isDatabaseUnavailable } from './failures.ts';
 import { databaseProblem } from './problems.ts';
 

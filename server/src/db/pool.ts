@@ -2,13 +2,13 @@ import { Socket } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { Client, type ClientConfig, type Pool, types } from 'pg';
-import { systemClock } from '../clock.ts';
-import { version } from '../config.ts';
-import { within } from '../waits.ts';
+import { version } from '../config/config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { within } from '../platform/waits.ts';
 import { databaseUnavailable } from './failures.ts';
 import { ObservedPool } from './observed-pool.ts';
 import { Outage } from './outage.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './tables/tables.ts';
 import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
 
 /** Where the database is: a postgres URL or node-postgres client options. */

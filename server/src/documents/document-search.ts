@@ -1,10 +1,10 @@
-import { findHits, searchWords } from '@homeport/contracts/search-words';
+import { findHits, searchWords } from '@homeport/contracts/text/search-words';
 import { sql } from 'kysely';
 import type { Namespace } from '../artifacts/namespaces.ts';
 import { filenameOf } from '../artifacts/path.ts';
 import { searchText } from '../conversations/search-text.ts';
-import { onFoundRow } from '../db/found-row.ts';
 import type { Queryable } from '../db/pool.ts';
+import { onFoundRow } from '../db/row-lookup.ts';
 import { extractorVersion } from './document.ts';
 
 /** The documents of a conversation or project, and search in them. */

@@ -1,11 +1,11 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import { readContent } from '../artifacts/contents.ts';
-import { FairTurns } from '../fair-turns.ts';
+import { FairTurns } from '../platform/concurrency/fair-turns.ts';
+import { RecentTimeouts } from '../platform/concurrency/recent-timeouts.ts';
+import { waitAtMost } from '../platform/waits.ts';
 import type { Platform } from '../platform.ts';
-import { RecentTimeouts } from '../recent-timeouts.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { waitAtMost } from '../waits.ts';
 import { type DocumentProblem, documentBounds } from './document.ts';
 import {
   claimDocument,

@@ -1,4 +1,4 @@
-import { trimEndOf, trimOf } from '@homeport/contracts/trim-characters';
+import { trimEndOf, trimOf } from '@homeport/contracts/text/trim-characters';
 import type { DocumentBounds, DocumentPage, DocumentWarning } from './document.ts';
 
 /** Thrown into a reader once nothing more is taken; what there is stays. */

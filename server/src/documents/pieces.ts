@@ -1,5 +1,5 @@
 import { searchText } from '../conversations/search-text.ts';
-import { estimateTokens } from '../text-tokens.ts';
+import { estimateTokens } from '../platform/text-tokens.ts';
 import type { ExtractedDocument, IndexedDocument } from './document.ts';
 
 /** No piece is longer: what a search finds, and what one row holds. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { trimOf } from '@homeport/contracts/trim-characters';
-import { systemClock, type Timer } from '../clock.ts';
+import { trimOf } from '@homeport/contracts/text/trim-characters';
+import { systemClock, type Timer } from '../platform/clock.ts';
 import type { DaemonAddress } from './daemon-request.ts';
 
 /** A daemon's response with a known length. Read it or destroy it. */

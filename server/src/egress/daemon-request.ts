@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../platform/clock.ts';
 
 /** The address of a daemon, as our own runtime reports it. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };

@@ -3,7 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { hostOf } from './destination.ts';
 import { type FailurePhase, reasonOf, unreachable } from './failures.ts';
 import type { Guard } from './guard.ts';

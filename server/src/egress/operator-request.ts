@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import type { OperatorConnections } from './operator-connections.ts';
 
 export type OperatorRequest = {

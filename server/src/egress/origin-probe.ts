@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../platform/clock.ts';
 
 /** Requests that the operator's own address is asked, to see what a proxy before it does. Follows no redirects. */
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { systemClock, type Timer } from '../clock.ts';
+import { systemClock, type Timer } from '../platform/clock.ts';
 import { reasonOf, unreachable } from './failures.ts';
 
 /**

@@ -2,8 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, errorStatus } from '@homeport/contracts/errors';
-import { type Answer, standardHeaders } from './answer.ts';
 import { errorAnswer } from './error-response.ts';
+import { type Answer, standardHeaders } from './response.ts';
 
 const invalidHttp = 'The request is not valid HTTP';
 const reasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseFailure } from '../db/failures.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './response.ts';
 
 /**
  * How an error is answered: known ones as they are, an unavailable database as 503, a full one as 507, anything else as

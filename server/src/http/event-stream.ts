@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { systemClock, type Timer } from '../clock.ts';
+import { systemClock, type Timer } from '../platform/clock.ts';
 
 const idleCommentMs = 15_000;
 /** A reader this many bytes behind is disconnected; it can come back with `last-event-id`. */

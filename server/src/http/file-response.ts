@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
-import { standardHeaders } from './answer.ts';
+import { type ByteRange, parseRange } from '@homeport/contracts/files/byte-range';
 import { Reply, type RequestFacts, streamed } from './handler.ts';
+import { standardHeaders } from './response.ts';
 
 /** People's bytes as they are served; `etag` is a strong one, with quotes. */
 export type ServedFile = {

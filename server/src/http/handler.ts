@@ -9,8 +9,8 @@ import type {
   ResponseOf,
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
-import type { Answer } from './answer.ts';
-import type { Form } from './form-body.ts';
+import type { Form } from './body/form-body.ts';
+import type { Answer } from './response.ts';
 
 /**
  * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user and has

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import { equalSecret } from '../secrets/equal-secret.ts';
-import { type Answer, standardHeaders } from './answer.ts';
 import { errorAnswer } from './error-response.ts';
+import { type Answer, standardHeaders } from './response.ts';
 
 /**
  * Answers GET /metrics for the bearer of METRICS_TOKEN; while that is unset, nothing is at this address (contract.md

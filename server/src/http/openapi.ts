@@ -1,7 +1,7 @@
 import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import { z } from 'zod';
-import { bodyRoomBounds } from './body-room.ts';
+import { requestBodyBudgetBounds } from './body/request-body-budget.ts';
 import { isClosedByMaintenance } from './guard.ts';
 
 type Json = Record<string, unknown>;
@@ -148,7 +148,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.access !== 'public' && !isForAdministrators && isClosedByMaintenance(spec)) implied.push('maintenance');
   if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   if (spec.upload === true) implied.push('payload_too_large');
-  if (spec.body !== undefined && maxBodyBytes(spec) > bodyRoomBounds.freeBytes) implied.push('rate_limited');
+  if (spec.body !== undefined && maxBodyBytes(spec) > requestBodyBudgetBounds.freeBytes) implied.push('rate_limited');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { TrustedProxies } from '../client-address.ts';
+import type { TrustedProxies } from '../platform/client-address.ts';
 
 /** Requests with forwarding headers from peers that TRUSTED_PROXIES does not name. */
 

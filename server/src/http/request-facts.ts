@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { clientAddress, type TrustedProxies } from '../client-address.ts';
+import { clientAddress, type TrustedProxies } from '../platform/client-address.ts';
 import type { RequestFacts, RequestHeaders } from './handler.ts';
 
 /** What a request asks for. */

@@ -2,16 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
-import type { TrustedProxies } from '../client-address.ts';
-import { systemClock } from '../clock.ts';
-import { encodeJson, isLargeJson } from '../json-pieces.ts';
-import type { Metrics } from '../metrics.ts';
-import type { SpanStart, Tracing } from '../tracing.ts';
-import { type Answer, send, standardHeaders } from './answer.ts';
-import { bodyPace } from './body-bytes.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { TrustedProxies } from '../platform/client-address.ts';
+import { systemClock } from '../platform/clock.ts';
+import { encodeJson, isLargeJson } from '../platform/json/json-pieces.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { SpanStart, Tracing } from '../tracing/tracing.ts';
+import { bodyPace } from './body/body-bytes.ts';
+import { type Form, openForm } from './body/form-body.ts';
+import { discardRest } from './body/incoming-body.ts';
+import { type BodyReading, readJsonBody, readSentBytes } from './body/request-body.ts';
+import type { RequestBodyBudget } from './body/request-body-budget.ts';
+import { openUpload } from './body/upload-body.ts';
+import { headerObject, pathObject, queryObject, validate } from './body/validate.ts';
 import { errorAnswer, toApiError } from './error-response.ts';
-import { type Form, openForm } from './form-body.ts';
 import {
   assertOpen,
   assertPermission,
@@ -21,13 +24,10 @@ import {
   type Permissions,
 } from './guard.ts';
 import { type Actor, Content, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
-import { discardRest } from './incoming-body.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
 import { PathTable } from './path-table.ts';
-import { type BodyReading, readJsonBody, readSentBytes } from './request-body.ts';
 import { IncomingFacts, type Target } from './request-facts.ts';
-import { openUpload } from './upload-body.ts';
-import { headerObject, pathObject, queryObject, validate } from './validate.ts';
+import { type Answer, send, standardHeaders } from './response.ts';
 
 /** One endpoint with the handler that answers it, its types erased. */
 export type MountedEndpoint = { spec: EndpointSpec; handle: (input: ErasedInput) => unknown };
@@ -46,7 +46,7 @@ export type RouterOptions = {
   /** The largest file in bytes, in a form or as a body. */
   maxUploadBytes: number;
   /** Memory for all other bodies. */
-  bodies: BodyRoom;
+  bodies: RequestBodyBudget;
   /** Throws `storage_full` if there is no space for what a request would write. */
   assertRoom(use: 'files' | 'messages'): Promise<void>;
   identify: Identify;
@@ -197,7 +197,7 @@ async function parseInput(
   }
 }
 
-function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string, room: BodyRoom) {
+function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string, room: RequestBodyBudget) {
   const reading: BodyReading = {
     maxBytes: maxBodyBytes(spec),
     pace: bodyPace,

@@ -4,15 +4,15 @@ import type { Duplex } from 'node:stream';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
-import { systemClock } from '../clock.ts';
-import type { Metrics } from '../metrics.ts';
-import { standardHeaders } from './answer.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { queryObject } from './body/validate.ts';
 import { errorAnswer, toApiError } from './error-response.ts';
 import { type Identify, identifyCaller } from './guard.ts';
 import type { Actor } from './handler.ts';
 import type { OriginRule } from './origin.ts';
 import { requestIdOf } from './request-facts.ts';
-import { queryObject } from './validate.ts';
+import { standardHeaders } from './response.ts';
 
 /** What a WebSocket's handler gets: the caller, checked as everywhere under /api. */
 export type UpgradeInput = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import { mock, test } from 'node:test';
 import { mcpBounds } from './bounds.ts';
-import { McpConnection } from './connection.ts';
+import { McpConnection } from './connection/connection.ts';
 
 /** A program whose messages the test writes, in a time that the test moves. */
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { Challenge } from './oauth-protocol.ts';
+import type { Challenge } from './oauth/protocol.ts';
 import type { McpServerRow } from './views.ts';
 
 /** Whether a server asks for sign-in, and whether its owner has signed in: with servers.ts the writer of both. */

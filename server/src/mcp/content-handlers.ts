@@ -1,4 +1,4 @@
-import type { mcpContentEndpoints } from '@homeport/contracts/mcp-content';
+import type { mcpContentEndpoints } from '@homeport/contracts/mcp/content';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
 import { getPrompt, listPrompts, listResources, readResource } from './content.ts';

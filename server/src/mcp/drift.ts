@@ -1,4 +1,4 @@
-import type { McpDrift, McpTool } from '@homeport/contracts/mcp';
+import type { McpDrift, McpTool } from '@homeport/contracts/mcp/mcp';
 import { canonicalTool } from './fingerprint.ts';
 
 /** What changed since the definitions `before`; both sorted by name. A different order of fields is not a change. */

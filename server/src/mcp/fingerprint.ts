@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { McpTool } from '@homeport/contracts/mcp';
+import type { McpTool } from '@homeport/contracts/mcp/mcp';
 import canonicalize from 'canonicalize';
 import { mcpBounds } from './bounds.ts';
 

@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { mcpEndpoints } from '@homeport/contracts/mcp';
+import type { mcpEndpoints } from '@homeport/contracts/mcp/mcp';
 import { assertUser } from '../accounts/users.ts';
-import type { AuditSource } from '../audit.ts';
+import type { AuditSource } from '../audit/audit.ts';
 import type { Deps } from '../deps.ts';
 import { type Actor, type Handler, sourceOf } from '../http/handler.ts';
 import {

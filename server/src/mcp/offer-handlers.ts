@@ -1,4 +1,4 @@
-import type { mcpOfferEndpoints } from '@homeport/contracts/mcp-offers';
+import type { mcpOfferEndpoints } from '@homeport/contracts/mcp/offers';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
 import { changeOffer, countOffers, createOffer, listOffers, removeOffer } from './offers.ts';

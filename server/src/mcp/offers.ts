@@ -7,11 +7,11 @@ import type {
   McpOfferPatch,
   NewMcpOffer,
   OfferedMcpServer,
-} from '@homeport/contracts/mcp-offers';
+} from '@homeport/contracts/mcp/offers';
 import { type Selectable, sql } from 'kysely';
-import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
+import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { McpOffersTable } from '../db/tables-catalogue.ts';
+import type { McpOffersTable } from '../db/tables/catalogue.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import { placeOfServer } from './server-place.ts';
 import { untrusted, withoutQuery } from './servers.ts';

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Resealed } from '../secrets/reseal.ts';
 import { resealClientSecret, resealMcpEnv, resealMcpHeaders } from './credentials.ts';
-import { resealGrant } from './oauth-grants.ts';
+import { resealGrant } from './oauth/grants.ts';
 
 /** The result of a rotation, counted in envelopes. */
 export type McpRotation = { resealed: number; current: number; unreadable: number; interrupted: boolean };

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { McpServerDetail, mcpServerBody, mcpServerPatchBody } from '@homeport/contracts/mcp';
+import type { McpServerDetail, mcpServerBody, mcpServerPatchBody } from '@homeport/contracts/mcp/mcp';
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
+import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';

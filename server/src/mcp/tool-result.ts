@@ -1,4 +1,4 @@
-import { parseForeignJson } from '../json-scan.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
 /** A file that a tool returned, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched. */

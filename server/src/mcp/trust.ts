@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { McpDrift, McpServer } from '@homeport/contracts/mcp';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import type { McpDrift, McpServer } from '@homeport/contracts/mcp/mcp';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { inTransaction } from '../db/pool.ts';
-import type { McpConnections } from './connections.ts';
+import type { McpConnections } from './connection/connections.ts';
 import { driftBetween } from './drift.ts';
 import type { Definitions } from './fingerprint.ts';
 import {

@@ -1,6 +1,6 @@
-import type { McpServer, McpTool } from '@homeport/contracts/mcp';
+import type { McpServer, McpTool } from '@homeport/contracts/mcp/mcp';
 import type { Selectable } from 'kysely';
-import type { McpServersTable } from '../db/tables-catalogue.ts';
+import type { McpServersTable } from '../db/tables/catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { readable } from '../secrets/reseal.ts';
 import { findMcpHeaders, openMcpEnv } from './credentials.ts';

@@ -4,7 +4,7 @@ import type { User } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import type { Project, ProjectMember, ProjectRole } from '@homeport/contracts/projects';
 import { sql } from 'kysely';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 

@@ -5,7 +5,7 @@ import { insertAssistants, storeVersion } from '../assistants/assistants.ts';
 import type { Shared } from '../assistants/sharing.ts';
 import { changedMembers, isPicture, newContent, pictureFault, type StoredContent } from '../assistants/versions.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import type { Platform } from '../platform.ts';
 import { manifestError } from './manifest.ts';
 import type { AssistantEntry } from './manifest-reader.ts';

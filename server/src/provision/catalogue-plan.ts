@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue';
-import { defaultTiers } from '@homeport/contracts/default-tiers';
+import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue/catalogue';
+import { defaultTiers } from '@homeport/contracts/catalogue/default-tiers';
 import { limits } from '@homeport/contracts/limits';
 import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
 import { bindCredentials } from '../catalogue/credentials.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql, type Transaction } from 'kysely';
 import { type ImportedChat, importChats } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import { manifestError } from './manifest.ts';
 import type { Report } from './report.ts';
 

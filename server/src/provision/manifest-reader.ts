@@ -1,4 +1,4 @@
-import type { ModelTier } from '@homeport/contracts/catalogue';
+import type { ModelTier } from '@homeport/contracts/catalogue/catalogue';
 import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type {
@@ -9,7 +9,7 @@ import type {
   ManifestUser,
 } from '@homeport/contracts/manifest';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ImportedChat } from '../conversations/imported-chats.ts';
 import type { ImportedMessage } from '../conversations/messages.ts';
 import { type JobLimits, ParseFailure } from '../sandbox/child.ts';

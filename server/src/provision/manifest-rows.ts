@@ -1,4 +1,4 @@
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/manifest';
 import type { ImportedChat } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
-import { findJsonFault } from '../json-fault.ts';
-import { findJsonExcess } from '../json-scan.ts';
+import { findJsonFault } from '../platform/json/json-fault.ts';
+import { findJsonExcess } from '../platform/json/json-scan.ts';
 
 /**
  * Turns a manifest's bytes into a JSON value, bounded in depth and in size, however often a YAML alias repeats

@@ -14,7 +14,7 @@ import {
   manifestUser,
 } from '@homeport/contracts/manifest';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 
 /** What can be checked in a manifest without looking at the installation. */

@@ -1,7 +1,7 @@
 import type { ManifestMcpOffer } from '@homeport/contracts/manifest';
 import type { Transaction } from 'kysely';
-import type { AuditSource } from '../audit.ts';
-import type { Tables } from '../db/tables.ts';
+import type { AuditSource } from '../audit/audit.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import { insertOffer, offerView, readOffers, updateOffer } from '../mcp/offers.ts';
 import { differences, type Report } from './report.ts';
 

@@ -2,7 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { Transaction } from 'kysely';
 import { insertPrompts, lockAllNaming, type PromptContent, storePrompt } from '../assistants/prompts.ts';
 import type { Shared } from '../assistants/sharing.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import { fullOwners } from './assistants.ts';
 import { manifestError } from './manifest.ts';
 import type { PromptEntry } from './manifest-reader.ts';

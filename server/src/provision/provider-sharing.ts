@@ -1,4 +1,4 @@
-import type { SharedWith } from '@homeport/contracts/catalogue';
+import type { SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import type { ManifestProvider } from '@homeport/contracts/manifest';
 import { readSharing } from '../catalogue/sharing.ts';
 import type { ProviderRow } from '../catalogue/views.ts';

@@ -3,12 +3,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { ProvisionReport } from '@homeport/contracts/provision';
 import { sql, type Transaction } from 'kysely';
 import { assertAnAdministrator, lockAdministrators } from '../accounts/users.ts';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { installationOwner, lockAllCatalogues } from '../catalogue/catalogue-owner.ts';
 import { inTransaction } from '../db/pool.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
+import { KeyedMutex } from '../platform/concurrency/keyed-mutex.ts';
 import type { Platform } from '../platform.ts';
-import { Turns } from '../turns.ts';
 import { AssistantsOfManifest } from './assistants.ts';
 import { applyCatalogues } from './catalogues.ts';
 import { applyConversations } from './conversations.ts';
@@ -34,7 +34,7 @@ export type ProvisionRequest = {
 };
 
 const waitingMax = 4;
-const turns = new Turns<ProvisionDeps['db']>();
+const turns = new KeyedMutex<ProvisionDeps['db']>();
 let waiting = 0;
 
 /**

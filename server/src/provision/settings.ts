@@ -1,7 +1,7 @@
 import { type ManifestHead, secretPlaceholder } from '@homeport/contracts/manifest';
 import type { Transaction } from 'kysely';
-import type { AuditSource } from '../audit.ts';
-import type { Tables } from '../db/tables.ts';
+import type { AuditSource } from '../audit/audit.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings, type SettingsPatch, updateSettings } from '../settings/settings.ts';
 import type { Report } from './report.ts';

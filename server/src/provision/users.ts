@@ -13,7 +13,7 @@ import {
   type UserRecord,
   updateUsers,
 } from '../accounts/users.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables/tables.ts';
 import type { AccountEntry } from './manifest-reader.ts';
 import type { PreparedPasswords } from './passwords.ts';
 import { differences, type Report } from './report.ts';

@@ -1,4 +1,4 @@
-import { JsonScan } from '../json-scan.ts';
+import { JsonScan } from '../platform/json/json-scan.ts';
 
 /**
  * Frames between the service and a child process that parses: plain JSON, with long texts and bytes beside it. Nothing

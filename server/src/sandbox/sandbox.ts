@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { systemClock, type Timer } from '../clock.ts';
+import { systemClock, type Timer } from '../platform/clock.ts';
 import { type JobLimits, ParseFailure, ParserChild } from './child.ts';
 import { findProgram, type Wall } from './launch.ts';
 import type { Answer, Request } from './protocol.ts';

@@ -1,4 +1,4 @@
-import { type BrandImageType, sniffBrandImage } from '@homeport/contracts/image-bytes';
+import { type BrandImageType, sniffBrandImage } from '@homeport/contracts/files/image-bytes';
 
 /** Branding pictures, recognized by their bytes: the type in a data URL is only its sender's claim. */
 

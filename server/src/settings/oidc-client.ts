@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
-import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
+import { foreignJsonBounds, JsonScan } from '../platform/json/json-scan.ts';
 import { type OidcClient, type OidcDeps, oidcTimes, type ProviderMetadata } from './oidc-provider.ts';
 
 /** OpenID Connect by openid-client, on our guarded fetch and with metadata that we have checked. */

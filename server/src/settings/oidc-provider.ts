@@ -1,9 +1,9 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { parseDestination } from '../egress/destination.ts';
 import type { Egress } from '../egress/egress.ts';
-import { parseForeignJson } from '../json-scan.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 
 /** The identity provider's side of OpenID Connect: its document and keys. Every call goes through the guard. */
 

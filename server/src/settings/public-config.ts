@@ -1,6 +1,6 @@
 import type { Maintenance, PageConfig } from '@homeport/contracts/system';
 import { sql } from 'kysely';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../db/pool.ts';
 import { toSettings } from './settings.ts';
 

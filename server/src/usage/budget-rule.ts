@@ -1,5 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../platform/clock.ts';
 
 /**
  * Whether a budget is used up, as SQL for statements that run anyway. Budgets count what has ended: calls that run at

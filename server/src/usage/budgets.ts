@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Budget, NewBudget, OwnBudget } from '@homeport/contracts/usage';
 import { sql } from 'kysely';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { appliesTo, budgetReset, spentOf } from './budget-rule.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { csvCell } from '@homeport/contracts/csv';
+import { csvCell } from '@homeport/contracts/text/csv';
 import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
 
 /** Usage as a table for other programs (RFC 4180). */

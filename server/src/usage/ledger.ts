@@ -1,5 +1,5 @@
-import type { Usage } from '@homeport/contracts/frames';
-import type { Prices } from '@homeport/contracts/model-facts';
+import type { Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { Usage } from '@homeport/contracts/chat/frames';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 

@@ -1,5 +1,5 @@
-import type { Usage } from '@homeport/contracts/frames';
-import type { Prices } from '@homeport/contracts/model-facts';
+import type { Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { Usage } from '@homeport/contracts/chat/frames';
 
 const perTokens = 1_000_000n;
 

@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { Database } from '../db/pool.ts';
-import { hourly } from '../hourly.ts';
+import { hourly } from '../platform/hourly-tasks.ts';
 import type { Platform } from '../platform.ts';
 
 /** Calls are kept as long as a report can reach back. The sums of their days, which reports and budgets read, stay. */

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
+import { ApiError } from '@homeport/contracts/errors';
+import * as fields from '@homeport/contracts/fields';
 import {
   type ChangedFile,
   changesApplied,
   daemonTurns,
   type TurnChanges,
   turnChanges,
-} from '@homeport/contracts/daemon';
-import { ApiError } from '@homeport/contracts/errors';
-import * as fields from '@homeport/contracts/fields';
+} from '@homeport/contracts/workspace/daemon';
 import type { z } from 'zod';
 import type { Daemon } from './daemon.ts';
 import { readRefusal } from './daemon-client.ts';

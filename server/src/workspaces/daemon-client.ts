@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream';
-import { type DaemonHealth, daemonError, daemonHealth, daemonProtocol } from '@homeport/contracts/daemon';
-import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/daemon-errors';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { type DaemonHealth, daemonError, daemonHealth, daemonProtocol } from '@homeport/contracts/workspace/daemon';
+import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/workspace/daemon-errors';
 import { z } from 'zod';
-import { systemClock } from '../clock.ts';
 import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
-import { parseForeignJson } from '../json-scan.ts';
+import { systemClock } from '../platform/clock.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 import { type Daemon, OtherProtocol } from './daemon.ts';
 
 const answerBytesMax = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { DaemonHealth } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
+import type { DaemonHealth } from '@homeport/contracts/workspace/daemon';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
 

@@ -1,13 +1,13 @@
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
-import { systemClock } from '../clock.ts';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
 import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import { systemClock } from '../platform/clock.ts';
 import { readDownloadRefusal, readRefusal } from './daemon-client.ts';
+import { passOn, silenceMs } from './daemon-response.ts';
 import { type FileHold, pathQuery } from './files.ts';
-import { passOn, silenceMs } from './pass-on.ts';
 
 /** Packing begins once the folder has been counted. */
 const packingMs = 60_000;

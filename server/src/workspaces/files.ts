@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { ApiError } from '@homeport/contracts/errors';
+import * as fields from '@homeport/contracts/fields';
 import {
   type WorkspaceEntry,
   type WorkspaceFile,
@@ -6,11 +8,9 @@ import {
   workspaceEntry,
   workspaceFile,
   workspaceListing,
-} from '@homeport/contracts/daemon';
-import { ApiError } from '@homeport/contracts/errors';
-import * as fields from '@homeport/contracts/fields';
+} from '@homeport/contracts/workspace/daemon';
 import { z } from 'zod';
-import { systemClock, type Timer } from '../clock.ts';
+import { systemClock, type Timer } from '../platform/clock.ts';
 import type { Daemon } from './daemon.ts';
 import type { WorkspaceHold, Workspaces } from './workspaces.ts';
 

@@ -1,7 +1,7 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
-import { plainStatus } from './status.ts';
+import { plainStatus } from './lifecycle/status.ts';
 
 type Endpoints = typeof endpoints;
 

@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { toUser, type UserRow } from '../accounts/users.ts';
-import type { Clock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
+import type { Clock } from '../platform/clock.ts';
 import { RequestBudget } from './request-budget.ts';
 import { modelTokenHash, workspaceTokenHash } from './tokens.ts';
 import type { Workspaces } from './workspaces.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { systemClock, type Timer } from '../clock.ts';
+import { systemClock, type Timer } from '../platform/clock.ts';
 
 /** How long the rest of one side's bytes may take to reach the other. */
 const flushMs = 2_000;

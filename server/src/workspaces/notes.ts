@@ -1,7 +1,7 @@
-import { type WorkspaceNotes, workspaceNotes } from '@homeport/contracts/daemon';
+import { type WorkspaceNotes, workspaceNotes } from '@homeport/contracts/workspace/daemon';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import { unlessAborted } from '../waits.ts';
+import { unlessAborted } from '../platform/waits.ts';
 import type { Daemon } from './daemon.ts';
 import type { Workspaces } from './workspaces.ts';
 

@@ -1,7 +1,7 @@
-import type { ProcessState } from '@homeport/contracts/daemon';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { ProcessState } from '@homeport/contracts/workspace/daemon';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
 import { type FileHold, withFiles } from './files.ts';

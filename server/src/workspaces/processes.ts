@@ -1,9 +1,9 @@
-import { execEvent, type ProcessState, processState } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { WorkspaceProcess } from '@homeport/contracts/workspace';
+import { execEvent, type ProcessState, processState } from '@homeport/contracts/workspace/daemon';
+import type { WorkspaceProcess } from '@homeport/contracts/workspace/workspace';
 import { z } from 'zod';
-import { parseForeignJson } from '../json-scan.ts';
+import { parseForeignJson } from '../platform/json/json-scan.ts';
 import type { Daemon } from './daemon.ts';
 import { readRefusal } from './daemon-client.ts';
 import { plainOutput } from './plain-output.ts';

@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Disk } from '../disk.ts';
+import type { Config } from '../config/config.ts';
 import type { DaemonAddress } from '../egress/daemon-request.ts';
 import type { Egress } from '../egress/egress.ts';
+import type { Disk } from '../platform/disk-space.ts';
 
 /** Starts and stops workspaces; implemented in runtimes/. `id` is always the user's id. */
 export type WorkspaceRuntime = {

@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
+import { validate } from '../http/body/validate.ts';
 import type { UpgradeInput } from '../http/upgrade.ts';
-import { validate } from '../http/validate.ts';
 import { joinStreams } from './join-streams.ts';
 
 /** A workspace's terminal as a WebSocket: not a row of the endpoint table, because no row answers with one. */

@@ -1,7 +1,7 @@
-import type { WorkspaceMode, WorkspaceUsage } from '@homeport/contracts/workspace';
+import type { WorkspaceMode, WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import type { Daemon } from './daemon.ts';
 import type { TokenKind, WorkspaceUser } from './identity.ts';
-import type { WorkspaceTimings } from './timings.ts';
+import type { WorkspaceTimings } from './lifecycle/timings.ts';
 
 /** What keeps a workspace from being stopped as idle. */
 export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';

@@ -1,4 +1,4 @@
-import type { FakeStep } from './provider-scripts.ts';
+import type { FakeStep } from './provider/provider-scripts.ts';
 
 /** Text that is easily torn: several bytes, several UTF-16 units or several code points to a character. */
 const awkward = [

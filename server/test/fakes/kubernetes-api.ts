@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Json } from '../app.ts';
-import { faultsOf } from '../kubernetes/api-schema.ts';
+import { faultsOf } from '../workspaces/kubernetes/api-schema.ts';
 import { makeCertificates } from './certificates.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, oneAtATime, systemClock, type Timer } from '../../src/clock.ts';
+import { type Clock, oneAtATime, systemClock, type Timer } from '../../src/platform/clock.ts';
 
 type Alarm = { at: number; ring: () => void };
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { daemonProtocol } from '@homeport/contracts/daemon';
+import { daemonProtocol } from '@homeport/contracts/workspace/daemon';
 import type { StartedWorkspace, WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 
 /** What the daemon does with a wish for a WebSocket. */

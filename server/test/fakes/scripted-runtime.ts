@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DaemonHealth, daemonProtocol } from '@homeport/contracts/daemon';
+import { type DaemonHealth, daemonProtocol } from '@homeport/contracts/workspace/daemon';
 import {
   RuntimeFailure,
   type RuntimeStatus,

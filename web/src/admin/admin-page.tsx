@@ -1,14 +1,14 @@
 import './admin-texts.ts';
 import { Button } from '@mantine/core';
 import { Link, Outlet } from '@tanstack/react-router';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { EmptyState, Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { useText } from '../i18n/i18n.ts';
+import { EmptyState, Section } from '../layout/section.tsx';
 
 /** `/settings/admin/*`: for administrators; other users see an explanation instead. */
 export function AdminPage() {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   if (user.role === 'admin') return <Outlet />;
   return (
     <Section title={t('settings.admin')} text={t('admin.text')}>

@@ -1,8 +1,8 @@
 import type { ManagedUser } from '@homeport/contracts/admin';
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
-import { meQuery } from '../queries.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { meQuery } from '../api/queries.ts';
 
 /** Server state of the administration, as TanStack Query options. */
 

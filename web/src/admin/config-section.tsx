@@ -2,11 +2,11 @@ import type { AdminConfig } from '@homeport/contracts/admin';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { configQuery } from '../api/queries.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
-import { Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
-import { configQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
+import { Section } from '../layout/section.tsx';
 
 /** A page about the installation's configuration, once it is loaded. */
 export function ConfigSection(props: { title: string; text: string; children: (stored: AdminConfig) => ReactNode }) {

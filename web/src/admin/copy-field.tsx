@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useCopy } from '../clipboard.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './admin.module.css';
 
 /** Something to copy: shown in full, copied with one press. */

@@ -1,4 +1,4 @@
-import { i18n } from '../i18n.ts';
+import { i18n } from '../i18n/i18n.ts';
 
 /** A time for people, in this browser's language and time zone. */
 export function formatTime(at: string): string {

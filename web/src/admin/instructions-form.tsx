@@ -2,18 +2,18 @@ import type { AdminConfig } from '@homeport/contracts/admin';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { configQuery } from '../api/queries.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { Card } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
-import { configQuery } from '../queries.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { Card } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 
 /** The installation's instructions for all models; an empty field means the default text. */
 export function InstructionsForm({ stored }: { stored: Pick<AdminConfig, 'instructions' | 'defaultInstructions'> }) {

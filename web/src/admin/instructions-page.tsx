@@ -1,5 +1,5 @@
 import '../instructions/instructions-texts.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { ConfigSection } from './config-section.tsx';
 import { InstructionsForm } from './instructions-form.tsx';
 

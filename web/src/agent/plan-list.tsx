@@ -1,7 +1,7 @@
 import './agent-texts.ts';
-import type { PlanItem } from '@homeport/contracts/agent';
+import type { PlanItem } from '@homeport/contracts/chat/agent';
 import { ChevronRight, Circle, CircleCheck, CircleDot, CircleSlash } from 'lucide-react';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './agent.module.css';
 
 const icons = { pending: Circle, in_progress: CircleDot, completed: CircleCheck, cancelled: CircleSlash };

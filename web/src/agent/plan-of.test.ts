@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message } from '@homeport/contracts/conversations';
-import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { Message } from '@homeport/contracts/chat/conversations';
+import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { newestPlan } from './plan-of.ts';
 
 const call = (content: string, state: DynamicToolPart['state']): DynamicToolPart => ({

@@ -1,6 +1,6 @@
-import type { PlanItem } from '@homeport/contracts/agent';
-import type { Message } from '@homeport/contracts/conversations';
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { PlanItem } from '@homeport/contracts/chat/agent';
+import type { Message } from '@homeport/contracts/chat/conversations';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 
 /** The plan that a call of the tool `plan` has set; undefined for anything else. */
 export function plannedIn(part: MessagePart): readonly PlanItem[] | undefined {

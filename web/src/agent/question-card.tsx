@@ -1,15 +1,15 @@
 import './agent-texts.ts';
-import type { AskedQuestions, Question } from '@homeport/contracts/agent';
-import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { AskedQuestions, Question } from '@homeport/contracts/chat/agent';
+import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
 import { MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, useId, useState } from 'react';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
-import { failureText } from '../failure-text.ts';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './agent.module.css';
 import { isUnanswered } from './unanswered.ts';
 

@@ -1,5 +1,5 @@
-import type { AskedQuestions } from '@homeport/contracts/agent';
-import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { AskedQuestions } from '@homeport/contracts/chat/agent';
+import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 
 /** A server's question waits as long as its tool runs. */
 export function isUnanswered({ from, outcome }: AskedQuestions, call: DynamicToolPart | undefined): boolean {

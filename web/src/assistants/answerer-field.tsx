@@ -1,10 +1,10 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { enabledModels } from '../conversation/model-choice.ts';
-import { useText } from '../i18n.ts';
-import { catalogueQuery } from '../queries.ts';
-import { tierLabel } from '../tier-label.ts';
+import { catalogueQuery } from '../api/queries.ts';
+import { enabledModels } from '../conversation/choices/model-choice.ts';
+import { useText } from '../i18n/i18n.ts';
+import { tierLabel } from '../i18n/tier-label.ts';
 
 type Props = { value: string; onChange: (answerer: string) => void; error?: ReactNode; isMissing: boolean };
 

@@ -3,10 +3,10 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { MessageSquarePlus } from 'lucide-react';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { AssistantPicture } from '../frame/assistant-picture.tsx';
-import { projectsQuery } from '../frame/projects-api.ts';
-import { useText } from '../i18n.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { useText } from '../i18n/i18n.ts';
+import { AssistantPicture } from '../layout/records/assistant-picture.tsx';
+import { projectsQuery } from '../layout/records/projects-api.ts';
 import classes from './assistants.module.css';
 
 /** One assistant of the gallery: its description and a button that starts a conversation. */
@@ -55,7 +55,7 @@ export function AssistantCard({ assistant }: { assistant: Assistant }) {
 /** The assistant's author and audience, and missing tools and files. */
 function useFacts({ ownerId, ownerName, audience, projectId, missing }: Assistant): string[] {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const { data } = useQuery(projectsQuery(false));
   const project = data?.find(({ id }) => id === projectId)?.name;
   return [

@@ -2,13 +2,13 @@ import type { Assistant } from '@homeport/contracts/assistants';
 import { useMediaQuery } from '@mantine/hooks';
 import { MessageSquare, Pencil } from 'lucide-react';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { lazyPart } from '../frame/lazy-part.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { lazyPart } from '../layout/lazy-part.tsx';
 import { AssistantForm } from './assistant-form.tsx';
 import { type AssistantValues, assistantValues, emptyValues } from './assistant-values.ts';
-import classes from './preview.module.css';
+import classes from './preview/preview.module.css';
 
-const AssistantPreview = lazyPart(async () => (await import('./assistant-preview.tsx')).AssistantPreview);
+const AssistantPreview = lazyPart(async () => (await import('./preview/assistant-preview.tsx')).AssistantPreview);
 
 const narrow = '(max-width: 68rem)';
 const views = [

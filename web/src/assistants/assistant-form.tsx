@@ -7,20 +7,20 @@ import { Switch, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { call } from '../api.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { call } from '../api/api.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { assistantQuery } from '../frame/assistant-queries.ts';
-import { Card } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { ParameterFields } from '../instructions/parameter-fields.tsx';
 import { parameterErrors } from '../instructions/parameter-values.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { assistantQuery } from '../layout/records/assistant-queries.ts';
+import { Card } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { AnswererField } from './answerer-field.tsx';
 import {
   type AssistantValues,
@@ -44,7 +44,7 @@ type Props = {
 /** Makes an assistant or changes one. */
 export function AssistantForm({ assistant, onDirty, onValues }: Props) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   // Changes that other people save meanwhile don't make this form dirty.
   const [stored, setStored] = useState(() => (assistant ? assistantValues(assistant) : undefined));
   const save = useSave(assistant, stored);

@@ -4,11 +4,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis, History, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
-import { failureText } from '../failure-text.ts';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { call } from '../api/api.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 import { VersionsDialog } from './versions-dialog.tsx';
 
 type Props = { assistant: Assistant; isDirty: boolean; onRestored: (assistant: Assistant) => void };

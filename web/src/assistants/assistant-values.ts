@@ -1,9 +1,9 @@
 import type { Assistant } from '@homeport/contracts/assistants';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { limits } from '@homeport/contracts/limits';
-import type { Audience } from '@homeport/contracts/sharing';
-import type { CallOptions } from '../api.ts';
+import type { CallOptions } from '../api/api.ts';
 import { textFault } from '../forms/rules.ts';
-import type { Translate } from '../i18n.ts';
+import type { Translate } from '../i18n/i18n.ts';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import {
   type ParameterValues,

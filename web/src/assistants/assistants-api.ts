@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 
 /** Server state of assistants, as TanStack Query options; every key begins with `assistants`. */
 

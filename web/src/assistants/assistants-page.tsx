@@ -9,11 +9,11 @@ import { Link } from '@tanstack/react-router';
 import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { MoreButton } from '../frame/more-button.tsx';
-import { EmptyState, Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { MoreButton } from '../layout/more-button.tsx';
+import { EmptyState, Section } from '../layout/section.tsx';
 import { AssistantCard } from './assistant-card.tsx';
 import classes from './assistants.module.css';
 import { assistantsQuery } from './assistants-api.ts';
@@ -24,7 +24,7 @@ type Group = (typeof groups)[number];
 /** `/assistants`: the assistants available to the person, with a search. */
 export function AssistantsPage() {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 250);
   const query = useInfiniteQuery(assistantsQuery(q));

@@ -1,12 +1,12 @@
-import type { Audience } from '@homeport/contracts/sharing';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import formClasses from '../forms/form.module.css';
-import { projectsQuery } from '../frame/projects-api.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { projectsQuery } from '../layout/records/projects-api.ts';
 import classes from './assistants.module.css';
 
 type Shared = { audience: Audience; projectId: string | null };
@@ -21,7 +21,7 @@ type Props = {
 /** Field for the audience of an assistant or a prompt. */
 export function AudienceField({ value, onChange, error, isOwn }: Props) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const { data } = useQuery(projectsQuery(false));
   const projects = (data ?? []).filter(({ role, id }) => role !== null || id === value.projectId);
   const audiences = (['me', 'project', 'everyone'] as const).filter(

@@ -1,8 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
 import { ImageUp } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
-import { AssistantPicture } from '../frame/assistant-picture.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { AssistantPicture } from '../layout/records/assistant-picture.tsx';
 import classes from './assistants.module.css';
 import { readPicture } from './picture.ts';
 

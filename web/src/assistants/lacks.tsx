@@ -1,6 +1,6 @@
 import type { Assistant } from '@homeport/contracts/assistants';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 
 /** Lists parts of the assistant that the reader can't use, and the substitutes. */
 export function Lacks({ missing }: { missing: Assistant['missing'] }) {

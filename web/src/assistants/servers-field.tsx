@@ -3,7 +3,7 @@ import { Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import formClasses from '../forms/form.module.css';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { mcpServersQuery } from '../mcp/mcp-api.ts';
 import classes from './assistants.module.css';
 

@@ -2,7 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
 import { Plus, X } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { createId } from '../ids.ts';
 import type { Starter } from './assistant-values.ts';
 import classes from './assistants.module.css';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useText } from '../i18n.ts';
+import { catalogueQuery } from '../api/queries.ts';
+import { useText } from '../i18n/i18n.ts';
+import { tierLabel } from '../i18n/tier-label.ts';
 import { mcpServersQuery } from '../mcp/mcp-api.ts';
-import { catalogueQuery } from '../queries.ts';
-import { tierLabel } from '../tier-label.ts';
 import type { VersionWords } from './version-diff.ts';
 
 /** Names of the models and servers that a version has by id. */

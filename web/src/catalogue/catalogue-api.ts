@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import { type CallOptions, call } from '../api.ts';
-import { catalogueQuery, tiersQuery } from '../queries.ts';
+import { type CallOptions, call } from '../api/api.ts';
+import { catalogueQuery, tiersQuery } from '../api/queries.ts';
 
 /** The person whose catalogue an administrator edits (community edition). */
 export type CatalogueOwner = { userId: string; name: string };

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { publicConfigQuery } from '../api/queries.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
-import { publicConfigQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import classes from './catalogue-view.module.css';
 

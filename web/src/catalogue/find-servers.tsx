@@ -1,9 +1,9 @@
-import type { FoundServer } from '@homeport/contracts/catalogue';
+import type { FoundServer } from '@homeport/contracts/catalogue/catalogue';
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './provider-form.module.css';
 
 type Result = { kind: 'found'; allowed: boolean; servers: FoundServer[] } | { kind: 'failed'; failure: unknown };

@@ -4,7 +4,7 @@ import type { GetInputPropsReturnType } from '@mantine/form';
 import { Plus, X } from 'lucide-react';
 import { useRef } from 'react';
 import { Fold } from '../forms/fold.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { createId } from '../ids.ts';
 import classes from './catalogue.module.css';
 import type { HeaderRow } from './provider-values.ts';

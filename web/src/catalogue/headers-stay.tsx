@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { type HeaderRow, renewed } from './provider-values.ts';
 
 type HeaderForm = {

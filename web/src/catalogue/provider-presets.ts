@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 
 export type ProviderPreset = {
   key: string;

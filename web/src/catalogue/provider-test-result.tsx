@@ -1,10 +1,10 @@
-import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
+import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { ApiFailure } from '../api-failure.ts';
-import { failureText } from '../failure-text.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { Notice } from '../forms/notice.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import type { ProviderTestState } from './use-provider-test.ts';
 
 type Props = {

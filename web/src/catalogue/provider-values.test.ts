@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Provider } from '@homeport/contracts/catalogue';
+import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import {
   originLeft,
   providerBody,

@@ -1,9 +1,9 @@
-import type { Provider, SharedWith } from '@homeport/contracts/catalogue';
+import type { Provider, SharedWith } from '@homeport/contracts/catalogue/catalogue';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
-import type { CallOptions } from '../api.ts';
+import type { CallOptions } from '../api/api.ts';
 import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
-import type { Translate } from '../i18n.ts';
+import type { Translate } from '../i18n/i18n.ts';
 import type { ProviderTestBody } from './use-provider-test.ts';
 
 /** The values of the provider form. `apiKey` is always a new one: a stored key never reaches the browser. */

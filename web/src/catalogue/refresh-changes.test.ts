@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Model } from '@homeport/contracts/catalogue';
-import type { ListedModel } from '@homeport/contracts/model-facts';
+import type { Model } from '@homeport/contracts/catalogue/catalogue';
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { goneModels, refreshChanges } from './refresh-changes.ts';
 
 const abilities = { images: true, documents: false, tools: true, temperature: true, reasoning: false } as const;

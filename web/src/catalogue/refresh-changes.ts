@@ -1,6 +1,6 @@
-import type { Model } from '@homeport/contracts/catalogue';
+import type { Model } from '@homeport/contracts/catalogue/catalogue';
+import type { FactName, FactSource, ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { limits } from '@homeport/contracts/limits';
-import type { FactName, FactSource, ListedModel } from '@homeport/contracts/model-facts';
 
 /** Differences between a stored model and a fresh list. Values that a person entered are never changed. */
 export type ModelChange = {

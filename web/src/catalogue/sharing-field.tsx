@@ -1,13 +1,13 @@
 import './catalogue-texts.ts';
-import type { SharedWith } from '@homeport/contracts/catalogue';
+import type { SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { meQuery, publicConfigQuery } from '../api/queries.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { FormFailure } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
-import { meQuery, publicConfigQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
 import { useCatalogueOwner } from './catalogue-api.ts';
 import classes from './provider-form.module.css';
 

@@ -1,6 +1,6 @@
-import type { ListedModel } from '@homeport/contracts/model-facts';
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { useEffect, useRef, useState } from 'react';
-import type { CallOptions } from '../api.ts';
+import type { CallOptions } from '../api/api.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 
 export type ProviderTestBody = CallOptions<'POST /api/providers/test'>['body'];

@@ -1,30 +1,30 @@
-import type { Chat, ChatList } from '@homeport/contracts/conversations';
+import type { Chat, ChatList } from '@homeport/contracts/chat/conversations';
 import { Button } from '@mantine/core';
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import { newestPlan, openPlan } from '../agent/plan-of.ts';
+import { chatsQuery } from '../api/queries.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 import { ThreadActionsContext } from '../conversation/thread-actions.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { failureText } from '../failure-text.ts';
-import { useTitle } from '../frame/branding.ts';
-import { ConversationMenu } from '../frame/conversation-menu.tsx';
-import { lazyPart } from '../frame/lazy-part.tsx';
-import { HomeButton, MessagePage } from '../frame/message-page.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useChatChanges } from '../frame/use-chat-changes.ts';
-import { useIsSlow } from '../frame/use-is-slow.ts';
-import { useText } from '../i18n.ts';
-import { chatsQuery } from '../queries.ts';
-import type { AppPlace } from '../workspace/previews-api.ts';
-import { Announcer } from './announcer.tsx';
-import { BudgetLine } from './budget-line.tsx';
-import { Composer } from './composer.tsx';
-import { usedContext } from './context-gauge.tsx';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useTitle } from '../layout/branding.ts';
+import { lazyPart } from '../layout/lazy-part.tsx';
+import { ConversationMenu } from '../layout/menus/conversation-menu.tsx';
+import { HomeButton, MessagePage } from '../layout/message-page.tsx';
+import { useChatChanges } from '../layout/records/use-chat-changes.ts';
+import { showToast } from '../layout/toasts.tsx';
+import { useIsSlow } from '../layout/use-is-slow.ts';
+import type { AppPlace } from '../workspace/previews/previews-api.ts';
+import { BudgetLine } from './composer/budget-line.tsx';
+import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
-import { Thread } from './thread.tsx';
+import { usedContext } from './panels/context-gauge.tsx';
+import { Announcer } from './thread/announcer.tsx';
+import { Thread } from './thread/thread.tsx';
 import { useChoices } from './use-choices.ts';
 import { useConversation } from './use-conversation.ts';
 import { useConversationActions } from './use-conversation-actions.ts';
@@ -34,10 +34,10 @@ import { useTakingBack } from './use-taking-back.tsx';
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
 const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
 const ContextPanel = lazyPart(async () => (await import('../context/context-panel.tsx')).ContextPanel);
-const ChangesPanel = lazyPart(async () => (await import('../workspace/changes-panel.tsx')).ChangesPanel);
+const ChangesPanel = lazyPart(async () => (await import('../workspace/changes/changes-panel.tsx')).ChangesPanel);
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
-const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
+const FindBar = lazyPart(async () => (await import('../layout/find/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
@@ -232,7 +232,7 @@ let isNoteShown = false;
 
 /** Marks the conversation as seen while the page is visible. */
 function useSeen(view: ConversationView): void {
-  const { seen } = useWorkbench();
+  const { seen } = useClientSession();
   const { chat } = view;
   useEffect(() => {
     if (chat && document.visibilityState === 'visible') seen.mark(chat.id, chat.updatedAt);

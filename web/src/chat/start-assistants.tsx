@@ -2,10 +2,10 @@ import '../context/told-texts.ts';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { AssistantPicture } from '../frame/assistant-picture.tsx';
-import { assistantListQuery, assistantQuery } from '../frame/assistant-queries.ts';
-import { useText } from '../i18n.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { useText } from '../i18n/i18n.ts';
+import { AssistantPicture } from '../layout/records/assistant-picture.tsx';
+import { assistantListQuery, assistantQuery } from '../layout/records/assistant-queries.ts';
 import classes from './start-assistants.module.css';
 
 const shownMax = 6;
@@ -53,7 +53,7 @@ function Gallery() {
 
 function Starters({ assistantId, draftName }: { assistantId: string; draftName: string }) {
   const t = useText();
-  const { drafts } = useWorkbench();
+  const { drafts } = useClientSession();
   const { data } = useQuery(assistantQuery(assistantId));
   if (!data) return null;
   const begin = (text: string) => {

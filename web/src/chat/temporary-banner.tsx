@@ -1,21 +1,21 @@
 import '../context/told-texts.ts';
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat } from '@homeport/contracts/chat/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { MessageSquareDashed } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { failureText } from '../failure-text.ts';
-import { lazyPart } from '../frame/lazy-part.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { useChatChanges } from '../frame/use-chat-changes.ts';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { lazyPart } from '../layout/lazy-part.tsx';
+import { useChatChanges } from '../layout/records/use-chat-changes.ts';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 import classes from './temporary-banner.module.css';
 
-const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialog.tsx')).ConfirmDialog);
+const ConfirmDialog = lazyPart(async () => (await import('../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
 
 /** Explains a temporary conversation, with buttons to keep or to delete it. */
 export function TemporaryBanner({ store, chat }: { store: ConversationStore; chat: Chat }) {

@@ -1,19 +1,19 @@
 import { UnstyledButton } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { MessageSquareDashed } from 'lucide-react';
-import { newChatName, uploadingChats } from '../conversation/attached-files.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { newChatName, uploadingChats } from '../conversation/draft/attached-files.ts';
+import { pastedName } from '../conversation/draft/pasted-texts.ts';
 import { type NewChat, newDraftName } from '../conversation/new-chat.ts';
-import { pastedName } from '../conversation/pasted-texts.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { showToast } from '../layout/toasts.tsx';
 import classes from './conversation-page.module.css';
 
 /** Switch that makes a new conversation temporary. The draft moves with the choice. */
 export function TemporarySwitch({ chatId, newChat }: { chatId: string; newChat: NewChat }) {
   const t = useText();
   const navigate = useNavigate();
-  const { drafts } = useWorkbench();
+  const { drafts } = useClientSession();
   const { temporary } = newChat;
   const toggle = () => {
     const from = newDraftName(newChat);

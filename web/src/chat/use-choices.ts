@@ -1,10 +1,10 @@
 import { useMemo, useRef } from 'react';
-import { type CallOptions, call } from '../api.ts';
+import { type CallOptions, call } from '../api/api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 import { inOrder } from '../in-order.ts';
+import { showFailure } from '../layout/toasts.tsx';
 
 /** A person's choices for the next answers of a conversation, and their pending saves. */
 export type Choices = {

@@ -1,18 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { effortOf, effortsName } from '../conversation/choices/effort.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { effortOf, effortsName } from '../conversation/effort.ts';
-import { withQuote } from '../conversation/quote.ts';
+import { withQuote } from '../conversation/draft/quote.ts';
 import { beginResponse, createReceipt, effortFields, resumeResponse } from '../conversation/submission.ts';
 import type { ThreadActions } from '../conversation/thread-actions.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
-import { editDraftName } from './message-editor.tsx';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { showFailure } from '../layout/toasts.tsx';
+import { useModelNames } from './model/use-model-names.ts';
+import { editDraftName } from './thread/message-editor.tsx';
 import type { Choices } from './use-choices.ts';
-import { useModelNames } from './use-model-names.ts';
 import type { SubmissionState } from './use-submission.ts';
 
 /** Whether all choices for the next answer are stored. */
@@ -32,7 +32,7 @@ type ThreadParts = {
 /** Actions on the messages of a conversation. */
 export function useConversationActions({ store, choices, submit, replaces }: ThreadParts): ThreadActions {
   const t = useText();
-  const { drafts } = useWorkbench();
+  const { drafts } = useClientSession();
   const navigate = useNavigate();
   const modelName = useModelNames();
   return useMemo(() => {

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useClientSession } from '../conversation/client-session.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
 
 /** The store of a conversation and its outline, without following it. */
 export function useConversationView(chatId: string): { store: ConversationStore; view: ConversationView } {
-  const { conversation } = useWorkbench();
+  const { conversation } = useClientSession();
   const store = useMemo(() => conversation(chatId), [conversation, chatId]);
   return { store, view: useSyncExternalStore(store.subscribe, store.getOutline) };
 }

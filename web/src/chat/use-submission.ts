@@ -1,10 +1,10 @@
 import { startTransition, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { ApiFailure } from '../api-failure.ts';
+import type { ApiFailure } from '../api/api-failure.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { restoreSent } from '../conversation/draft/sent-draft.ts';
 import type { Outcome, Receipt, ReceiptState } from '../conversation/receipts.ts';
-import { restoreSent } from '../conversation/sent-draft.ts';
 import { showAcknowledged } from '../conversation/submission.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
 
 /** Reason for which the last submission was not sent, if there is no receipt. */
 export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kind: 'busy' } | { kind: 'not-stored' };
@@ -26,7 +26,7 @@ export type SubmissionState = {
 
 /** Sending in one conversation. `leave` opens another page once the server has the message, before it is shown. */
 export function useSubmission(store: ConversationStore, leave?: () => Promise<void>): SubmissionState {
-  const { receipts, drafts } = useWorkbench();
+  const { receipts, drafts } = useClientSession();
   const { chatId } = store;
   const pending = useSyncExternalStore(receipts.subscribe, () => receipts.state(chatId));
   const [problem, setProblem] = useState<SubmissionProblem>();

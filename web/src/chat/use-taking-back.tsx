@@ -1,10 +1,10 @@
-import type { Message } from '@homeport/contracts/conversations';
+import type { Message } from '@homeport/contracts/chat/conversations';
 import { type ReactNode, useCallback, useState } from 'react';
+import { mayHaveWritten } from '../conversation/choices/writing-tools.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { mayHaveWritten } from '../conversation/writing-tools.ts';
-import { lazyPart } from '../frame/lazy-part.tsx';
+import { lazyPart } from '../layout/lazy-part.tsx';
 
-const TakeBackDialog = lazyPart(async () => (await import('../workspace/take-back-dialog.tsx')).TakeBackDialog);
+const TakeBackDialog = lazyPart(async () => (await import('../workspace/changes/take-back-dialog.tsx')).TakeBackDialog);
 
 /** The workspace keeps the changes of so many answers. */
 const answersMax = 200;

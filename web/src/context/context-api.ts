@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 
 /** Prompt context of one answer; immutable once the answer is complete. */
 export function contextQuery(chatId: string, messageId: string) {

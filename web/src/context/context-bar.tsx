@@ -1,6 +1,6 @@
 import './told-texts.ts';
-import type { AnswerContext } from '@homeport/contracts/context';
-import { i18n, useText } from '../i18n.ts';
+import type { AnswerContext } from '@homeport/contracts/chat/context';
+import { i18n, useText } from '../i18n/i18n.ts';
 import classes from './context.module.css';
 import { type Share, sharesOf } from './context-shares.ts';
 

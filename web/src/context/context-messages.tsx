@@ -1,12 +1,12 @@
-import type { AnswerContext } from '@homeport/contracts/context';
-import type { Message } from '@homeport/contracts/conversations';
+import type { AnswerContext } from '@homeport/contracts/chat/context';
+import type { Message } from '@homeport/contracts/chat/conversations';
 import { Button } from '@mantine/core';
 import { useState, useSyncExternalStore } from 'react';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { failureText } from '../failure-text.ts';
-import { painted, revealElement } from '../frame/thread-hits.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
+import { painted, revealElement } from '../layout/find/thread-hits.ts';
+import { showFailure } from '../layout/toasts.tsx';
 import classes from './context.module.css';
 import { countStates } from './context-shares.ts';
 

@@ -1,17 +1,17 @@
 import './told-texts.ts';
-import '../page-texts.ts';
-import type { AnswerContext } from '@homeport/contracts/context';
+import '../i18n/page-texts.ts';
+import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
 import fileClasses from '../files/files.module.css';
 import { FormFailure } from '../forms/notice.tsx';
-import { SidePanel, useIsPanelOver } from '../frame/side-panel.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { SidePanel, useIsPanelOver } from '../layout/panel/side-panel.tsx';
 import classes from './context.module.css';
 import { contextQuery } from './context-api.ts';
 import { ContextBar } from './context-bar.tsx';
@@ -48,7 +48,7 @@ export function ContextPanel({ store, messageId, onClose, isOver = false }: Prop
       return <NothingKept store={store} messageId={messageId} />;
     if (error && !data) return <FormFailure failure={error} />;
     if (!data) return <div className={fileClasses.bone} aria-busy="true" />;
-    return <Told context={data} store={store} onLeave={isNarrow || isOver ? onClose : undefined} />;
+    return <PromptContext context={data} store={store} onLeave={isNarrow || isOver ? onClose : undefined} />;
   }
 }
 
@@ -77,7 +77,7 @@ function NothingKept({ store, messageId }: { store: ConversationStore; messageId
 
 type ToldProps = { context: AnswerContext; store: ConversationStore; onLeave: (() => void) | undefined };
 
-function Told({ context, store, onLeave }: ToldProps) {
+function PromptContext({ context, store, onLeave }: ToldProps) {
   const t = useText();
   const { model, parameters, instructions, tools, summary } = context;
   const toolTokens = tools.reduce((all, { tokens }) => all + tokens, 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnswerContext } from '@homeport/contracts/context';
+import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { countStates, sharesOf } from './context-shares.ts';
 
 type Measured = Parameters<typeof sharesOf>[0];

@@ -1,4 +1,4 @@
-import type { AnswerContext } from '@homeport/contracts/context';
+import type { AnswerContext } from '@homeport/contracts/chat/context';
 
 const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'files', 'answerRoom', 'free'] as const;
 type ShareKind = (typeof shareKinds)[number];

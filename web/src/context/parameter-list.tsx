@@ -1,5 +1,5 @@
-import type { Parameters } from '@homeport/contracts/parameters';
-import { i18n, useText } from '../i18n.ts';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import { i18n, useText } from '../i18n/i18n.ts';
 import classes from './context.module.css';
 
 /** The parameters that were sent. */

@@ -1,4 +1,4 @@
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
 /** Has the earlier messages summarized, or the newest summary made again, and follows it. Throws `ApiFailure`. */

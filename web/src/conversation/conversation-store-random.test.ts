@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Frame } from '@homeport/contracts/frames';
+import type { Frame } from '@homeport/contracts/chat/frames';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { detail, playConversation, running } from '../../test/played-conversation.ts';

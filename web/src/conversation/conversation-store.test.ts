@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message } from '@homeport/contracts/conversations';
+import type { Message } from '@homeport/contracts/chat/conversations';
 import { answer, at, detail, playConversation, queued, running, user } from '../../test/played-conversation.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 
 test('shows the stored conversation, follows the running response, and reconciles at the end', async () => {
   const stored: Message = {

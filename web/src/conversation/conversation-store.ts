@@ -1,11 +1,11 @@
-import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
-import type { Frame } from '@homeport/contracts/frames';
-import { ApiFailure } from '../api-failure.ts';
-import { backoff, wait } from './backoff.ts';
+import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/chat/conversations';
+import type { Frame } from '@homeport/contracts/chat/frames';
+import { ApiFailure } from '../api/api-failure.ts';
 import { type ConversationView, emptyView, type ResponseRef, shapeOf } from './conversation-view.ts';
 import { LiveMessage } from './live-message.ts';
 import { appendMessage, type Edit, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
-import { followResponse, type StreamDeps } from './response-stream.ts';
+import { backoff, wait } from './stream/backoff.ts';
+import { followResponse, type StreamDeps } from './stream/response-stream.ts';
 
 export type ConversationDeps = StreamDeps & {
   load: (chatId: string, options: { before?: string; signal?: AbortSignal }) => Promise<ChatDetail>;

@@ -1,8 +1,8 @@
-import type { Plan } from '@homeport/contracts/agent';
-import type { Chat, Message, QueuedInput } from '@homeport/contracts/conversations';
-import type { ProviderWait } from '@homeport/contracts/frames';
-import type { Summary } from '@homeport/contracts/summaries';
-import type { ApiFailure } from '../api-failure.ts';
+import type { Plan } from '@homeport/contracts/chat/agent';
+import type { Chat, Message, QueuedInput } from '@homeport/contracts/chat/conversations';
+import type { ProviderWait } from '@homeport/contracts/chat/frames';
+import type { Summary } from '@homeport/contracts/chat/summaries';
+import type { ApiFailure } from '../api/api-failure.ts';
 
 /** One conversation as this browser sees it. */
 export type ConversationView = {

@@ -1,6 +1,6 @@
-import type { Message } from '@homeport/contracts/conversations';
-import type { Frame } from '@homeport/contracts/frames';
-import { createMessageAssembler } from '@homeport/contracts/message-assembly';
+import type { Message } from '@homeport/contracts/chat/conversations';
+import type { Frame } from '@homeport/contracts/chat/frames';
+import { createMessageAssembler } from '@homeport/contracts/chat/message-assembly';
 
 type Identity = Pick<Message, 'id' | 'chatId' | 'parentId' | 'siblingIds' | 'createdAt'>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/conversations';
+import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/chat/conversations';
 import { type Edit, mergeDetail } from './message-list.ts';
 
 const createdAt = '2026-01-01T00:00:00.000Z';

@@ -1,4 +1,4 @@
-import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
+import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/chat/conversations';
 
 type Page = { messages: readonly Message[]; nextBefore: string | null };
 /** A message that was sent to begin a branch after `parentId`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { type Receipt, ReceiptBook, type ReceiptDeps } from './receipts.ts';
 
 type Sent = { route: string; body: string };

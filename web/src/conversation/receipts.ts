@@ -1,4 +1,4 @@
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 
 /**
  * Submission receipts (control-plane-api.md "Saved-message acknowledgement"). A receipt is written before its request

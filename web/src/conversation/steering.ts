@@ -1,6 +1,6 @@
-import type { QueuedInput } from '@homeport/contracts/conversations';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import type { QueuedInput } from '@homeport/contracts/chat/conversations';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
 /**

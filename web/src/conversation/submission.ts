@@ -1,11 +1,11 @@
-import type { Submission } from '@homeport/contracts/chat';
-import type { QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
-import type { FilePart } from '@homeport/contracts/frames';
-import { startResponse } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import type { Submission } from '@homeport/contracts/chat/chat';
+import type { QueuedInput, SubmittedMessage } from '@homeport/contracts/chat/conversations';
+import type { FilePart } from '@homeport/contracts/chat/frames';
+import { startResponse } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { createId } from '../ids.ts';
+import type { Effort } from './choices/effort.ts';
 import type { ConversationStore } from './conversation-store.ts';
-import type { Effort } from './effort.ts';
 import { type NewChat, newChatBody } from './new-chat.ts';
 import type { Outcome, Receipt } from './receipts.ts';
 

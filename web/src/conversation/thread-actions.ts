@@ -1,4 +1,4 @@
-import type { FilePart } from '@homeport/contracts/frames';
+import type { FilePart } from '@homeport/contracts/chat/frames';
 import { createContext, use } from 'react';
 
 /** Actions on a message. One stable object per conversation, so that messages are not rendered again. */

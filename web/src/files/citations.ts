@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
-import type { FileScope } from '../upload.ts';
-import type { PageChoice } from './document-query.ts';
+import { call } from '../api/api.ts';
+import type { FileScope } from '../api/upload.ts';
 import { scopeQuery } from './file-address.ts';
 import { filesKey } from './files-api.ts';
+import type { PageChoice } from './preview/document-query.ts';
 
 /** Citation in an answer: the name of a file and of a page in it. */
 export type Citation = { name: string; at: string; projectId?: string | null | undefined };

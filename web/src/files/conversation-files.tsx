@@ -1,11 +1,11 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat } from '@homeport/contracts/chat/conversations';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
-import { attach } from './attachment-desk.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { useText } from '../i18n/i18n.ts';
+import { showToast } from '../layout/toasts.tsx';
+import { attach } from './attachments/attachment-uploads.ts';
 import { FilePanel } from './file-panel.tsx';
 
 /** A conversation's side panel; the URL determines its content. */
@@ -13,7 +13,7 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
   const t = useText();
   const navigate = useNavigate();
   const { file, cite, at } = useSearch({ from: '/signed-in/c/$chatId' });
-  const { drafts } = useWorkbench();
+  const { drafts } = useClientSession();
   const scope = useMemo(() => ({ chatId }), [chatId]);
   const show = (search: { file?: string; panel?: 'files' }) =>
     void navigate({ to: '/c/$chatId', params: { chatId }, search, resetScroll: false });

@@ -1,5 +1,5 @@
-import { fileAddress } from '../api.ts';
-import type { FileScope } from '../upload.ts';
+import { fileAddress } from '../api/api.ts';
+import type { FileScope } from '../api/upload.ts';
 
 /** Addresses of an artifact's bytes, for links, pictures and frames. */
 

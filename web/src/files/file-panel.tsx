@@ -1,24 +1,24 @@
 import './files-texts.ts';
-import '../page-texts.ts';
-import type { Artifact, ArtifactVersion } from '@homeport/contracts/artifacts';
+import '../i18n/page-texts.ts';
+import type { Artifact, ArtifactVersion } from '@homeport/contracts/files/artifacts';
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Download, Paperclip } from 'lucide-react';
 import { useState } from 'react';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { FileScope } from '../api/upload.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { SidePanel } from '../frame/side-panel.tsx';
-import { i18n, useText } from '../i18n.ts';
-import type { FileScope } from '../upload.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { SidePanel } from '../layout/panel/side-panel.tsx';
 import { type Citation, citedFileQuery, pageChoice } from './citations.ts';
-import type { PageChoice } from './document-query.ts';
 import { downloadAddress } from './file-address.ts';
-import { formatSize } from './file-look.ts';
-import { FilePreview } from './file-preview.tsx';
 import { OlderNotice, VersionMenu } from './file-versions.tsx';
 import classes from './files.module.css';
 import { fileQuery } from './files-api.ts';
 import { FilesView } from './files-view.tsx';
+import type { PageChoice } from './preview/document-query.ts';
+import { formatSize } from './preview/file-look.ts';
+import { FilePreview } from './preview/file-preview.tsx';
 
 export type PanelProps = {
   scope: FileScope;

@@ -1,14 +1,14 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { ActionIcon, Menu } from '@mantine/core';
 import { Download, Ellipsis, Folder as FolderIcon, FolderInput, Paperclip, PencilLine, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { i18n, useText } from '../i18n.ts';
-import type { FileScope } from '../upload.ts';
+import type { FileScope } from '../api/upload.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
 import { downloadAddress } from './file-address.ts';
-import { fileIcon } from './file-kind.ts';
-import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import { type Folder, folderOf } from './folders.ts';
+import { fileIcon } from './preview/file-kind.ts';
+import { formatSize } from './preview/file-look.ts';
 
 type Moves = { onRename: (path: string) => void; onMove: (path: string) => void; onDelete: () => void };
 

@@ -1,7 +1,7 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { call, readText } from '../api.ts';
-import type { FileScope } from '../upload.ts';
+import { call, readText } from '../api/api.ts';
+import type { FileScope } from '../api/upload.ts';
 import { scopeQuery, versionQuery } from './file-address.ts';
 
 const pageSize = '500';

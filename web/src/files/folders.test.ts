@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { allFolders, contentOf, folderOf, joinPath, nameOf } from './folders.ts';
 
 const at = (path: string) => ({ path, filename: nameOf(path) }) as Artifact;

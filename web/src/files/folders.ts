@@ -1,4 +1,4 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 
 export type Folder = { path: string; name: string; count: number };
 

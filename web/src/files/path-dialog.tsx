@@ -1,5 +1,5 @@
-import { trimOf } from '@homeport/contracts/trim-characters';
-import '../frame/dialogs.css';
+import { trimOf } from '@homeport/contracts/text/trim-characters';
+import '../layout/dialogs/dialogs.css';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { Button, Modal, TextInput } from '@mantine/core';
@@ -8,8 +8,8 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { useReturnFocus } from '../frame/use-return-focus.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useReturnFocus } from '../layout/dialogs/use-return-focus.ts';
 import { folderOf, joinPath, nameOf } from './folders.ts';
 
 type Props = {

@@ -1,11 +1,11 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { call } from '../api.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
-import type { FileScope } from '../upload.ts';
+import { call } from '../api/api.ts';
+import type { FileScope } from '../api/upload.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 import { scopeQuery } from './file-address.ts';
 import { filesKey } from './files-api.ts';
 import { nameOf } from './folders.ts';

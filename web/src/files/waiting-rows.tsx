@@ -1,5 +1,5 @@
-import { useIsSlow } from '../frame/use-is-slow.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useIsSlow } from '../layout/use-is-slow.ts';
 import classes from './files.module.css';
 
 /** Placeholders for files that are loading, if that takes noticeably long. */

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../api.ts';
-import { useText } from '../i18n.ts';
-import { meQuery } from '../queries.ts';
+import { call } from '../api/api.ts';
+import { meQuery } from '../api/queries.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './form.module.css';
 import { FormFailure, useWaitText } from './notice.tsx';
 import { NewPasswordField, PasswordField } from './password-field.tsx';

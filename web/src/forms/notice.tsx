@@ -1,8 +1,8 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiFailure } from '../api-failure.ts';
-import { failureText } from '../failure-text.ts';
-import { useText } from '../i18n.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './form.module.css';
 
 type Kind = 'failure' | 'warning' | 'success' | 'info';

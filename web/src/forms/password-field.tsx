@@ -3,7 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { Check, Circle } from 'lucide-react';
 import { useState } from 'react';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './form.module.css';
 import { passwordRules } from './rules.ts';
 

@@ -1,5 +1,5 @@
 import { limits } from '@homeport/contracts/limits';
-import type { Translate } from '../i18n.ts';
+import type { Translate } from '../i18n/i18n.ts';
 
 /**
  * Field rules for forms, as in the endpoint table; each returns the text to show, or null. The server decides in the

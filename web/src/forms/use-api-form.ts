@@ -1,7 +1,7 @@
 import type { FieldError } from '@homeport/contracts/errors';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 
 type Errors<V> = { [Path in keyof V]?: string | null } & Record<string, string | null | undefined>;
 

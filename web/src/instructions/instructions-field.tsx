@@ -1,11 +1,11 @@
 import './instructions-texts.ts';
-import '../page-texts.ts';
+import '../i18n/page-texts.ts';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { Button, Textarea } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './instructions.module.css';
 import { type UnknownVariable, unknownVariables, variableNames, variableText } from './variables.ts';
 

@@ -1,5 +1,5 @@
 import { limits } from '@homeport/contracts/limits';
-import type { Translate } from '../i18n.ts';
+import type { Translate } from '../i18n/i18n.ts';
 
 /** Validates instructions for a form. Returns the error text, or null. */
 export function instructionsFault(value: string, t: Translate): string | null {

@@ -1,12 +1,12 @@
 import './instructions-texts.ts';
-import '../page-texts.ts';
+import '../i18n/page-texts.ts';
 import '../forms/forms.css';
 import { NativeSelect, NumberInput, Textarea } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Fold } from '../forms/fold.tsx';
 import formClasses from '../forms/form.module.css';
 import { numberSeparators } from '../forms/number-separators.ts';
-import { i18n, useText } from '../i18n.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
 import classes from './instructions.module.css';
 import { countSet, efforts, type ParameterValues, verbosities } from './parameter-values.ts';
 

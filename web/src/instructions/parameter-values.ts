@@ -1,6 +1,6 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { limits } from '@homeport/contracts/limits';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { Translate } from '../i18n.ts';
+import type { Translate } from '../i18n/i18n.ts';
 
 type Effort = NonNullable<Parameters['reasoningEffort']>;
 type Verbosity = NonNullable<Parameters['verbosity']>;

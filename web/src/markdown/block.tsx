@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import { createElement, type ReactNode, useState } from 'react';
-import { useText } from '../i18n.ts';
-import { CodeBlock } from './code-block.tsx';
+import { useText } from '../i18n/i18n.ts';
+import { CodeBlock } from './code/code-block.tsx';
 import { decodeEntities } from './entities.ts';
 import { asMarked, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';

@@ -1,6 +1,6 @@
 import { Lexer, type Token, type TokensList } from 'marked';
 import { BoundedTokenizer } from './bounded-tokenizer.ts';
-import { mathExtensions } from './math-syntax.ts';
+import { mathExtensions } from './math/math-syntax.ts';
 
 /** Nesting levels of lists and quotes, and of emphasis and links, that are parsed. */
 const maximumDepth = 24;

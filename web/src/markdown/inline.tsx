@@ -5,8 +5,8 @@ import { ArtifactLink, CitationLink } from './artifact-link.tsx';
 import { citedTexts } from './citation.ts';
 import { decodeEntities } from './entities.ts';
 import { safeLink } from './links.ts';
-import type { MathToken } from './math-syntax.ts';
-import { MathView } from './math-view.tsx';
+import type { MathToken } from './math/math-syntax.ts';
+import { MathView } from './math/math-view.tsx';
 import { RemoteImage } from './remote-image.tsx';
 
 const maximumDepth = 24;

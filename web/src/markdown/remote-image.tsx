@@ -1,6 +1,6 @@
 import { ImageIcon } from 'lucide-react';
 import { useState } from 'react';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { imageAddress } from './links.ts';
 import classes from './markdown.module.css';
 

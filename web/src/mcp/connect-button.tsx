@@ -2,11 +2,11 @@ import './mcp-texts.ts';
 import { Button, type ButtonProps } from '@mantine/core';
 import { LogIn } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
+import { showFailure } from '../layout/toasts.tsx';
 
 type Props = Pick<ButtonProps, 'size' | 'variant'> & { serverId: string; name?: string };
 

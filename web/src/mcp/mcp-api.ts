@@ -1,7 +1,7 @@
-import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
+import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp/mcp';
 import { queryOptions } from '@tanstack/react-query';
-import { type CallOptions, call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { type CallOptions, call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 
 export type ServerBody = CallOptions<'POST /api/mcp'>['body'];
 export type ServerPatch = CallOptions<'PATCH /api/mcp'>['body'];

@@ -1,23 +1,23 @@
 import './mcp-texts.ts';
-import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
+import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp/mcp';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useEffect, useMemo, useState } from 'react';
-import { ApiFailure } from '../api-failure.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
-import { failureText } from '../failure-text.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { EmptyState, Section } from '../frame/section.tsx';
-import { showFailure } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { EmptyState, Section } from '../layout/section.tsx';
+import { showFailure } from '../layout/toasts.tsx';
 import { type SignInAnswer, takeSignInAnswer } from './connect-button.tsx';
 import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
-import { OfferedServers } from './offered-servers.tsx';
+import { OfferedServers } from './offers/offered-servers.tsx';
 import { ServerCard } from './server-card.tsx';
 import { ServerForm } from './server-form.tsx';
-import { ToolReview } from './tool-review.tsx';
+import { ToolReview } from './tools/tool-review.tsx';
 import { useServerChanges } from './use-server-changes.ts';
 
 type Dialog =

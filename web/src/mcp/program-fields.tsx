@@ -1,5 +1,5 @@
 import { Textarea, TextInput } from '@mantine/core';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 
 const plain = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
 

@@ -1,15 +1,15 @@
 import './mcp-texts.ts';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
-import type { McpPrompt } from '@homeport/contracts/mcp-content';
+import type { McpPrompt } from '@homeport/contracts/mcp/content';
 import { Textarea } from '@mantine/core';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
 import classes from './mcp.module.css';
 
 type Props = { prompt: McpPrompt; onText: (text: string, leftOut: number) => void; onClose: () => void };

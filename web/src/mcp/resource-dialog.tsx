@@ -1,21 +1,21 @@
 import './mcp-texts.ts';
 import '../forms/forms.css';
-import '../frame/dialogs.css';
-import type { McpServer } from '@homeport/contracts/mcp';
-import type { McpContent, McpResource } from '@homeport/contracts/mcp-content';
+import '../layout/dialogs/dialogs.css';
+import type { McpContent, McpResource } from '@homeport/contracts/mcp/content';
+import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Button, Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { FileText } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
-import { useReturnFocus } from '../frame/use-return-focus.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { markSource } from '../incoming-files.ts';
+import { useReturnFocus } from '../layout/dialogs/use-return-focus.ts';
 import mcpClasses from './mcp.module.css';
-import classes from './offers.module.css';
+import classes from './offers/offers.module.css';
 import { type FilledTemplate, fillTemplate, templateNames } from './uri-template.ts';
 
 type Props = { servers: readonly McpServer[]; onFiles: (files: File[]) => void; onClose: () => void };

@@ -1,18 +1,18 @@
 import '../forms/switch.css';
-import type { McpServer } from '@homeport/contracts/mcp';
+import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { ActionIcon, Button, Switch } from '@mantine/core';
 import { LogIn, PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import cardClasses from '../catalogue/catalogue-card.module.css';
 import { Notice } from '../forms/notice.tsx';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { Card } from '../frame/section.tsx';
-import { Tip } from '../frame/tip.tsx';
-import { i18n, type Translate, useText } from '../i18n.ts';
+import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
+import { Card } from '../layout/section.tsx';
+import { Tip } from '../layout/tip.tsx';
 import { ConnectButton } from './connect-button.tsx';
 import classes from './mcp.module.css';
 import { serverState } from './mcp-api.ts';
-import { ToolPolicies } from './tool-policies.tsx';
+import { ToolPolicies } from './tools/tool-policies.tsx';
 import type { ServerChanges } from './use-server-changes.ts';
 
 type Props = {

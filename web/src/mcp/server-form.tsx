@@ -1,6 +1,6 @@
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
-import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
+import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp/mcp';
 import { Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { HeaderEditor } from '../catalogue/header-editor.tsx';
@@ -13,7 +13,7 @@ import { PasswordField } from '../forms/password-field.tsx';
 import { baseUrlFault, textFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import mcpClasses from './mcp.module.css';
 import type { McpApi } from './mcp-api.ts';
 import { type PastedServer, parseEnvLines, parseMcpConfig } from './mcp-config.ts';

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { ApiFailure } from '../api-failure.ts';
-import { failureText } from '../failure-text.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 
 /** Error message for a server that could not list its tools, with the remedy. */
 export function ConnectionFailure({ failure, action }: { failure: unknown; action?: ReactNode }) {

@@ -1,4 +1,4 @@
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './shown-text.module.css';
 import { nameCodes, visiblePieces } from './visible-text.ts';
 

@@ -33,4 +33,4 @@ function plainName(entry: string): string {
   return beforeFirst(beforeFirst(entry, '*'), ':');
 }
 
-import { beforeFirst } from '@homeport/contracts/trim-characters';
+import { beforeFirst } from '@homeport/contracts/text/trim-characters';

@@ -1,12 +1,12 @@
-import type { McpServer, ToolPolicy } from '@homeport/contracts/mcp';
+import type { McpServer, ToolPolicy } from '@homeport/contracts/mcp/mcp';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { call } from '../api.ts';
-import { failureText } from '../failure-text.ts';
-import { focusSectionTitle } from '../frame/section.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { call } from '../api/api.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 import { inOrder } from '../in-order.ts';
+import { focusSectionTitle } from '../layout/section.tsx';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 import { type McpApi, mcpServersQuery } from './mcp-api.ts';
 
 export type ServerChanges = ReturnType<typeof useServerChanges>;

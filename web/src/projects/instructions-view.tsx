@@ -1,20 +1,20 @@
-import '../frame/projects-texts.ts';
+import '../layout/records/projects-texts.ts';
 import type { Project } from '@homeport/contracts/projects';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { EmptyState } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { InstructionsField, ShownInstructions } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { EmptyState } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import classes from './projects.module.css';
 
 /** Instructions of the project's conversations: owners edit them, members read them. */

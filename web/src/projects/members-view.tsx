@@ -3,17 +3,17 @@ import type { Project, ProjectMember } from '@homeport/contracts/projects';
 import { ActionIcon, TextInput } from '@mantine/core';
 import { X } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { call } from '../api/api.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { emailFault } from '../forms/rules.ts';
 import { SmallSelect } from '../forms/small-select.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useProjectChanges } from '../frame/use-project-changes.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
+import { useProjectChanges } from '../layout/records/use-project-changes.ts';
+import { showToast } from '../layout/toasts.tsx';
 import classes from './projects.module.css';
 
 /** Members of a project; owners add and remove members and change roles. */
@@ -69,7 +69,7 @@ function Member({
   onRemove: () => void;
 }) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const { name, email, role } = member;
   const isSelf = member.userId === user.id;
   return (

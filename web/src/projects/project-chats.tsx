@@ -3,10 +3,10 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { MessageSquare, SquarePen } from 'lucide-react';
-import { listConversations } from '../api.ts';
+import { listConversations } from '../api/api.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { useIsSlow } from '../frame/use-is-slow.ts';
-import { i18n, useText } from '../i18n.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { useIsSlow } from '../layout/use-is-slow.ts';
 import classes from './projects.module.css';
 
 /** The user's own conversations in a project. */

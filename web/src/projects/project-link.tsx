@@ -1,9 +1,9 @@
-import '../frame/projects-texts.ts';
+import '../layout/records/projects-texts.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Folder } from 'lucide-react';
-import { projectsQuery } from '../frame/projects-api.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { projectsQuery } from '../layout/records/projects-api.ts';
 import classes from './project-link.module.css';
 
 /** A link to the conversation's project; nothing until the project is known. */

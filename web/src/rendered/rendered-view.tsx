@@ -3,7 +3,7 @@ import { ActionIcon, Button } from '@mantine/core';
 import { Maximize, RotateCw } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { maximumSource, parseRenderedMessage, type RenderedKind } from './protocol.ts';
 import classes from './rendered.module.css';
 

@@ -1,6 +1,6 @@
 import { clientPages } from '@homeport/contracts/client-pages';
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { publicConfigQuery } from '../queries.ts';
+import { publicConfigQuery } from '../api/queries.ts';
 import { findUser, rootRoute } from './signed-in-route.ts';
 
 type ReturnSearch = { return?: string; error?: string };
@@ -17,7 +17,7 @@ const signInRoute = createRoute({
     const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
     if (setup.required) throw redirect({ to: '/setup' });
   },
-  component: lazyRouteComponent(() => import('../entry/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -35,12 +35,12 @@ const passwordRoute = createRoute({
   path: clientPages.password,
   validateSearch: returnSearch,
   beforeLoad: ({ context, search }) => findUser(context.queries, search.return ?? '/').then(() => undefined),
-  component: lazyRouteComponent(() => import('../entry/password-page.tsx'), 'PasswordPage'),
+  component: lazyRouteComponent(() => import('../sign-in/password-page.tsx'), 'PasswordPage'),
 });
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: clientPages.invitation,
-  component: lazyRouteComponent(() => import('../entry/invitation-page.tsx'), 'InvitationPage'),
+  component: lazyRouteComponent(() => import('../sign-in/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** A return path must stay on this origin: `//host` and `/\host` would leave it. */

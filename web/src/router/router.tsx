@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter } from '@tanstack/react-router';
-import { onPasswordChangeRequired, onUnauthorized } from '../api.ts';
-import { NotFoundPage } from '../frame/message-page.tsx';
-import { meQuery } from '../queries.ts';
+import { onPasswordChangeRequired, onUnauthorized } from '../api/api.ts';
+import { meQuery } from '../api/queries.ts';
+import { NotFoundPage } from '../layout/message-page.tsx';
 import { entryRoutes } from './entry-routes.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { rootRoute, signedInRoute } from './signed-in-route.ts';

@@ -27,12 +27,12 @@ const personalizationRoute = createRoute({
 const movingRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/import-export',
-  component: lazyRouteComponent(() => import('../moving/moving-page.tsx'), 'MovingPage'),
+  component: lazyRouteComponent(() => import('../import-export/import-export-page.tsx'), 'MovingPage'),
 });
 const promptsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/prompts',
-  component: lazyRouteComponent(() => import('../assistants/prompts-page.tsx'), 'PromptsPage'),
+  component: lazyRouteComponent(() => import('../assistants/prompts/prompts-page.tsx'), 'PromptsPage'),
 });
 const skillsRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -52,7 +52,7 @@ const modelsRoute = createRoute({
 const tiersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/tiers',
-  component: lazyRouteComponent(() => import('../settings/tiers-page.tsx'), 'TiersPage'),
+  component: lazyRouteComponent(() => import('../settings/tiers/tiers-page.tsx'), 'TiersPage'),
 });
 const toolsRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -74,17 +74,17 @@ const adminIndexRoute = createRoute({
 const usersRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/users',
-  component: lazyRouteComponent(() => import('../admin/users-page.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('../admin/people/users-page.tsx'), 'UsersPage'),
 });
 const userRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/users/$userId',
-  component: lazyRouteComponent(() => import('../admin/user-page.tsx'), 'UserPage'),
+  component: lazyRouteComponent(() => import('../admin/people/user-page.tsx'), 'UserPage'),
 });
 const userAccountRoute = createRoute({
   getParentRoute: () => userRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('../admin/user-account-page.tsx'), 'UserAccountPage'),
+  component: lazyRouteComponent(() => import('../admin/people/user-account-page.tsx'), 'UserAccountPage'),
 });
 const userProvidersRoute = createRoute({
   getParentRoute: () => userRoute,
@@ -99,7 +99,7 @@ const userModelsRoute = createRoute({
 const userTiersRoute = createRoute({
   getParentRoute: () => userRoute,
   path: '/tiers',
-  component: lazyRouteComponent(() => import('../settings/tiers-page.tsx'), 'TiersPage'),
+  component: lazyRouteComponent(() => import('../settings/tiers/tiers-page.tsx'), 'TiersPage'),
 });
 const userToolsRoute = createRoute({
   getParentRoute: () => userRoute,
@@ -109,12 +109,12 @@ const userToolsRoute = createRoute({
 const invitationsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/invitations',
-  component: lazyRouteComponent(() => import('../admin/invitations-page.tsx'), 'InvitationsPage'),
+  component: lazyRouteComponent(() => import('../admin/people/invitations-page.tsx'), 'InvitationsPage'),
 });
 const brandingRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/branding',
-  component: lazyRouteComponent(() => import('../admin/branding-page.tsx'), 'BrandingPage'),
+  component: lazyRouteComponent(() => import('../admin/branding/branding-page.tsx'), 'BrandingPage'),
 });
 const instructionsRoute = createRoute({
   getParentRoute: () => adminRoute,
@@ -124,17 +124,17 @@ const instructionsRoute = createRoute({
 const singleSignOnRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/single-sign-on',
-  component: lazyRouteComponent(() => import('../admin/single-sign-on-page.tsx'), 'SingleSignOnPage'),
+  component: lazyRouteComponent(() => import('../admin/single-sign-on/single-sign-on-page.tsx'), 'SingleSignOnPage'),
 });
 const manifestRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/manifest',
-  component: lazyRouteComponent(() => import('../admin/manifest-page.tsx'), 'ManifestPage'),
+  component: lazyRouteComponent(() => import('../admin/manifest/manifest-page.tsx'), 'ManifestPage'),
 });
 const auditRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../admin/audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('../admin/audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const usageRoute = createRoute({
@@ -156,7 +156,7 @@ const budgetsRoute = createRoute({
 const backupsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/backups',
-  component: lazyRouteComponent(() => import('../admin/backups-page.tsx'), 'BackupsPage'),
+  component: lazyRouteComponent(() => import('../admin/backups/backups-page.tsx'), 'BackupsPage'),
 });
 
 const offeredServersRoute = createRoute({

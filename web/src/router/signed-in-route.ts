@@ -1,9 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
-import { ApiFailure } from '../api-failure.ts';
-import { CrashPage, NotFoundPage } from '../frame/message-page.tsx';
-import { SignedInFrame } from '../frame/signed-in-frame.tsx';
-import { meQuery, publicConfigQuery } from '../queries.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { meQuery, publicConfigQuery } from '../api/queries.ts';
+import { CrashPage, NotFoundPage } from '../layout/message-page.tsx';
+import { SignedInFrame } from '../layout/signed-in-frame.tsx';
 import { markSignedIn } from '../signed-in-mark.ts';
 
 type Context = { queries: QueryClient };

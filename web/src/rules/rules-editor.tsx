@@ -1,14 +1,14 @@
 import './rules-texts.ts';
 import '../forms/forms.css';
+import type { ToolPreset, ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
 import { limits } from '@homeport/contracts/limits';
-import type { ToolPreset, ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
-import { workspaceTools } from '@homeport/contracts/workspace-tools';
+import { workspaceTools } from '@homeport/contracts/workspace/workspace-tools';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
 import { Plus, X } from 'lucide-react';
 import { useId } from 'react';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { SmallSelect } from '../forms/small-select.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './rules.module.css';
 
 const presets = ['ask', 'auto', 'read-only'] as const;

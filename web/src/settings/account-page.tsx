@@ -1,17 +1,17 @@
 import { Button, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
-import { locales } from '../choose-locale.ts';
-import { readScrollPreference, writeScrollPreference } from '../conversation/scroll-preference.ts';
-import { readSendKey, writeSendKey } from '../conversation/send-key.ts';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { readScrollPreference, writeScrollPreference } from '../conversation/choices/scroll-preference.ts';
+import { readSendKey, writeSendKey } from '../conversation/choices/send-key.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import { ChangePasswordForm } from '../forms/change-password-form.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
-import { Card, Section } from '../frame/section.tsx';
-import { isMac } from '../frame/shortcuts.ts';
-import { useSignOut } from '../frame/sign-out.ts';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
-import { useLocale } from '../locale.ts';
+import { locales } from '../i18n/choose-locale.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useLocale } from '../i18n/locale.ts';
+import { isMac } from '../layout/palette/shortcuts.ts';
+import { Card, Section } from '../layout/section.tsx';
+import { useSignOut } from '../layout/sign-out.ts';
+import { showToast } from '../layout/toasts.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
@@ -22,7 +22,7 @@ const scrolls = ['follow', 'stay'] as const;
 /** `/settings/account` */
 export function AccountPage() {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { locale, setLocale } = useLocale();
   const [scroll, setScroll] = useState(readScrollPreference);

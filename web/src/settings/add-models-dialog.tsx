@@ -1,9 +1,9 @@
-import type { ModelTier, Provider } from '@homeport/contracts/catalogue';
-import type { ListedModel } from '@homeport/contracts/model-facts';
-import { ModelChooser } from '../catalogue/model-chooser.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import type { ModelTier, Provider } from '@homeport/contracts/catalogue/catalogue';
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
+import { ModelChooser } from '../catalogue/models/model-chooser.tsx';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { showToast } from '../layout/toasts.tsx';
 
 /** Picks models of a provider to add. */
 export function AddModelsDialog({

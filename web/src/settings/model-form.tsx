@@ -1,18 +1,19 @@
 import '../forms/forms.css';
-import type { Model, ModelTier } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier } from '@homeport/contracts/catalogue/catalogue';
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
+import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
-import { FactFields } from '../catalogue/fact-fields.tsx';
-import { type FactValues, factFaults, modelFormValues, modelPatch } from '../catalogue/model-patch.ts';
-import { ModelSizeFields } from '../catalogue/model-size-fields.tsx';
-import { type ModelValues, modelFaults } from '../catalogue/model-values.ts';
+import { FactFields } from '../catalogue/models/fact-fields.tsx';
+import { type FactValues, factFaults, modelFormValues, modelPatch } from '../catalogue/models/model-patch.ts';
+import { ModelSizeFields } from '../catalogue/models/model-size-fields.tsx';
+import { type ModelValues, modelFaults } from '../catalogue/models/model-values.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { ParameterFields } from '../instructions/parameter-fields.tsx';
 import {
   type ParameterValues,
@@ -21,7 +22,6 @@ import {
   parametersOf,
   parameterValues,
 } from '../instructions/parameter-values.ts';
-import { catalogueQuery } from '../queries.ts';
 
 type Props = {
   model: Model;

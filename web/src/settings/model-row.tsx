@@ -1,14 +1,14 @@
 import '../catalogue/catalogue-texts.ts';
 import '../forms/switch.css';
-import type { Model, ModelTier } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier } from '@homeport/contracts/catalogue/catalogue';
 import { ActionIcon, Menu, Switch } from '@mantine/core';
 import { Ellipsis, PencilLine, Star, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import classes from '../catalogue/catalogue-card.module.css';
-import { isSmallForTools } from '../catalogue/model-facts.ts';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { i18n, useText } from '../i18n.ts';
-import { tierLabel } from '../tier-label.ts';
+import { isSmallForTools } from '../catalogue/models/model-facts.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { tierLabel } from '../i18n/tier-label.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
 /** One model: its facts, its switch and its menu. */

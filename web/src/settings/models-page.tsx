@@ -1,4 +1,4 @@
-import type { Model, Provider } from '@homeport/contracts/catalogue';
+import type { Model, Provider } from '@homeport/contracts/catalogue/catalogue';
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -7,9 +7,9 @@ import { type CatalogueOwner, useCatalogueOwner } from '../catalogue/catalogue-a
 import classes from '../catalogue/catalogue-card.module.css';
 import { CatalogueView, useCatalogue } from '../catalogue/catalogue-view.tsx';
 import { Notice } from '../forms/notice.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { Card, EmptyState, Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { Card, EmptyState, Section } from '../layout/section.tsx';
 import { AddModelsDialog } from './add-models-dialog.tsx';
 import { ModelForm } from './model-form.tsx';
 import { ModelRow } from './model-row.tsx';

@@ -5,18 +5,18 @@ import type { Personalization } from '@homeport/contracts/accounts';
 import { NativeSelect, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { personalizationQuery } from '../api/queries.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { Card } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { i18n, useText } from '../i18n.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
 import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
-import { personalizationQuery } from '../queries.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { Card } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { browserLocale, languageChoices, timeZoneChoices } from './locale-choices.ts';
 
 /** '' is not shared. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { meQuery, personalizationQuery } from '../api/queries.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
-import { Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
-import { meQuery, personalizationQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
+import { Section } from '../layout/section.tsx';
 import { PersonalizationForm } from './personalization-form.tsx';
 
 /** `/settings/personalization` */

@@ -3,16 +3,16 @@ import type { User } from '@homeport/contracts/fields';
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { meQuery } from '../api/queries.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { nameFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
-import { meQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { showToast } from '../layout/toasts.tsx';
 
 /** The name of the signed-in user. */
 export function ProfileForm({ user }: { user: User }) {

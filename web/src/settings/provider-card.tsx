@@ -1,6 +1,6 @@
 import '../catalogue/catalogue-texts.ts';
 import '../forms/switch.css';
-import type { Provider } from '@homeport/contracts/catalogue';
+import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import { ActionIcon, Button, Switch } from '@mantine/core';
 import { PencilLine, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -8,10 +8,10 @@ import classes from '../catalogue/catalogue-card.module.css';
 import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import { Notice } from '../forms/notice.tsx';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { Card } from '../frame/section.tsx';
-import { Tip } from '../frame/tip.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
+import { Card } from '../layout/section.tsx';
+import { Tip } from '../layout/tip.tsx';
 import { RefreshDialog } from './refresh-dialog.tsx';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 

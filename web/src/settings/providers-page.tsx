@@ -1,15 +1,15 @@
-import type { Provider } from '@homeport/contracts/catalogue';
-import type { ListedModel } from '@homeport/contracts/model-facts';
+import type { Provider } from '@homeport/contracts/catalogue/catalogue';
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { Button } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { type Catalogue, CatalogueView, useCatalogue } from '../catalogue/catalogue-view.tsx';
 import { ProviderForm } from '../catalogue/provider-form.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { EmptyState, Section } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { EmptyState, Section } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { AddModelsDialog } from './add-models-dialog.tsx';
 import { ProviderCard } from './provider-card.tsx';
 

@@ -1,20 +1,20 @@
 import '../catalogue/catalogue-texts.ts';
-import type { Model, Provider } from '@homeport/contracts/catalogue';
-import type { FactName } from '@homeport/contracts/model-facts';
+import type { Model, Provider } from '@homeport/contracts/catalogue/catalogue';
+import type { FactName } from '@homeport/contracts/catalogue/model-facts';
 import { Button, Loader } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
-import { priceText } from '../catalogue/model-facts.ts';
+import { priceText } from '../catalogue/models/model-facts.ts';
 import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
 import { goneModels, type ModelChange, refreshChanges } from '../catalogue/refresh-changes.ts';
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { i18n, type Translate, useText } from '../i18n.ts';
-import { catalogueQuery } from '../queries.ts';
+import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import own from './refresh-dialog.module.css';
 
 /** Previews the changes to a provider's models from its current list and the registry, then applies them. */

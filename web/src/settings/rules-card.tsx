@@ -1,18 +1,18 @@
 import '../rules/rules-texts.ts';
-import type { OwnToolRules } from '@homeport/contracts/tool-rules';
+import type { OwnToolRules } from '@homeport/contracts/chat/tool-rules';
 import { Switch } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { Card } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { Card } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { givenRules, PresetChoice, RuleList } from '../rules/rules-editor.tsx';
 
 /** Not kept: saving replaces all rules, and “Always allow” may have added one meanwhile. */

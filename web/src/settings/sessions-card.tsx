@@ -2,13 +2,13 @@ import type { AccountSession } from '@homeport/contracts/accounts';
 import { Button } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
-import { failureText } from '../failure-text.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { Card } from '../frame/section.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { i18n, type Translate, useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { Card } from '../layout/section.tsx';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 import { browserName } from './browser-name.ts';
 import classes from './sessions-card.module.css';
 

@@ -1,19 +1,19 @@
-import '../page-texts.ts';
+import '../i18n/page-texts.ts';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import { useId, useState } from 'react';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { administrationSections, ownSections, type SettingsSection } from '../frame/settings-sections.ts';
-import { useText } from '../i18n.ts';
-import { releaseQuery } from '../queries.ts';
+import { releaseQuery } from '../api/queries.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { useText } from '../i18n/i18n.ts';
+import { administrationSections, ownSections, type SettingsSection } from '../layout/palette/settings-sections.ts';
 import classes from './settings-page.module.css';
 
 /** `/settings/*`: the list of sections, and the chosen one. */
 export function SettingsPage() {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const listId = useId();
   const pathname = useLocation({ select: (location) => location.pathname });
   const [openAt, setOpenAt] = useState<string>();

@@ -1,6 +1,6 @@
 import '../mcp/mcp-texts.ts';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';
 import { RulesCard } from './rules-card.tsx';
 

@@ -1,13 +1,13 @@
-import type { Model, Provider } from '@homeport/contracts/catalogue';
+import type { Model, Provider } from '@homeport/contracts/catalogue/catalogue';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
-import { failureText } from '../failure-text.ts';
-import { focusSectionTitle } from '../frame/section.tsx';
-import { showFailure, showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
 import { inOrder } from '../in-order.ts';
-import { catalogueQuery } from '../queries.ts';
+import { focusSectionTitle } from '../layout/section.tsx';
+import { showFailure, showToast } from '../layout/toasts.tsx';
 
 /**
  * Changes made by one click. They are optimistic: shown immediately, reverted if the server refuses. A changed default

@@ -1,16 +1,16 @@
 import '../forms/forms.css';
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { meQuery, publicConfigQuery } from '../api/queries.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { NewPasswordField } from '../forms/password-field.tsx';
 import { emailFault, nameFault, newPasswordFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { useText } from '../i18n.ts';
-import { meQuery, publicConfigQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
 
 /** Creates the first administrator. Calls `onClosed` if another person created one first. */
 export function AdministratorForm({ claimRequired, onClosed }: { claimRequired: boolean; onClosed: () => void }) {

@@ -1,19 +1,19 @@
-import '../page-texts.ts';
-import type { Provider } from '@homeport/contracts/catalogue';
-import type { ListedModel } from '@homeport/contracts/model-facts';
+import '../i18n/page-texts.ts';
+import type { Provider } from '@homeport/contracts/catalogue/catalogue';
+import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { Button, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ModelChooser } from '../catalogue/model-chooser.tsx';
+import { catalogueQuery, publicConfigQuery, tiersQuery } from '../api/queries.ts';
+import { ModelChooser } from '../catalogue/models/model-chooser.tsx';
 import { ProviderForm } from '../catalogue/provider-form.tsx';
-import { enabledModels } from '../conversation/model-choice.ts';
-import { EntryPage } from '../entry/entry-page.tsx';
+import { enabledModels } from '../conversation/choices/model-choice.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
-import { useBranding } from '../frame/branding.ts';
-import { useText } from '../i18n.ts';
-import { catalogueQuery, publicConfigQuery, tiersQuery } from '../queries.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useBranding } from '../layout/branding.ts';
+import { EntryPage } from '../sign-in/sign-in-layout.tsx';
 import { AdministratorForm } from './administrator-form.tsx';
 import { SetupSteps } from './setup-steps.tsx';
 

@@ -1,5 +1,5 @@
 import { Check } from 'lucide-react';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './setup-steps.module.css';
 
 const steps = ['Account', 'Provider', 'Models'] as const;

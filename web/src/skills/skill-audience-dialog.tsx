@@ -1,17 +1,17 @@
 import '../forms/forms.css';
-import type { Audience } from '@homeport/contracts/sharing';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import type { Skill } from '@homeport/contracts/skills';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import { AudienceField } from '../assistants/audience-field.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { showToast } from '../layout/toasts.tsx';
 
 /** Changes who may use a skill. */
 export function SkillAudienceDialog({ skill, onClose }: { skill: Skill; onClose: () => void }) {

@@ -1,22 +1,22 @@
 import '../forms/forms.css';
+import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { limits } from '@homeport/contracts/limits';
-import type { Audience } from '@homeport/contracts/sharing';
 import type { Skill } from '@homeport/contracts/skills';
 import { Button, NativeSelect } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { FileUp, FolderUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { uploadSkill } from '../api/upload.ts';
 import { AudienceField } from '../assistants/audience-field.tsx';
-import { formatSize } from '../files/file-look.ts';
+import { formatSize } from '../files/preview/file-look.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { showToast } from '../frame/toasts.tsx';
-import { type TextId, useText } from '../i18n.ts';
-import { uploadSkill } from '../upload.ts';
+import { type TextId, useText } from '../i18n/i18n.ts';
+import { showToast } from '../layout/toasts.tsx';
 import { filesOfFolder, packFolder } from './pack-folder.ts';
 import classes from './skills.module.css';
 

@@ -1,19 +1,19 @@
-import '../frame/dialogs.css';
+import '../layout/dialogs/dialogs.css';
 import type { Skill, SkillFile } from '@homeport/contracts/skills';
 import { Button, Modal } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
+import { call } from '../api/api.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { formatSize } from '../files/file-look.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { formatSize } from '../files/preview/file-look.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { useReturnFocus } from '../frame/use-return-focus.ts';
-import { i18n, useText } from '../i18n.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { useReturnFocus } from '../layout/dialogs/use-return-focus.ts';
+import { showToast } from '../layout/toasts.tsx';
 import { ShownText } from '../mcp/shown-text.tsx';
 import { countHidden } from '../mcp/visible-text.ts';
 import classes from './skills.module.css';
@@ -68,7 +68,7 @@ export function SkillReview({ skill: { id, name }, onClose }: { skill: Skill; on
 
 function Files({ skill, files, removed }: { skill: Skill; files: readonly SkillFile[]; removed: readonly string[] }) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const isOwn = skill.ownerId === user.id && skill.trust === 'trusted';
   const leads = { new: 'skills.readLead', changed: 'skills.changedLead', trusted: 'skills.ownLead' } as const;
   return (

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 
 /** Pages of the available skills; every key begins with `skills`. */
 export const skillsQuery = infiniteQueryOptions({

@@ -5,12 +5,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
-import { useWorkbench } from '../conversation/workbench.ts';
+import { useClientSession } from '../conversation/client-session.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { FormDialog } from '../frame/form-dialog.tsx';
-import { MoreButton } from '../frame/more-button.tsx';
-import { Card, EmptyState, Section } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
+import { MoreButton } from '../layout/more-button.tsx';
+import { Card, EmptyState, Section } from '../layout/section.tsx';
 import { SkillForm } from './skill-form.tsx';
 import { SkillReview } from './skill-review.tsx';
 import { SkillRow } from './skill-row.tsx';
@@ -22,7 +22,7 @@ type Dialog = { kind: 'add'; path?: string } | { kind: 'replace' | 'review'; ski
 /** `/settings/skills`: the available skills; those of other people are reviewed here before their first use. */
 export function SkillsPage() {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const [dialog, setDialog] = useState<Dialog>();
   const query = useInfiniteQuery(skillsQuery);
   const skills = query.data?.pages.flatMap((page) => page.skills) ?? [];

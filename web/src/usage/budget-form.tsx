@@ -1,13 +1,13 @@
 import '../forms/forms.css';
 import type { Budget } from '@homeport/contracts/usage';
 import { NativeSelect, TextInput } from '@mantine/core';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
-import { Card } from '../frame/section.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
+import { Card } from '../layout/section.tsx';
 import { type BudgetValues, emptyBudget, isSame, limitOf } from './budget-values.ts';
 import classes from './usage.module.css';
 

@@ -1,7 +1,7 @@
 import './usage-texts.ts';
 import type { OwnBudget } from '@homeport/contracts/usage';
 import { Notice } from '../forms/notice.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
 import { resetText } from './usage-words.ts';
 

@@ -1,6 +1,6 @@
 import type { OwnBudget } from '@homeport/contracts/usage';
-import { Card } from '../frame/section.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { Card } from '../layout/section.tsx';
 import classes from './usage.module.css';
 import { amountText, resetText } from './usage-words.ts';
 

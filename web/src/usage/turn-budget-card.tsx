@@ -1,20 +1,20 @@
 import '../forms/forms.css';
 import type { AdminConfig } from '@homeport/contracts/admin';
-import type { TurnBudget } from '@homeport/contracts/turn-budget';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
+import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { Button, NumberInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
+import { configQuery } from '../api/queries.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { numberSeparators } from '../forms/number-separators.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { Card } from '../frame/section.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { i18n, useText } from '../i18n.ts';
-import { configQuery } from '../queries.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { Card } from '../layout/section.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { readTurnBudget, type TurnBudgetValues, turnBudgetValues } from './turn-budget-values.ts';
 import classes from './usage.module.css';
 

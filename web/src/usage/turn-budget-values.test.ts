@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
+import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { readTurnBudget, turnBudgetValues } from './turn-budget-values.ts';
 
 test('stores the entered budget', () => {

@@ -1,5 +1,5 @@
+import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { limits } from '@homeport/contracts/limits';
-import type { TurnBudget } from '@homeport/contracts/turn-budget';
 
 /** Values of the form for a turn's budget: numbers, or text that is no number yet. */
 export type TurnBudgetValues = { [Name in keyof TurnBudget]: number | string };

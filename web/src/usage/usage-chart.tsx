@@ -1,4 +1,4 @@
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
 import { everyDay } from './usage-days.ts';
 import { dayText } from './usage-words.ts';

@@ -1,6 +1,6 @@
 import type { UsageReport } from '@homeport/contracts/usage';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { call } from '../api.ts';
+import { call } from '../api/api.ts';
 
 type Wanted = { from: string; to: string; by: UsageReport['by'] };
 

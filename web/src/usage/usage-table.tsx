@@ -1,5 +1,5 @@
 import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
-import { type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
 import { costText, countText, dayText } from './usage-words.ts';
 

@@ -1,5 +1,5 @@
 import { dollars } from '../dollars.ts';
-import { i18n, type Translate } from '../i18n.ts';
+import { i18n, type Translate } from '../i18n/i18n.ts';
 
 /** Numbers of usage as people read them. */
 

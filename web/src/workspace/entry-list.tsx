@@ -1,4 +1,4 @@
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { ActionIcon, Menu } from '@mantine/core';
 import {
   ClipboardCopy,
@@ -13,13 +13,13 @@ import {
 } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useRef, useState } from 'react';
 import { copyText } from '../clipboard.ts';
-import { fileIcon } from '../files/file-kind.ts';
-import { formatSize } from '../files/file-look.ts';
 import fileClasses from '../files/files.module.css';
 import { PathDialog } from '../files/path-dialog.tsx';
-import { MenuAt } from '../frame/menu-at.tsx';
-import { showToast } from '../frame/toasts.tsx';
-import { i18n, useText } from '../i18n.ts';
+import { fileIcon } from '../files/preview/file-kind.ts';
+import { formatSize } from '../files/preview/file-look.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { MenuAt } from '../layout/menus/menu-at.tsx';
+import { showToast } from '../layout/toasts.tsx';
 import { NameForm } from './name-form.tsx';
 import { home, joinPath, parentOf } from './paths.ts';
 import { downloadAddress } from './workspace-files.ts';

@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useId } from 'react';
 import { FormFailure } from '../forms/notice.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './workspace.module.css';
 
 type Props = {

@@ -1,11 +1,11 @@
-import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { WorkspaceStatus } from '@homeport/contracts/workspace/workspace';
 import { Button, Loader } from '@mantine/core';
 import { CirclePlay, MonitorOff, MonitorPause, MonitorX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useWorkbench } from '../conversation/workbench.ts';
-import { failureText } from '../failure-text.ts';
-import { useIsSlow } from '../frame/use-is-slow.ts';
-import { useText } from '../i18n.ts';
+import { useClientSession } from '../conversation/client-session.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useIsSlow } from '../layout/use-is-slow.ts';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
@@ -73,7 +73,7 @@ function Stopped({ workspace, message }: { workspace: WorkspaceControl; message:
 
 function Failed({ workspace }: { workspace: WorkspaceControl }) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   return (
     <Place
       icon={<MonitorX size={28} aria-hidden />}
@@ -90,7 +90,7 @@ function Failed({ workspace }: { workspace: WorkspaceControl }) {
 
 function Off({ reason }: { reason: string | undefined }) {
   const t = useText();
-  const { user } = useWorkbench();
+  const { user } = useClientSession();
   const isAdmin = user.role === 'admin';
   return (
     <Place icon={<MonitorOff size={28} aria-hidden />} title={t('workspace.offTitle')}>

@@ -1,6 +1,6 @@
-import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { useThreadActions } from '../conversation/thread-actions.ts';
-import { ArtifactChip } from '../files/artifact-chip.tsx';
+import { ArtifactChip } from '../files/attachments/artifact-chip.tsx';
 import classes from './published-file.module.css';
 import { readPublished } from './tool-output.ts';
 

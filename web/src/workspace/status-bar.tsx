@@ -1,10 +1,10 @@
-import type { WorkspaceUsage } from '@homeport/contracts/workspace';
+import type { WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import { Button } from '@mantine/core';
 import { Square } from 'lucide-react';
 import { useState } from 'react';
-import { formatSize } from '../files/file-look.ts';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { i18n, useText } from '../i18n.ts';
+import { formatSize } from '../files/preview/file-look.ts';
+import { i18n, useText } from '../i18n/i18n.ts';
+import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 

@@ -1,11 +1,11 @@
 import './workspace-texts.ts';
-import type { DynamicToolPart } from '@homeport/contracts/frames';
-import { type CommandEnd, isCommandResult } from '@homeport/contracts/workspace-tools';
+import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
+import { type CommandEnd, isCommandResult } from '@homeport/contracts/workspace/workspace-tools';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { formatSize } from '../files/file-look.ts';
-import { useText } from '../i18n.ts';
-import { CodeBlock } from '../markdown/code-block.tsx';
-import { grammarName } from '../markdown/language-names.ts';
+import { formatSize } from '../files/preview/file-look.ts';
+import { useText } from '../i18n/i18n.ts';
+import { CodeBlock } from '../markdown/code/code-block.tsx';
+import { grammarName } from '../markdown/code/language-names.ts';
 import classes from './tool-details.module.css';
 import { readEdits, textOf } from './tool-output.ts';
 

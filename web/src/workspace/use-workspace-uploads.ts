@@ -1,9 +1,9 @@
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { UploadQueue } from '../files/upload-queue.ts';
-import { publicConfigQuery } from '../queries.ts';
-import { uploadWorkspaceFile } from '../upload.ts';
+import { publicConfigQuery } from '../api/queries.ts';
+import { uploadWorkspaceFile } from '../api/upload.ts';
+import { UploadQueue } from '../files/attachments/upload-queue.ts';
 import { joinPath } from './paths.ts';
 
 /** Uploads into a folder; they continue when the folder is left. */

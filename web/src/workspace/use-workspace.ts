@@ -1,11 +1,11 @@
-import type { WorkspaceStatus, WorkspaceUsage } from '@homeport/contracts/workspace';
+import type { WorkspaceStatus, WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { call, startWorkspace } from '../api.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
-import { useText } from '../i18n.ts';
-import { workspaceQuery } from '../queries.ts';
+import { call, startWorkspace } from '../api/api.ts';
+import { workspaceQuery } from '../api/queries.ts';
+import { failureText } from '../i18n/failure-text.ts';
+import { useText } from '../i18n/i18n.ts';
+import { showFailure } from '../layout/toasts.tsx';
 import { filesKey } from './workspace-files.ts';
 
 /** Milliseconds between two questions for its state. */

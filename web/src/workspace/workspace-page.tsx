@@ -1,7 +1,7 @@
 import './workspace-texts.ts';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useTitle } from '../frame/branding.ts';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { useTitle } from '../layout/branding.ts';
 import { home, searchOf } from './paths.ts';
 import classes from './workspace.module.css';
 import { WorkspaceView } from './workspace-view.tsx';

@@ -3,10 +3,10 @@ import { ActionIcon } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Maximize2 } from 'lucide-react';
 import { useState } from 'react';
-import { SidePanel } from '../frame/side-panel.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { SidePanel } from '../layout/panel/side-panel.tsx';
 import { home, searchOf } from './paths.ts';
-import type { AppPlace } from './previews-api.ts';
+import type { AppPlace } from './previews/previews-api.ts';
 import classes from './workspace.module.css';
 import { type WorkspacePlace, WorkspaceView } from './workspace-view.tsx';
 

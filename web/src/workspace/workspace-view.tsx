@@ -1,25 +1,25 @@
-import './previews-texts.ts';
+import './previews/previews-texts.ts';
 import './workspace-texts.ts';
 import '../files/files-texts.ts';
-import '../page-texts.ts';
-import type { WorkspaceUsage } from '@homeport/contracts/workspace';
+import '../i18n/page-texts.ts';
+import type { WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import { Activity, AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
-import { formatSize } from '../files/file-look.ts';
+import { formatSize } from '../files/preview/file-look.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { lazyPart } from '../frame/lazy-part.tsx';
-import { useText } from '../i18n.ts';
+import { useText } from '../i18n/i18n.ts';
+import { lazyPart } from '../layout/lazy-part.tsx';
 import { FileBrowser } from './file-browser.tsx';
 import { NotReady } from './not-ready.tsx';
 import type { WorkspaceTab } from './paths.ts';
-import type { AppPlace } from './previews-api.ts';
+import type { AppPlace } from './previews/previews-api.ts';
 import { StatusBar } from './status-bar.tsx';
 import { useWorkspace } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-const PortsView = lazyPart(async () => (await import('./ports-view.tsx')).PortsView);
+const PortsView = lazyPart(async () => (await import('./previews/ports-view.tsx')).PortsView);
 const ProcessesView = lazyPart(async () => (await import('./processes-view.tsx')).ProcessesView);
-const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
+const TerminalView = lazyPart(async () => (await import('./terminal/terminal-view.tsx')).TerminalView);
 
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },

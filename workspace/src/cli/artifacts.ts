@@ -1,5 +1,5 @@
-import type { Artifact } from '@homeport/contracts/artifacts';
-import { trimEndOf } from '@homeport/contracts/trim-characters';
+import type { Artifact } from '@homeport/contracts/files/artifacts';
+import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import type { Call } from './call.ts';
 import { ask, type Request, unexpected } from './control-plane.ts';
 import { exitCodes, Failure, usage } from './failure.ts';

@@ -1,4 +1,4 @@
-/** The environment of a command in a workspace, as the tool reads it (contracts/src/daemon.ts). */
+/** The environment of a command in a workspace, as the tool reads it (contracts/src/workspace/daemon.ts). */
 export type Config = {
   /** The control plane's address: `http://…`, `https://…` or `unix:<path>`. */
   url: string | undefined;

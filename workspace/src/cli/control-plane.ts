@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, request as startHttp } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { trimEndOf } from '@homeport/contracts/trim-characters';
+import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import type { Config } from './config.ts';
 import { type ExitCode, exitCodes, Failure, reasonOf } from './failure.ts';
 import { printable } from './output.ts';

@@ -35,7 +35,7 @@ type Environment = Record<string, string | undefined>;
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Reads the environment that a runtime set (contracts/src/daemon.ts). Throws with the variable's name. */
+/** Reads the environment that a runtime set (contracts/src/workspace/daemon.ts). Throws with the variable's name. */
 export function readConfig(environment: Environment = process.env): Config {
   const home = required(environment, 'HOMEPORT_HOME');
   const egress = environment.HOMEPORT_EGRESS;

@@ -1,4 +1,4 @@
-import type { DaemonErrorCode } from '@homeport/contracts/daemon-errors';
+import type { DaemonErrorCode } from '@homeport/contracts/workspace/daemon-errors';
 
 /** A refusal with a message for the caller; never the system's own error texts, which name descriptors. */
 export class DaemonError extends Error {

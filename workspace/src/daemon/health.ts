@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DaemonHealth } from '@homeport/contracts/daemon';
+import type { DaemonHealth } from '@homeport/contracts/workspace/daemon';
 import { protocolVersion } from './config.ts';
 import { type Exchange, hasToken, sendJson } from './http.ts';
 import { spaceOf } from './space/home-space.ts';

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { daemonErrorStatus } from '@homeport/contracts/daemon-errors';
+import { daemonErrorStatus } from '@homeport/contracts/workspace/daemon-errors';
 import { clock } from '../clock.ts';
 import { DaemonError } from './daemon-error.ts';
 

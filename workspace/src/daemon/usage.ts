@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { DaemonHealth } from '@homeport/contracts/daemon';
+import type { DaemonHealth } from '@homeport/contracts/workspace/daemon';
 import type { HomeSpace } from './space/home-space.ts';
 
 // Synchronous, because these files are in memory: asynchronous reads would start four threads, each with memory of its own.

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { makeFolder } from '../../make-folder.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { type BlobStore, markMaxBytes, markName, type StoredBlob, type TakeBytes } from '../blob-store.ts';
 import { isStorageFull, storageFull } from '../storage-full.ts';
 

@@ -1,4 +1,4 @@
-import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
+import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/catalogue/model-facts';
 
 /** What providers say about a model in their own lists. All of it is untrusted: odd values are left out. */
 

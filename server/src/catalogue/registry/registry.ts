@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
+import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/catalogue/model-facts';
 import { z } from 'zod';
 
 /**

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { parseForeignJson } from '../../json-scan.ts';
+import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import { unreadableAnswer } from './provider-errors.ts';
 import { isRecord } from './storable-text.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
-import { protocols } from './protocols.ts';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { protocols } from './protocols/protocols.ts';
 import { completionBounds } from './provider-stream.ts';
 
 /** Answers in very many pieces: what a piece costs does not grow with what came before it, in any protocol. */

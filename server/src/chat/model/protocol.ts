@@ -1,5 +1,5 @@
-import type { FinishReason, Usage } from '@homeport/contracts/frames';
-import type { Parameters } from '@homeport/contracts/parameters';
+import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import type { AnswerSink } from './think-tags.ts';

@@ -1,4 +1,4 @@
-import { systemClock, type Timer } from '../../clock.ts';
+import { systemClock, type Timer } from '../../platform/clock.ts';
 import { droppedConnection } from './provider-errors.ts';
 
 /** A response body. `pump` passes on chunks synchronously, which costs least; without it the body is iterated. */

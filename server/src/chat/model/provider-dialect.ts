@@ -1,5 +1,5 @@
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 
 type ParameterName = keyof Parameters;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 import fc from 'fast-check';
 import { type StoredMessage, toProviderMessages } from './provider-messages.ts';
 

@@ -1,6 +1,6 @@
-import type { FilePart, MessagePart } from '@homeport/contracts/frames';
-import { brokenOffToolText } from '@homeport/contracts/message-assembly';
-import { commandText, isCommandResult } from '@homeport/contracts/workspace-tools';
+import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
+import { brokenOffToolText } from '@homeport/contracts/chat/message-assembly';
+import { commandText, isCommandResult } from '@homeport/contracts/workspace/workspace-tools';
 import type { Echo } from './protocol.ts';
 import { isRecord } from './storable-text.ts';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
-import type { AnthropicBody } from './anthropic-request.ts';
-import type { GeminiBody } from './gemini-request.ts';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { ModelRequest } from './protocol.ts';
-import { protocols } from './protocols.ts';
+import type { AnthropicBody } from './protocols/anthropic-request.ts';
+import type { GeminiBody } from './protocols/gemini-request.ts';
+import { protocols } from './protocols/protocols.ts';
+import type { ResponsesBody } from './protocols/responses-request.ts';
 import { initialDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
-import type { ResponsesBody } from './responses-request.ts';
 
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const pdf = 'data:application/pdf;base64,JVBERi0xLjc=';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
-import type { ProviderWait } from '@homeport/contracts/frames';
-import { type FakeProvider, type FakeRequest, startFakeProvider } from '../../../test/fakes/provider.ts';
-import { requestLoopback } from '../../../test/fakes/provider-request.ts';
-import { callTool, chunk, failure, finish, say, stream, think } from '../../../test/fakes/provider-scripts.ts';
+import { type FakeProvider, type FakeRequest, startFakeProvider } from '../../../test/fakes/provider/provider.ts';
+import { requestLoopback } from '../../../test/fakes/provider/provider-request.ts';
+import { callTool, chunk, failure, finish, say, stream, think } from '../../../test/fakes/provider/provider-scripts.ts';
 import type { CompletionResult } from './protocol.ts';
 import { initialDialect } from './provider-dialect.ts';
 import { type CompletionOptions, createModelClient } from './provider-stream.ts';

@@ -1,12 +1,12 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { ProviderWait } from '@homeport/contracts/chat/frames';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
-import type { ProviderWait } from '@homeport/contracts/frames';
 import { limits } from '@homeport/contracts/limits';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
-import { readCompletion } from './completion-reader.ts';
+import { readCompletion } from './event-reader.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
-import { protocols } from './protocols.ts';
+import { protocols } from './protocols/protocols.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { isOpenAi, leftOut, type ProviderDialect } from './provider-dialect.ts';
 import { isRetriable, providerStatusError, retryDelayIn } from './provider-errors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Parameters } from '@homeport/contracts/parameters';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { dialectOf, initialDialect, type ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import { type CompletionOptions, createModelClient } from './provider-stream.ts';

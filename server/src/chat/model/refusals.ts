@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { ModelRequest } from './protocol.ts';
 import { isRefused, type ProviderDialect, parameterNames, refuse, type Setting } from './provider-dialect.ts';
 import { isContextRefusal } from './provider-errors.ts';

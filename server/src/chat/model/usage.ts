@@ -1,4 +1,4 @@
-import type { Usage } from '@homeport/contracts/frames';
+import type { Usage } from '@homeport/contracts/chat/frames';
 
 /** The token counts of two parts of one response together; counts missing in both stay missing. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {

@@ -1,8 +1,8 @@
-import type { GivenAnswers, Question } from '@homeport/contracts/agent';
+import type { GivenAnswers, Question } from '@homeport/contracts/chat/agent';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
-import { answerFault } from '../../mcp/elicitation.ts';
+import { answerFault } from '../../mcp/connection/elicitation.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { defineTool, readInput } from './tool-input.ts';
 import { type Tool, ToolFailure } from './tool-run.ts';

@@ -1,9 +1,9 @@
-import type { Question } from '@homeport/contracts/agent';
-import type { Frame } from '@homeport/contracts/frames';
-import type { ToolPolicy } from '@homeport/contracts/mcp';
-import type { Slots } from '../../slots.ts';
+import type { Question } from '@homeport/contracts/chat/agent';
+import type { Frame } from '@homeport/contracts/chat/frames';
+import type { ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import type { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { answered } from './ask-tool.ts';
-import type { ReadOnlyRun, Verdict } from './rule-judge.ts';
+import type { ReadOnlyRun, Verdict } from './rules/rule-judge.ts';
 import {
   runTool,
   stoppedToolText,
@@ -64,7 +64,7 @@ export type Asked =
   | { policy: 'ask'; approvalId: string; readOnly?: ReadOnlyRun }
   | { policy: 'question'; approvalId: string; questions: Question[] };
 
-export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
+export type RunBounds = { bounds: ToolBounds; slots: Semaphore; signal: AbortSignal };
 
 const nobodyToAsk =
   'This needs the word of the person, who cannot be asked here. Leave it out, and say so in your answer.';

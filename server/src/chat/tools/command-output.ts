@@ -1,6 +1,6 @@
-import { systemClock, type Timer } from '../../clock.ts';
+import { systemClock, type Timer } from '../../platform/clock.ts';
 import { plainOutput } from '../../workspaces/plain-output.ts';
-import type { ReadOnlyRun } from './rule-judge.ts';
+import type { ReadOnlyRun } from './rules/rule-judge.ts';
 
 /** Output of a command as a model gets to see it, and as it is shown while it runs. */
 

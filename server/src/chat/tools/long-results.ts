@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { workspaceEntry } from '@homeport/contracts/daemon';
+import { workspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { z } from 'zod';
-import { systemClock } from '../../clock.ts';
-import { within } from '../../waits.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { within } from '../../platform/waits.ts';
 import { CommandOutput } from './command-output.ts';
 import { type Tool, ToolAnswer, type ToolContext } from './tool-run.ts';
-import type { WorkspaceTurn } from './workspace-turn.ts';
+import type { WorkspaceTurn } from './workspace/workspace-turn.ts';
 
 /** As much as models are given of a command's output. */
 const shownMax = 32 * 1024;

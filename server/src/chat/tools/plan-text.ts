@@ -1,4 +1,4 @@
-import type { PlanItem } from '@homeport/contracts/agent';
+import type { PlanItem } from '@homeport/contracts/chat/agent';
 
 const marks: Record<PlanItem['status'], string> = {
   pending: '[ ]',

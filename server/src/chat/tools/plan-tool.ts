@@ -1,4 +1,4 @@
-import { planStatuses } from '@homeport/contracts/agent';
+import { planStatuses } from '@homeport/contracts/chat/agent';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import { writePlan } from '../../conversations/plans.ts';

@@ -1,6 +1,6 @@
-import { workspaceEntry, workspaceFile, workspaceListing } from '@homeport/contracts/daemon';
 import { ok } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
+import { workspaceEntry, workspaceFile, workspaceListing } from '@homeport/contracts/workspace/daemon';
 import { z } from 'zod';
 import { bodyOf, type Skill } from '../../assistants/skills.ts';
 import { readTurnSkill, readTurnSkillFile, type TurnSkill } from '../../assistants/turn-skills.ts';
@@ -8,7 +8,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
-import type { WorkspaceTurn } from './workspace-turn.ts';
+import type { WorkspaceTurn } from './workspace/workspace-turn.ts';
 
 /** Skills of one turn; `invoked` are those that the person named with `/name`, the newest first. */
 export type TurnSkills = {

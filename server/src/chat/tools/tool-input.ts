@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolEffect } from './rule-judge.ts';
+import type { ToolEffect } from './rules/rule-judge.ts';
 import type { Tool, ToolContext } from './tool-run.ts';
 import { ToolFailure } from './tool-run.ts';
 

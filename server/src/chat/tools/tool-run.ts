@@ -1,14 +1,14 @@
-import type { Question } from '@homeport/contracts/agent';
+import type { Question } from '@homeport/contracts/chat/agent';
+import type { FilePart } from '@homeport/contracts/chat/frames';
+import { withOutputSoFar } from '@homeport/contracts/chat/message-assembly';
 import { ApiError } from '@homeport/contracts/errors';
-import type { FilePart } from '@homeport/contracts/frames';
-import type { ToolPolicy } from '@homeport/contracts/mcp';
-import { withOutputSoFar } from '@homeport/contracts/message-assembly';
-import { systemClock } from '../../clock.ts';
-import type { ElicitationAnswer } from '../../mcp/elicitation.ts';
-import { within } from '../../waits.ts';
+import type { ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import type { ElicitationAnswer } from '../../mcp/connection/elicitation.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { within } from '../../platform/waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
-import type { ReadOnlyRun, ToolEffect, Verdict } from './rule-judge.ts';
+import type { ReadOnlyRun, ToolEffect, Verdict } from './rules/rule-judge.ts';
 
 /**
  * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and

@@ -1,4 +1,4 @@
-import type { Tracing } from '../../tracing.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import type { FindTools } from './find-tools.ts';
 
 /** Each run of a tool becomes a part of the trace, by the tool's name only. */

@@ -1,4 +1,4 @@
-import type { WorkspaceNotes } from '@homeport/contracts/daemon';
+import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
 import { readSkills } from '../../assistants/skills.ts';
 import { findTurnSkills, readTurnSkill } from '../../assistants/turn-skills.ts';
 import { readInvocations } from '../../conversations/invocations.ts';
@@ -6,7 +6,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { Notice, ToolUser } from './find-tools.ts';
 import { skillBodyMax, skillTool, type TurnSkills } from './skill-tool.ts';
 import type { Tool } from './tool-run.ts';
-import type { WorkspaceTurn } from './workspace-turn.ts';
+import type { WorkspaceTurn } from './workspace/workspace-turn.ts';
 
 /** Of the skills named with `/name`, the newest are told with their text. */
 const invokedMax = 3;

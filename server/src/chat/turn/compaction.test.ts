@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateTokens } from '../../text-tokens.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import { linesOfPrompt, piecesOf, summaryLimit, summaryOf, summaryRequest } from './compaction.ts';
 import { windowOf } from './context-history.ts';
 import { estimateMessages } from './token-estimate.ts';

@@ -1,4 +1,4 @@
-import { estimateTokens } from '../../text-tokens.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import { cutToTokens, pruneToolCalls } from './context-cut.ts';
 import type { Window } from './context-history.ts';

@@ -1,5 +1,5 @@
-import { parseForeignJson } from '../../json-scan.ts';
-import { estimateTokens } from '../../text-tokens.ts';
+import { parseForeignJson } from '../../platform/json/json-scan.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { isRecord, storableText } from '../model/storable-text.ts';
 import { estimateMessage } from './token-estimate.ts';

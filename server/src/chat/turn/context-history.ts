@@ -1,9 +1,9 @@
-import type { Plan } from '@homeport/contracts/agent';
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { Plan } from '@homeport/contracts/chat/agent';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { parseStoredParts } from '../../conversations/stored-parts.ts';
+import { yieldEvery } from '../../platform/concurrency/yield-every.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { planText } from '../tools/plan-text.ts';
-import { createBreath } from './breath.ts';
 import { cutUserMessage, pruneToolCalls } from './context-cut.ts';
 import { parsePrompts, promptOf } from './prompt.ts';
 import { estimateMessages, messageTexts } from './token-estimate.ts';
@@ -120,7 +120,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
   const learnt = createUsageRatio();
   const newestFirst: Entry[] = [];
   let header: Header | undefined;
-  const breath = createBreath();
+  const breath = yieldEvery();
   let seen = 0;
   const toolAnswers: { usage: NonNullable<ContextMessage['usage']>; prompt: string }[] = [];
   let tokens = fixedTokens + turnTokens;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 import fc from 'fast-check';
-import { estimateTokens } from '../../text-tokens.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
 import { pruneToolCalls } from './context-cut.ts';
 import { type ContextMessage, type HistoryOptions, readHistory } from './context-history.ts';

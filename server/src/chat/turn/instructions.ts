@@ -1,5 +1,5 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
-import type { InstructionLayer } from '@homeport/contracts/context';
+import type { InstructionLayer } from '@homeport/contracts/chat/context';
 
 /** What somebody wrote in each layer, and what the moment's facts are made of. */
 export type InstructionSources = {

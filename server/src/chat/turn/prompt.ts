@@ -1,4 +1,4 @@
-import type { MessagePart } from '@homeport/contracts/frames';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { type ChatMessage, stepMessages, toProviderMessages, toSteps } from '../model/provider-messages.ts';
 import { estimateMessages } from './token-estimate.ts';
 

@@ -1,5 +1,5 @@
+import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { limits } from '@homeport/contracts/limits';
-import type { TurnBudget } from '@homeport/contracts/turn-budget';
 
 /** What a turn has used of its budget. Looked at between steps: a running tool is never cut for it. */
 export class Spending {

@@ -1,4 +1,4 @@
-import type { Frame } from '@homeport/contracts/frames';
+import type { Frame } from '@homeport/contracts/chat/frames';
 import type { CompletionSink } from '../model/protocol.ts';
 import type { ToolResult } from '../tools/tool-run.ts';
 

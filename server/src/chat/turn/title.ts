@@ -1,6 +1,6 @@
-import type { MessagePart } from '@homeport/contracts/frames';
-import { type Clock, systemClock } from '../../clock.ts';
-import { within } from '../../waits.ts';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { within } from '../../platform/waits.ts';
 import type { ChatMessage, StoredMessage } from '../model/provider-messages.ts';
 
 /** Asks a model once, without tools or streaming to anyone; resolves with the text of its answer. */

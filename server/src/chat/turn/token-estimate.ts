@@ -1,4 +1,4 @@
-import { estimateTokens } from '../../text-tokens.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 
 /** What a message costs beside its text, and what an image costs whatever its size. */

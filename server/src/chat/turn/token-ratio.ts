@@ -1,4 +1,4 @@
-import { estimateTokens } from '../../text-tokens.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 
 /** Counts the tokens of a text exactly. */
 export type CountTokens = (text: string) => number;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DynamicToolPart, Frame, MessagePart } from '@homeport/contracts/chat/frames';
+import { createMessageAssembler, finishParts } from '@homeport/contracts/chat/message-assembly';
+import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { ApiError } from '@homeport/contracts/errors';
-import type { DynamicToolPart, Frame, MessagePart } from '@homeport/contracts/frames';
-import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
-import { startFakeProvider } from '../../../test/fakes/provider.ts';
-import { requestLoopback } from '../../../test/fakes/provider-request.ts';
+import { startFakeProvider } from '../../../test/fakes/provider/provider.ts';
+import { requestLoopback } from '../../../test/fakes/provider/provider-request.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 import { initialDialect } from '../model/provider-dialect.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';

@@ -1,10 +1,10 @@
+import type { FinishReason, Frame, Usage } from '@homeport/contracts/chat/frames';
+import { brokenOffToolText } from '@homeport/contracts/chat/message-assembly';
+import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { ApiError } from '@homeport/contracts/errors';
-import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
-import { brokenOffToolText } from '@homeport/contracts/message-assembly';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
-import { systemClock } from '../../clock.ts';
-import { parseForeignJson } from '../../json-scan.ts';
-import { Slots } from '../../slots.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { Semaphore } from '../../platform/concurrency/semaphore.ts';
+import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import type { CompletionResult, CompletionSink, Echo, ToolDefinition } from '../model/protocol.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
 import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
@@ -203,7 +203,7 @@ async function callTools(
   });
   const asked = await orCut(writer, () => askFor(options, calls, signal));
   await checkpoint(options, writer, false);
-  const slots = new Slots(bounds.maxParallelTools);
+  const slots = new Semaphore(bounds.maxParallelTools);
   await Promise.all(
     calls.map(async (call) => {
       if (call.tool === undefined || call.accepted === undefined) return;

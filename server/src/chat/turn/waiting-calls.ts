@@ -1,6 +1,6 @@
-import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
-import { questionsIn } from '@homeport/contracts/message-assembly';
-import { Slots } from '../../slots.ts';
+import type { DynamicToolPart, MessagePart } from '@homeport/contracts/chat/frames';
+import { questionsIn } from '@homeport/contracts/chat/message-assembly';
+import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { type Asked, deniedByPolicy, type RunOptions, runCall, verdictOn } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
@@ -36,7 +36,7 @@ export async function finishWaitingCalls(
   tools: readonly Tool[],
   signal: AbortSignal,
 ): Promise<void> {
-  const run = { bounds: turnBounds, slots: new Slots(turnBounds.maxParallelTools), signal };
+  const run = { bounds: turnBounds, slots: new Semaphore(turnBounds.maxParallelTools), signal };
   await Promise.all(
     calls.map(async (call) => {
       const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { beforeFirst } from '@homeport/contracts/trim-characters';
+import { beforeFirst } from '@homeport/contracts/text/trim-characters';
 import { DocumentRefused, damaged } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
 import { writeHtml } from './html.ts';

@@ -1,4 +1,4 @@
-import { trimEndOf } from '@homeport/contracts/trim-characters';
+import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import { Parser } from 'htmlparser2';
 import { deepestNesting, tooDeep } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';

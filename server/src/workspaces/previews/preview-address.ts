@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 
 /**
  * Where previews live: each port of each workspace has a name of its own below one domain, and with it an origin of its

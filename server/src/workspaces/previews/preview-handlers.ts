@@ -1,10 +1,10 @@
-import { workspacePorts } from '@homeport/contracts/daemon';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
-import { systemClock } from '../../clock.ts';
+import { workspacePorts } from '@homeport/contracts/workspace/daemon';
 import type { Deps } from '../../deps.ts';
 import type { Handler } from '../../http/handler.ts';
 import { ownOrigin } from '../../http/origin.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { RequestBudget } from '../request-budget.ts';
 import { labelMaker, previewDomain, previewOrigin } from './preview-address.ts';
 import { makeTicket, ticketPath, ticketSeconds } from './preview-tickets.ts';

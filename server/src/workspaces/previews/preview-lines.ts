@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { Clock, Timer } from '../../clock.ts';
-import { Slots } from '../../slots.ts';
+import type { Clock, Timer } from '../../platform/clock.ts';
+import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import type { Daemon } from '../daemon.ts';
 import type { WorkspaceHold, Workspaces } from '../workspaces.ts';
 
@@ -12,7 +12,7 @@ const socketsMax = 32;
 
 export type PreviewLine = { daemon: Daemon; signal: AbortSignal; touch(): void; doubt(): void; release(): void };
 type Shared = { hold: Promise<WorkspaceHold>; users: number; linger: Timer | undefined };
-type Seats = { requests: Slots; sockets: number };
+type Seats = { requests: Semaphore; sockets: number };
 
 /** The way to people's workspaces for their previews: one lease each, and so many requests at once. */
 export class PreviewLines {
@@ -28,7 +28,7 @@ export class PreviewLines {
 
   /** A place for one request, or for one socket; waits for the former. Throws `rate_limited`. */
   async seat(userId: string, kind: 'request' | 'socket', signal: AbortSignal): Promise<() => void> {
-    const seats = this.#seats.get(userId) ?? { requests: new Slots(requestsMax), sockets: 0 };
+    const seats = this.#seats.get(userId) ?? { requests: new Semaphore(requestsMax), sockets: 0 };
     const full = kind === 'socket' ? seats.sockets >= socketsMax : seats.requests.waiting >= waitingMax;
     if (full) throw new ApiError('rate_limited', 'Too many connections to previews are open', { retryAfter: 2 });
     this.#seats.set(userId, seats);

@@ -1,4 +1,4 @@
-import { beforeFirst } from '@homeport/contracts/trim-characters';
+import { beforeFirst } from '@homeport/contracts/text/trim-characters';
 import { tunnelRequest } from '../../egress/tunnel-request.ts';
 import type { Daemon } from '../daemon.ts';
 

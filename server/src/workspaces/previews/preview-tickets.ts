@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { insertVerification, takeVerification } from '../../accounts/verifications.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Queryable } from '../../db/pool.ts';
 
 /** Who looks at which preview, and the page of ours that it was opened from. */

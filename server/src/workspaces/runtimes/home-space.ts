@@ -1,5 +1,5 @@
-import { systemClock, type Timer } from '../../clock.ts';
-import type { Disk } from '../../disk.ts';
+import { systemClock, type Timer } from '../../platform/clock.ts';
+import type { Disk } from '../../platform/disk-space.ts';
 
 /** What a home takes, as seen from outside the workspace. */
 export type Measured = { bytes: number; files: number };

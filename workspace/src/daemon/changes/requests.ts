@@ -15,7 +15,7 @@ const filesMax = 5_000;
 /** So that the answer stays small enough for its reader. */
 const listCharsMax = 2 * 1024 * 1024;
 
-/** Answers everything below /v1/changes (contracts/src/daemon.ts). */
+/** Answers everything below /v1/changes (contracts/src/workspace/daemon.ts). */
 export async function handleChanges(exchange: Exchange, daemon: Daemon): Promise<void> {
   const [, turn, verb] = /^\/v1\/changes(?:\/([^/]+)(?:\/([^/]+))?)?$/.exec(exchange.pathname) ?? [];
   const changes = changesOf(daemon);

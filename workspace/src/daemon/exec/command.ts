@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/workspace/daemon';
 import { clock, type Timer } from '../../clock.ts';
 import { openLog } from './output-log.ts';
 import type { Reader } from './reader.ts';

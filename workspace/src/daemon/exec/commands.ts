@@ -1,4 +1,4 @@
-import type { ExecRequest } from '@homeport/contracts/daemon';
+import type { ExecRequest } from '@homeport/contracts/workspace/daemon';
 import { clock } from '../../clock.ts';
 import type { Window } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecEvent } from '@homeport/contracts/daemon';
+import type { ExecEvent } from '@homeport/contracts/workspace/daemon';
 import { clock, type Timer } from '../../clock.ts';
 import type { Exchange } from '../http.ts';
 

@@ -1,4 +1,4 @@
-import type { ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import type { ExecRequest, ProcessState } from '@homeport/contracts/workspace/daemon';
 import { changesOf, type Window } from '../changes/changes.ts';
 import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
@@ -94,7 +94,7 @@ function isSignal(value: unknown): value is Signal {
   return signals.some((name) => name === value);
 }
 
-/** The body of POST /v1/exec; contracts/src/daemon.ts explains each field. */
+/** The body of POST /v1/exec; contracts/src/workspace/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
   const { id, command, cwd, timeoutMs, background, scope, turn, readOnly, ...rest } = body;
   const [unknown] = Object.keys(rest);

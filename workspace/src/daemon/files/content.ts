@@ -1,6 +1,6 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
-import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
+import { type ByteRange, parseRange } from '@homeport/contracts/files/byte-range';
 import { DaemonError } from '../daemon-error.ts';
 import type { Exchange } from '../http.ts';
 import { close } from './descriptors.ts';

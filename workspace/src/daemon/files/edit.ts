@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import { at, close, reopen } from './descriptors.ts';
 import type { HomePath } from './home-path.ts';

@@ -1,4 +1,4 @@
-import type { DaemonErrorCode } from '@homeport/contracts/daemon-errors';
+import type { DaemonErrorCode } from '@homeport/contracts/workspace/daemon-errors';
 import { DaemonError } from '../daemon-error.ts';
 
 /**

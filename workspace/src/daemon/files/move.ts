@@ -1,4 +1,4 @@
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import { close } from './descriptors.ts';
 import { type HomePath, invalid } from './home-path.ts';

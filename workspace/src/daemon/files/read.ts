@@ -1,6 +1,6 @@
 import { type BigIntStats, type Dir, lstatSync, readSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import type { WorkspaceEntry, WorkspaceFile, WorkspaceListing } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry, WorkspaceFile, WorkspaceListing } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import { at, close, itself, reopen } from './descriptors.ts';
 import { errnoOf } from './fault.ts';

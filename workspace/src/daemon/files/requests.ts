@@ -37,7 +37,7 @@ const transfers = new Set(['/content', '/archive']);
 
 const homes = new WeakMap<Daemon, Home>();
 
-/** Answers everything below /v1/files (contracts/src/daemon.ts). */
+/** Answers everything below /v1/files (contracts/src/workspace/daemon.ts). */
 export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<void> {
   const name = exchange.pathname.slice('/v1/files'.length);
   const methods = Object.hasOwn(answers, name) ? answers[name] : undefined;

@@ -1,4 +1,4 @@
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { clock } from '../../clock.ts';
 import { close } from './descriptors.ts';
 import { compileGlob } from './glob.ts';

@@ -1,7 +1,7 @@
 import { fchmodSync, fstatSync, fsync, fsyncSync, lstatSync, mkdirSync, write } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import type { Room } from '../space/home-space.ts';
 import { at, close, reopen } from './descriptors.ts';

@@ -1,4 +1,4 @@
-import type { TerminalMessage } from '@homeport/contracts/daemon';
+import type { TerminalMessage } from '@homeport/contracts/workspace/daemon';
 import { spawn } from '@lydell/node-pty';
 import type { RawData, WebSocket } from 'ws';
 import { clock, type Timer } from '../../clock.ts';

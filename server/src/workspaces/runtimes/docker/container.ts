@@ -1,8 +1,8 @@
 import type { ContainerCreateOptions } from 'dockerode';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
-import { permissionsInside } from '../doors.ts';
 import { largestFile, limitsInside, limitsOf } from '../home-space.ts';
+import { permissionsInside } from '../workspace-sockets.ts';
 
 /** The labels that say which installation, user and generation a container belongs to. */
 export const labels = {

@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import { systemClock } from '../../../clock.ts';
 import { daemonRequest } from '../../../egress/daemon-request.ts';
-import { Turns } from '../../../turns.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { KeyedMutex } from '../../../platform/concurrency/keyed-mutex.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,
@@ -10,8 +10,8 @@ import {
   type StartedWorkspace,
   type WorkspaceRuntime,
 } from '../../runtime.ts';
-import { createDoorMaker, type Doors } from '../doors.ts';
 import { HomeSpace, limitsOf } from '../home-space.ts';
+import { createWorkspaceSocketsFactory, type WorkspaceSockets } from '../workspace-sockets.ts';
 import { containerName, containerOptions, labels } from './container.ts';
 import { type DaemonSocket, holdSocket } from './daemon-socket.ts';
 import { connectEngine, type Engine, inspect, reasonOf, removeContainer } from './engine.ts';
@@ -54,10 +54,10 @@ export class DockerRuntime implements WorkspaceRuntime {
   readonly #host: RuntimeHost;
   readonly #engine: Engine;
   readonly #folders: WorkspaceFolders;
-  readonly #makeDoors: () => Doors;
-  readonly #turns = new Turns<string>();
+  readonly #makeDoors: () => WorkspaceSockets;
+  readonly #turns = new KeyedMutex<string>();
   readonly #sockets = new Map<string, { generation: number; socket: DaemonSocket }>();
-  readonly #doors = new Map<string, Doors>();
+  readonly #doors = new Map<string, WorkspaceSockets>();
   readonly #space: HomeSpace;
   /** Why we ended them. */
   readonly #ends = new Map<string, string>();
@@ -66,7 +66,7 @@ export class DockerRuntime implements WorkspaceRuntime {
     this.#host = host;
     this.#engine = engine;
     this.#folders = folders;
-    this.#makeDoors = createDoorMaker(host);
+    this.#makeDoors = createWorkspaceSocketsFactory(host);
     const { config, disk } = host;
     // An engine on another machine has another disk.
     const isHere = config.workspaceDockerHost.startsWith('unix:');

@@ -1,6 +1,6 @@
 import Docker, { type Container, type ContainerInspectInfo } from 'dockerode';
-import type { Config } from '../../../config.ts';
-import { parseDockerHost } from '../../../config-values.ts';
+import type { Config } from '../../../config/config.ts';
+import { parseDockerHost } from '../../../config/setting-values.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 
 export type Engine = Docker;

@@ -1,10 +1,10 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readHostId } from '../../hosts.ts';
+import { readHostId } from '../../lifecycle/hosts.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
-import type { Doors } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { listenAt, openSocketFolder } from '../local/sockets.ts';
+import type { WorkspaceSockets } from '../workspace-sockets.ts';
 import { daemonSocketName, type GenerationFolders, secretNames } from './container.ts';
 
 /**
@@ -17,7 +17,7 @@ export type WorkspaceFolders = {
   installation: string;
   /** Writes the secrets; returns the folders with the engine's paths. */
   make(workspace: StartedWorkspace): Promise<GenerationFolders>;
-  listen(doors: Doors, id: string, generation: number): Promise<void>;
+  listen(doors: WorkspaceSockets, id: string, generation: number): Promise<void>;
   daemonSocket(id: string, generation: number): string;
   /** Those of every generation. */
   remove(id: string): Promise<void>;

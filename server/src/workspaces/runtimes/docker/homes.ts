@@ -1,6 +1,6 @@
-import { systemClock } from '../../../clock.ts';
-import type { Config } from '../../../config.ts';
-import { waitAtMost } from '../../../waits.ts';
+import type { Config } from '../../../config/config.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { waitAtMost } from '../../../platform/waits.ts';
 import type { Measured } from '../home-space.ts';
 import { homeMount, labels, volumeName } from './container.ts';
 import { type Engine, orMissing, removeContainer } from './engine.ts';

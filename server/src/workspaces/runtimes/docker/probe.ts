@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import { type Engine, orMissing } from './engine.ts';
 import { ownContainer, type Surroundings } from './own-container.ts';

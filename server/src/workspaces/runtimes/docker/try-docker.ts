@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../../clock.ts';
-import type { Config } from '../../../config.ts';
-import { within } from '../../../waits.ts';
+import type { Config } from '../../../config/config.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { within } from '../../../platform/waits.ts';
 import { RuntimeFailure, type TryRuntime } from '../../runtime.ts';
 import { trialAnswer, trialEnds, trialOptions, volumeName } from './container.ts';
 import { connectEngine, type Engine, orMissing, reasonOf, removeContainer } from './engine.ts';

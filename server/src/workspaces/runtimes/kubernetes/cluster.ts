@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { trimEndOf } from '@homeport/contracts/trim-characters';
+import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import { KubeConfig } from '@kubernetes/client-node';
 import { openOperatorConnections } from '../../../egress/operator-connections.ts';
 import { operatorRequest } from '../../../egress/operator-request.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { systemClock } from '../../../clock.ts';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,

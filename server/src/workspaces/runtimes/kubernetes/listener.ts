@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { RuntimeFailure, type RuntimeHost } from '../../runtime.ts';
-import { createDoorMaker } from '../doors.ts';
+import { createWorkspaceSocketsFactory } from '../workspace-sockets.ts';
 
 const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
 const maxConnections = 8192;
@@ -16,7 +16,7 @@ export type Listener = { port: number; close(): Promise<void> };
  */
 export async function openListener(host: RuntimeHost): Promise<Listener> {
   const { config, log } = host;
-  const doors = createDoorMaker(host)();
+  const doors = createWorkspaceSocketsFactory(host)();
   const [control, proxy] = [doors['control.sock'], doors['egress.sock']];
   const server = createServer(limits, (request, response) => {
     // A proxy request names the whole address.

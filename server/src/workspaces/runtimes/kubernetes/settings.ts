@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Config } from '../../../config.ts';
-import { parseLabels } from '../../../config-values.ts';
+import type { Config } from '../../../config/config.ts';
+import { parseLabels } from '../../../config/setting-values.ts';
 import { RuntimeFailure } from '../../runtime.ts';
-import { permissionsInside } from '../doors.ts';
 import { limitsOf } from '../home-space.ts';
+import { permissionsInside } from '../workspace-sockets.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { systemClock } from '../../../clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 
 export type GroupLimits = { memoryBytes: number; cpus: number; processes: number };
 type Controller = 'memory' | 'pids' | 'cpu';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { sealed } from '../../../inherited-descriptors.ts';
+import { sealed } from '../../../platform/inherited-descriptors.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import { describeLaunch, descriptors, type Sandbox, type Tools } from './sandbox.ts';
 

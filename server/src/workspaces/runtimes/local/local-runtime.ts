@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../../clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { type OpenRuntime, RuntimeFailure, type TryRuntime } from '../../runtime.ts';
-import { createDoorMaker, permissionsInside } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { HomeSpace, largestFile, limitsOf } from '../home-space.ts';
+import { createWorkspaceSocketsFactory, permissionsInside } from '../workspace-sockets.ts';
 import { openControlGroups } from './control-groups.ts';
 import { foldersOf, prepareFolders, prepareRoot, uidOf, writeInside } from './folders.ts';
 import { type InsidePrograms, locatePrograms } from './inside.ts';
@@ -65,7 +65,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
         cpus: config.workspaceCpus,
         processes: config.workspaceProcesses,
       },
-      doors: createDoorMaker(host),
+      doors: createWorkspaceSocketsFactory(host),
       onClose: () => void lock.close(),
     });
     log.info({ limits: groups.controllers }, 'workspaces run in sandboxes on this machine');

@@ -2,11 +2,11 @@ import { readdir, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { DaemonAddress } from '../../../egress/daemon-request.ts';
-import { Turns } from '../../../turns.ts';
-import { unlessAborted } from '../../../waits.ts';
+import { KeyedMutex } from '../../../platform/concurrency/keyed-mutex.ts';
+import { unlessAborted } from '../../../platform/waits.ts';
 import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type WorkspaceRuntime } from '../../runtime.ts';
-import type { Doors } from '../doors.ts';
 import { type HomeSpace, largestFile, limitsInside, type Measured } from '../home-space.ts';
+import type { WorkspaceSockets } from '../workspace-sockets.ts';
 import type { ControlGroups, GroupLimits } from './control-groups.ts';
 import { foldersOf, prepareFolders, uidOf, type WorkspaceFolders, writeInside, writeState } from './folders.ts';
 import type { InsidePrograms } from './inside.ts';
@@ -37,7 +37,7 @@ export type LocalOptions = {
   home: Measured;
   permissions: Record<string, string>;
   /** The servers of one workspace, by their socket's name: its ways out. */
-  doors: () => Doors;
+  doors: () => WorkspaceSockets;
   onClose: () => void;
 };
 
@@ -56,7 +56,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #sockets: SocketFolder;
   readonly #bootId: string;
   /** One change at a time per workspace. */
-  readonly #turns = new Turns<string>();
+  readonly #turns = new KeyedMutex<string>();
   readonly #starting = new Map<string, number>();
   readonly #ends = new Map<string, string>();
   /** Workspaces that we end for a known reason. */
@@ -178,7 +178,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     this.#options.onClose();
   }
 
-  async #openDoors(id: string): Promise<Doors> {
+  async #openDoors(id: string): Promise<WorkspaceSockets> {
     this.#closeDoors(id);
     const doors = this.#options.doors();
     this.#doors.set(id, Object.values(doors));

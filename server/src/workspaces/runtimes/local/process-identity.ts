@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { systemClock } from '../../../clock.ts';
-import { until } from '../../../waits.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { until } from '../../../platform/waits.ts';
 
 /** Identifies a process even if its id is reused later: by its start time, in ticks since boot. */
 export type ProcessIdentity = { pid: number; startedAt: string };

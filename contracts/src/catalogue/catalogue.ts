@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { givenParameters, parameters } from '../chat/parameters.ts';
+import * as fields from '../fields.ts';
+import { limits } from '../limits.ts';
+import { line } from '../text/line.ts';
+import { abilities, prices, sources } from './model-facts.ts';
+import { providerKinds } from './provider-kinds.ts';
+
+/** Providers, models and tiers (contract.md section 4). */
+
+export const model = z.object({
+  id: fields.id,
+  providerId: fields.id,
+  providerModelId: z.string(),
+  displayName: z.string(),
+  contextWindow: z.number().int(),
+  maxOutputTokens: z.number().int(),
+  tier: z.number().int(),
+  enabled: z.boolean(),
+  isDefault: z.boolean(),
+  /** Defaults for every answer of this model. */
+  parameters,
+  abilities,
+  prices: prices.nullable(),
+  /** Source of each of these values; absent if a person entered it. */
+  sources,
+  createdAt: fields.timestamp,
+});
+export type Model = z.infer<typeof model>;
+
+const headers = z.record(z.string(), z.string());
+/** Their number is checked first; the outbound guard checks names and values (egress/headers.ts). */
+const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
+
+const kind = z.enum(providerKinds);
+
+export const modelTier = z.object({ value: z.number().int(), label: z.string() });
+export type ModelTier = z.infer<typeof modelTier>;
+
+/** With whom an administrator of the community edition shares a provider: its models, never its credentials. */
+const sharedWith = z.union([
+  z.enum(['none', 'everyone']),
+  z.object({ userIds: z.array(fields.id).max(limits.sharedUsersMax) }),
+]);
+export type SharedWith = z.infer<typeof sharedWith>;
+
+export const provider = z.object({
+  id: fields.id,
+  name: z.string(),
+  kind,
+  baseUrl: z.string(),
+  hasApiKey: z.boolean(),
+  /** Only if the caller may edit. */
+  headers: headers.optional(),
+  /** Set when stored credentials cannot be decrypted with the current key. */
+  credentialsError: z.literal('credentials_unreadable').optional(),
+  /**
+   * Set when stored credentials were entered for this other origin: they stay stored but are not sent anywhere else.
+   */
+  credentialsOrigin: z.string().optional(),
+  enabled: z.boolean(),
+  /**
+   * False for a provider that another user shares: only its enabled models are listed, and only its owner can change
+   * it.
+   */
+  canEdit: z.boolean(),
+  /** For administrators of the community edition only. */
+  sharedWith: sharedWith.optional(),
+  /** For a shared provider: the tiers of its models, as defined in its owner's catalogue. */
+  modelTiers: z.array(modelTier).optional(),
+  createdAt: fields.timestamp,
+  updatedAt: fields.timestamp,
+  models: z.array(model),
+});
+export type Provider = z.infer<typeof provider>;
+
+const apiKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.apiKeyMax)
+  .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
+export const providerFields = {
+  name: line(1, limits.providerNameMax),
+  kind,
+  baseUrl: fields.serverAddress,
+  apiKey: apiKey.nullable(),
+  headers: givenHeaders,
+  enabled: z.boolean(),
+  sharedWith,
+};
+export const providerBody = z.object({
+  name: providerFields.name,
+  kind: kind.optional(),
+  baseUrl: providerFields.baseUrl,
+  apiKey: providerFields.apiKey.optional(),
+  headers: providerFields.headers.optional(),
+  enabled: providerFields.enabled.optional(),
+  sharedWith: providerFields.sharedWith.optional(),
+});
+export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });
+
+export const modelFields = {
+  providerId: fields.id,
+  providerModelId: z.string().trim().min(1).max(limits.providerModelIdMax),
+  displayName: line(1, limits.displayNameMax),
+  contextWindow: z.number().int().min(1).max(limits.contextWindowMax),
+  maxOutputTokens: z.number().int().min(1).max(limits.contextWindowMax),
+  tier: z.number().int().min(1).max(limits.tierValueMax),
+};
+export const modelFlags = {
+  enabled: z.boolean().optional(),
+  isDefault: z.boolean().optional(),
+  parameters: givenParameters.optional(),
+  abilities: abilities.optional(),
+  prices: prices.nullable().optional(),
+};
+/** Sources of the given facts; `person` by default. */
+const factSources = { sources: sources.optional() };
+/** The rule between two fields of a model, and its error message. */
+export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
+  model.maxOutputTokens <= model.contextWindow;
+export const outputTooLarge = { message: 'Must not exceed the context window', path: ['maxOutputTokens'] };
+export const modelBody = z.object({ ...modelFields, ...modelFlags, ...factSources }).refine(outputFits, outputTooLarge);
+export const modelPatchBody = z
+  .object({
+    id: fields.id,
+    ...z.object(modelFields).omit({ providerId: true }).partial().shape,
+    ...modelFlags,
+    ...factSources,
+  })
+  .refine((body) => body.isDefault !== false, {
+    message: 'Make another model the default instead',
+    path: ['isDefault'],
+  });
+
+export const tierFields = {
+  value: z.number().int().min(1).max(limits.tierValueMax),
+  label: line(1, limits.tierLabelMax),
+};
+/** Tier definitions in display order (control-plane-api.md "Model tier definition"). */
+export const tierList = (tier: z.ZodObject<typeof tierFields>) =>
+  z
+    .array(tier)
+    .min(1)
+    .max(limits.tierCountMax)
+    .superRefine((tiers, context) => {
+      const values = new Set<number>();
+      const labels = new Set<string>();
+      tiers.forEach((tier, index) => {
+        const label = tier.label.toLowerCase();
+        if (values.has(tier.value)) {
+          context.addIssue({ code: 'custom', path: [index, 'value'], message: 'This value is used twice' });
+        }
+        if (labels.has(label)) {
+          context.addIssue({ code: 'custom', path: [index, 'label'], message: 'This label is used twice' });
+        }
+        values.add(tier.value);
+        labels.add(label);
+      });
+    });
+/** A model server that answered on this machine. */
+export const foundServer = z.object({
+  name: z.string(),
+  baseUrl: z.string(),
+  models: z.number().int(),
+  needsKey: z.boolean(),
+});
+export type FoundServer = z.infer<typeof foundServer>;

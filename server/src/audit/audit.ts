@@ -1,0 +1,83 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { AuditAction } from '@homeport/contracts/audit';
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+
+/**
+ * The audit log (contract.md section 10): who did what to what, when, from where. The only writer of `audit_events`.
+ */
+
+/** Who acts, and from where. Handlers get it from `sourceOf`; operator commands use `operator`. */
+export type AuditSource = { actorId: string | null; address: string | null; requestId: string | null };
+
+/** An operator at the command line: no account, no request. */
+export const operator: AuditSource = { actorId: null, address: null, requestId: null };
+
+type DetailValue = string | number | boolean | null | readonly string[] | readonly number[];
+/**
+ * `details` name what changed, with harmless values. Never a secret, not even sealed: for API keys, headers, passwords
+ * and tokens only that they changed.
+ */
+export type AuditEvent = {
+  action: AuditAction;
+  targetType?: string;
+  targetId?: string;
+  details?: Readonly<Record<string, DetailValue>>;
+};
+
+const textMax = 200;
+const listMax = 50;
+const membersMax = 30;
+const keptDays = 400;
+const prunedAtOnce = 100;
+const failedSignInsMax = 20;
+
+/**
+ * Records an event in the transaction of the action itself, so that neither exists without the other. Each new event
+ * removes up to a hundred that are older than 400 days.
+ */
+export async function recordEvent(db: Queryable, source: AuditSource, event: AuditEvent): Promise<void> {
+  await sql`
+    with old as (
+      select id from audit_events where at < now() - ${keptDays} * interval '1 day'
+      order by at limit ${prunedAtOnce} for update skip locked
+    ), pruned as (delete from audit_events where id in (select id from old))
+    insert into audit_events (id, actor_id, action, target_type, target_id, address, request_id, details)
+    values (${randomUUIDv7()}, ${source.actorId}, ${event.action}, ${event.targetType ?? null},
+      ${event.targetId ?? null}, ${source.address}, ${source.requestId},
+      ${JSON.stringify(bounded(event.details ?? {}))}::jsonb)`.execute(db);
+}
+
+/**
+ * Records a wrong password: at most twenty in ten minutes per account, and as many for all unknown addresses together,
+ * so that guessing cannot fill the log. What was typed is not kept, since people type passwords into the wrong box.
+ */
+export async function recordFailedSignIn(
+  db: Queryable,
+  source: AuditSource,
+  userId: string | undefined,
+): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from audit_events
+    where action = 'session.sign_in_failed' and at > now() - interval '10 minutes'
+      and target_id is not distinct from ${userId ?? null}`.execute(db);
+  if ((rows[0]?.count ?? 0) >= failedSignInsMax) return;
+  const target = userId === undefined ? {} : { targetType: 'user', targetId: userId };
+  await recordEvent(db, source, { action: 'session.sign_in_failed', ...target });
+}
+
+/** The names of the given members, for `details.changed`. */
+export function changedFields(changes: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(changes).filter((name) => changes[name] !== undefined);
+}
+
+/** A field may be as long as its limit allows; the log keeps enough to recognize it. */
+function bounded(details: Readonly<Record<string, DetailValue>>): Record<string, unknown> {
+  const members = Object.entries(details).slice(0, membersMax);
+  return Object.fromEntries(members.map(([name, value]) => [name, boundedValue(value)]));
+}
+
+function boundedValue(value: DetailValue): unknown {
+  if (typeof value === 'string') return value.slice(0, textMax).toWellFormed();
+  return Array.isArray(value) ? value.slice(0, listMax).map(boundedValue) : value;
+}

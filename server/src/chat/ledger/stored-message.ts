@@ -1,0 +1,31 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MessagePart } from '@homeport/contracts/chat/frames';
+import { wordsOf } from '../../conversations/messages.ts';
+import { encodeJson, encodeUtf8, isLargeJson } from '../../platform/json/json-pieces.ts';
+import { promptOf } from '../turn/prompt.ts';
+
+/** Characters of parts from which each step with them has a turn of the event loop of its own. */
+const longText = 512 * 1024;
+
+/** The columns that follow from a message's parts; text, or its bytes in UTF-8 if it is long. */
+export type StoredMessageColumns = {
+  parts: string | Buffer;
+  prompt: string | Buffer;
+  promptTokens: number;
+  words: string;
+};
+
+/** Makes the columns of a message, a large one in several turns of the event loop. */
+export async function storeMessage(
+  role: 'user' | 'assistant',
+  parts: readonly MessagePart[],
+): Promise<StoredMessageColumns> {
+  if (!isLargeJson(parts, longText)) {
+    return { parts: JSON.stringify(parts), words: wordsOf(parts), ...promptOf(role, parts) };
+  }
+  const encoded = await encodeJson(parts);
+  const words = wordsOf(parts);
+  await setImmediate();
+  const { prompt, promptTokens } = promptOf(role, parts);
+  return { parts: encoded, words, prompt: await encodeUtf8(prompt), promptTokens };
+}

@@ -1,0 +1,198 @@
+import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createJsonEvents } from '../json-events.ts';
+import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
+import { streamedError, unreadableAnswer } from '../provider-errors.ts';
+import { argumentsObject } from '../request-parts.ts';
+import { isRecord } from '../storable-text.ts';
+import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { count, usageOf } from '../usage.ts';
+
+const finishReasons: Record<string, FinishReason> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'content-filter',
+};
+
+/** A content block so far: its members, and the texts that are still growing. */
+type OpenBlock = { at: number; start: Record<string, unknown>; text: string; signature: string; json: string };
+
+/** Reads the event stream of Anthropic's `/v1/messages`. */
+export function createAnthropicParser(
+  sink: CompletionSink,
+  createId: () => string,
+  bounds: CompletionBounds,
+): AnswerParser {
+  const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  const tools = createToolCallAssembler(sink, createId, bounds);
+  const blocks: OpenBlock[] = [];
+  const byIndex = new Map<number, OpenBlock>();
+  const counts: Record<string, unknown> = {};
+  let stopReason: string | undefined;
+  let isDone = false;
+  let wantsEcho = false;
+
+  const feed = createJsonEvents(bounds.maxEventLength, (event) => {
+    if (!isDone) readEvent(event);
+  });
+
+  function readEvent(event: Record<string, unknown>): void {
+    switch (event.type) {
+      case 'message_start':
+        if (isRecord(event.message)) addCounts(event.message.usage);
+        return;
+      case 'content_block_start':
+        if (isRecord(event.content_block)) startBlock(event.index, event.content_block);
+        return;
+      case 'content_block_delta':
+        if (isRecord(event.delta)) readDelta(event.index, event.delta);
+        return;
+      case 'message_delta':
+        if (isRecord(event.delta) && typeof event.delta.stop_reason === 'string') stopReason = event.delta.stop_reason;
+        addCounts(event.usage);
+        return;
+      case 'message_stop':
+        isDone = true;
+        return;
+      case 'error':
+        throw streamedError(event.error);
+      default:
+    }
+  }
+
+  function startBlock(index: unknown, start: Record<string, unknown>): void {
+    const block: OpenBlock = { at: blocks.length, start, text: '', signature: '', json: '' };
+    blocks.push(block);
+    if (blocks.length > bounds.maxToolCalls * 4) throw unreadableAnswer('answer');
+    if (typeof index === 'number') byIndex.set(index, block);
+    if (start.type === 'text') addText(block, start.text);
+    else if (start.type === 'thinking') {
+      wantsEcho = true;
+      addThinking(block, start.thinking);
+      addSignature(block, start.signature);
+    } else if (start.type === 'tool_use') {
+      answer.flush();
+      tools.push([{ index: block.at, id: start.id, function: { name: start.name } }]);
+      if (isRecord(start.input) && Object.keys(start.input).length > 0) addJson(block, JSON.stringify(start.input));
+    } else {
+      wantsEcho = true;
+      answer.count(JSON.stringify(start).length);
+    }
+  }
+
+  function readDelta(index: unknown, delta: Record<string, unknown>): void {
+    const block = typeof index === 'number' ? byIndex.get(index) : blocks.at(-1);
+    if (block === undefined) return;
+    if (delta.type === 'text_delta') addText(block, delta.text);
+    else if (delta.type === 'thinking_delta') addThinking(block, delta.thinking);
+    else if (delta.type === 'signature_delta') addSignature(block, delta.signature);
+    else if (delta.type === 'input_json_delta') addJson(block, delta.partial_json);
+  }
+
+  function addText(block: OpenBlock, text: unknown): void {
+    if (typeof text !== 'string' || text === '') return;
+    answer.count(text.length);
+    block.text += text;
+    answer.text(answer.clean(text));
+  }
+
+  function addThinking(block: OpenBlock, text: unknown): void {
+    if (typeof text !== 'string' || text === '') return;
+    answer.count(text.length);
+    block.text += text;
+    answer.reasoning(answer.clean(text));
+  }
+
+  function addSignature(block: OpenBlock, signature: unknown): void {
+    if (typeof signature !== 'string') return;
+    answer.count(signature.length);
+    // The last one counts; there is one a block.
+    block.signature = signature === '' ? block.signature : signature;
+  }
+
+  function addJson(block: OpenBlock, json: unknown): void {
+    if (typeof json !== 'string' || json === '') return;
+    block.json += json;
+    if (block.start.type === 'tool_use') {
+      answer.flush();
+      tools.push([{ index: block.at, function: { arguments: json } }]);
+    } else answer.count(json.length);
+  }
+
+  /** Counts are cumulative, and each event has some of them. */
+  function addCounts(usage: unknown): void {
+    if (!isRecord(usage)) return;
+    for (const [name, value] of Object.entries(usage)) if (value !== null && value !== undefined) counts[name] = value;
+  }
+
+  return {
+    feed,
+    flush: answer.flush,
+    readWhole(value) {
+      if (!isRecord(value)) throw unreadableAnswer('answer');
+      if (value.type === 'error') throw streamedError(value.error);
+      if (!Array.isArray(value.content)) throw unreadableAnswer('answer');
+      for (const block of value.content) if (isRecord(block)) startBlock(undefined, block);
+      addCounts(value.usage);
+      if (typeof value.stop_reason === 'string') stopReason = value.stop_reason;
+      isDone = true;
+    },
+    end() {
+      answer.text(answer.takeHalf());
+      answer.flush();
+      if (!isDone && stopReason === undefined) return undefined;
+      const toolCalls = tools.finish();
+      const isPaused = stopReason === 'pause_turn' && toolCalls.length === 0;
+      return {
+        finishReason: finishOf(stopReason, toolCalls.length > 0),
+        usage: readUsage(counts),
+        toolCalls,
+        ...(wantsEcho && (toolCalls.length > 0 || isPaused) ? { echo: blocks.flatMap(closedBlock) } : {}),
+        ...(isPaused ? { isPaused } : {}),
+      };
+    },
+    get isDone() {
+      return isDone;
+    },
+  };
+}
+
+function finishOf(reason: string | undefined, hasCalls: boolean): FinishReason {
+  const finish = finishReasons[reason ?? ''] ?? 'other';
+  if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
+  return finish === 'tool-calls' ? 'stop' : finish;
+}
+
+/** The block as it is sent back; thinking that was cut off before its signature cannot be. */
+function closedBlock({ start, text, signature, json }: OpenBlock): unknown[] {
+  switch (start.type) {
+    case 'text':
+      return text.trim() === '' ? [] : [{ type: 'text', text }];
+    case 'thinking':
+      return signature === '' ? [] : [{ type: 'thinking', thinking: text, signature }];
+    case 'tool_use':
+      return [{ type: 'tool_use', id: start.id, name: start.name, input: argumentsObject(json) }];
+    default:
+      return [json === '' ? start : { ...start, input: argumentsObject(json) }];
+  }
+}
+
+/** Input tokens include only what was neither read from the cache nor written to it. */
+function readUsage(usage: Record<string, unknown>): Usage | undefined {
+  const input = count(usage.input_tokens);
+  const output = count(usage.output_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const cachedInputTokens = count(usage.cache_read_input_tokens);
+  const cacheWriteTokens = count(usage.cache_creation_input_tokens);
+  const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  return usageOf({
+    inputTokens: (input ?? 0) + (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0),
+    outputTokens: output ?? 0,
+    reasoningTokens: count(details.thinking_tokens),
+    cachedInputTokens,
+    cacheWriteTokens,
+  });
+}

@@ -1,0 +1,209 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { Echo, ModelRequest } from '../protocol.ts';
+import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
+import type { ChatMessage, ContentPart } from '../provider-messages.ts';
+import { argumentsObject, inlineData, parseHistory, rememberLast, splitInstructions } from '../request-parts.ts';
+import { isRecord } from '../storable-text.ts';
+
+type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
+
+/** The body of `POST /v1/messages`, as far as we write it. */
+export type AnthropicBody = {
+  model: string;
+  max_tokens: number;
+  stream: true;
+  system?: TextBlock[] | undefined;
+  tools?: AnthropicTool[] | undefined;
+  temperature?: number | undefined;
+  top_p?: number | undefined;
+  stop_sequences?: string[] | undefined;
+  thinking?: Thinking | undefined;
+  output_config?: { effort: Effort } | undefined;
+  messages: AnthropicMessage[];
+};
+type AnthropicMessage = { role: 'user' | 'assistant'; content: Block[] };
+type CacheMark = { cache_control?: { type: 'ephemeral' } };
+type TextBlock = { type: 'text'; text: string } & CacheMark;
+type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+type Source<Media> = { type: 'base64'; media_type: Media; data: string } | { type: 'url'; url: string };
+type ToolUse = { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> } & CacheMark;
+type Block =
+  | TextBlock
+  | ({ type: 'image'; source: Source<ImageType> } & CacheMark)
+  | ({ type: 'document'; source: Source<'application/pdf'>; title?: string } & CacheMark)
+  | ToolUse
+  | ({ type: 'tool_result'; tool_use_id: string; content: string } & CacheMark)
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string };
+type InputSchema = { type: 'object'; [member: string]: unknown };
+type AnthropicTool = { name: string; description: string; input_schema: InputSchema } & CacheMark;
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+type Thinking =
+  | { type: 'adaptive'; display: 'summarized' }
+  | { type: 'disabled' }
+  | { type: 'enabled'; budget_tokens: number };
+
+const minThinkingBudget = 1024;
+const thinkingBudgets: Record<Exclude<ReasoningEffort, 'none'>, number> = {
+  minimal: minThinkingBudget,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 32_000,
+};
+
+/** Writes the bodies of one turn; the history is translated once. */
+export function createAnthropicWriter(): (request: ModelRequest, dialect: ProviderDialect) => string {
+  const readHistory = rememberLast((history: string) => {
+    const { system, rest } = splitInstructions(parseHistory(history));
+    return { system, plain: innerJson(toMessages(rest)), marked: innerJson(markLast(toMessages(rest))) };
+  });
+  return (request, dialect) => {
+    const marks = !isRefused(dialect, 'cacheMarks');
+    const before = readHistory(request.history ?? '');
+    const own = splitInstructions(request.messages);
+    const recent = toMessages(own.rest);
+    const messages = [marks ? before.marked : before.plain, innerJson(marks ? markLast(recent) : recent)];
+    const system = [own.system, before.system].filter((text) => text !== '').join('\n\n');
+    const settings = JSON.stringify(settingsOf(request, dialect, { system, marks }));
+    return `${settings.slice(0, -1)},"messages":[${messages.filter((text) => text !== '').join(',')}]}`;
+  };
+}
+
+type PromptContext = { system: string; marks: boolean };
+
+function settingsOf(
+  request: ModelRequest,
+  dialect: ProviderDialect,
+  { system, marks }: PromptContext,
+): Omit<AnthropicBody, 'messages'> {
+  const { parameters = {}, tools = [], maxOutputTokens } = request;
+  const mark: CacheMark = marks ? { cache_control: { type: 'ephemeral' } } : {};
+  return {
+    model: request.modelId,
+    stream: true,
+    max_tokens: maxOutputTokens,
+    system: system === '' ? undefined : [{ type: 'text', text: system, ...mark }],
+    tools:
+      tools.length === 0
+        ? undefined
+        : tools.map((tool, index) => ({
+            name: tool.name,
+            description: tool.description,
+            input_schema: { ...tool.inputSchema, type: 'object' },
+            ...(index === tools.length - 1 ? mark : {}),
+          })),
+    temperature: kept(dialect, parameters, 'temperature'),
+    top_p: kept(dialect, parameters, 'topP'),
+    stop_sequences: kept(dialect, parameters, 'stop'),
+    ...effortOf(request, dialect),
+  };
+}
+
+/** How hard the model thinks. Older models only have a token budget, which must be below the answer's limit. */
+function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<AnthropicBody, 'thinking' | 'output_config'> {
+  const effort = kept(dialect, request.parameters ?? {}, 'reasoningEffort');
+  if (effort === undefined) return {};
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  if (dialect.effortAs !== 'budget') {
+    const word = effort === 'minimal' ? 'low' : effort;
+    return { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: word } };
+  }
+  const budget = Math.min(thinkingBudgets[effort], Math.floor(request.maxOutputTokens / 2));
+  // A turn whose first step has no signed thinking cannot begin to think with a budget.
+  const firstStep = request.messages.find((message) => message.role === 'assistant');
+  const hasBegun = firstStep?.role === 'assistant' && firstStep.tool_calls !== undefined;
+  if (budget < minThinkingBudget || (hasBegun && firstStep.echo === undefined)) return {};
+  return { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+/** The messages with a mark at their end: what is before it is read from the cache next time. */
+function markLast(messages: AnthropicMessage[]): AnthropicMessage[] {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'user' || block === undefined || block.type === 'thinking' || block.type === 'redacted_thinking') {
+    return messages;
+  }
+  const content = last.content.with(-1, { ...block, cache_control: { type: 'ephemeral' } });
+  return messages.with(-1, { role: 'user', content });
+}
+
+function innerJson(messages: AnthropicMessage[]): string {
+  return JSON.stringify(messages).slice(1, -1);
+}
+
+/** Neighbouring messages of one role become one: all results of a step, with the person's next message. */
+function toMessages(messages: readonly ChatMessage[]): AnthropicMessage[] {
+  const translated: AnthropicMessage[] = [];
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const content = toBlocks(message);
+    const last = translated.at(-1);
+    if (content.length === 0) continue;
+    if (last?.role === role) last.content.push(...content);
+    else translated.push({ role, content });
+  }
+  return translated;
+}
+
+function toBlocks(message: ChatMessage): Block[] {
+  if (message.role === 'tool') {
+    return [{ type: 'tool_result', tool_use_id: callId(message.tool_call_id), content: message.content }];
+  }
+  if (message.role !== 'assistant') {
+    const { content } = message;
+    return typeof content === 'string' ? textBlocks(content) : content.flatMap(partBlocks);
+  }
+  const calls = (message.tool_calls ?? []).map(
+    (call): ToolUse => ({
+      type: 'tool_use',
+      id: callId(call.id),
+      name: call.function.name,
+      input: argumentsObject(call.function.arguments),
+    }),
+  );
+  return message.echo === undefined ? [...textBlocks(message.content ?? ''), ...calls] : echoed(message.echo, calls);
+}
+
+/** The blocks as received, with our ids for the calls. */
+function echoed(echo: Echo, calls: ToolUse[]): Block[] {
+  let next = 0;
+  return parseEcho(echo).map((block) => {
+    const call = block.type === 'tool_use' ? calls[next++] : undefined;
+    return call === undefined || block.type !== 'tool_use' ? block : { ...block, id: call.id };
+  });
+}
+
+/** The format that `anthropic-events.ts` writes. */
+function parseEcho(echo: Echo): Block[] {
+  return echo.filter(isRecord) as Block[];
+}
+
+function partBlocks(part: ContentPart): Block[] {
+  if (part.type === 'text') return textBlocks(part.text);
+  const url = part.type === 'file' ? part.file.file_data : part.image_url.url;
+  const data = inlineData(url);
+  if (part.type === 'file') {
+    if (data?.mediaType !== 'application/pdf') return textBlocks(`[File ${part.file.filename} is not included]`);
+    const source = { type: 'base64', media_type: 'application/pdf', data: data.data } as const;
+    return [{ type: 'document', source, title: part.file.filename }];
+  }
+  if (data === undefined) return [{ type: 'image', source: { type: 'url', url } }];
+  if (!isImageType(data.mediaType)) return textBlocks(`[A picture (${data.mediaType}) is not included]`);
+  return [{ type: 'image', source: { type: 'base64', media_type: data.mediaType, data: data.data } }];
+}
+
+function isImageType(mediaType: string): mediaType is ImageType {
+  return /^image\/(?:jpeg|png|gif|webp)$/.test(mediaType);
+}
+
+/** Blocks with only white space are refused. */
+function textBlocks(text: string): TextBlock[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+/** An id in the allowed characters; other servers use different ones. */
+function callId(id: string): string {
+  return id.replace(/[^\w-]/g, '_').slice(0, 128);
+}

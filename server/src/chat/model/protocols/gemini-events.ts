@@ -1,0 +1,133 @@
+import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createJsonEvents } from '../json-events.ts';
+import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
+import { streamedError, unreadableAnswer } from '../provider-errors.ts';
+import { isRecord } from '../storable-text.ts';
+import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { count, usageOf } from '../usage.ts';
+
+const finishReasons: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content-filter',
+  RECITATION: 'content-filter',
+  LANGUAGE: 'content-filter',
+  BLOCKLIST: 'content-filter',
+  PROHIBITED_CONTENT: 'content-filter',
+  SPII: 'content-filter',
+  IMAGE_SAFETY: 'content-filter',
+  IMAGE_PROHIBITED_CONTENT: 'content-filter',
+  IMAGE_RECITATION: 'content-filter',
+};
+
+/** Reads the event stream of Gemini's `streamGenerateContent`. */
+export function createGeminiParser(
+  sink: CompletionSink,
+  createId: () => string,
+  bounds: CompletionBounds,
+): AnswerParser {
+  const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  const tools = createToolCallAssembler(sink, createId, bounds);
+  /** What goes back when one of them is signed; neighbouring texts without a signature are one. */
+  const parts: Record<string, unknown>[] = [];
+  let isSigned = false;
+  let calls = 0;
+  let usage: Usage | undefined;
+  let finish: FinishReason | undefined;
+
+  const feed = createJsonEvents(bounds.maxEventLength, readChunk);
+
+  function readChunk(chunk: Record<string, unknown>): void {
+    if (isRecord(chunk.error)) throw streamedError(chunk.error);
+    usage = readUsage(chunk.usageMetadata) ?? usage;
+    const feedback = chunk.promptFeedback;
+    if (isRecord(feedback) && typeof feedback.blockReason === 'string') finish = 'content-filter';
+    const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
+    if (!isRecord(candidate)) return;
+    const content = isRecord(candidate.content) ? candidate.content : {};
+    if (Array.isArray(content.parts)) for (const part of content.parts) if (isRecord(part)) readPart(part);
+    const reason = candidate.finishReason;
+    if (typeof reason === 'string' && reason !== 'FINISH_REASON_UNSPECIFIED') finish = finishReasons[reason] ?? 'other';
+  }
+
+  function readPart(part: Record<string, unknown>): void {
+    const signature = part.thoughtSignature;
+    if (typeof signature === 'string') {
+      isSigned = true;
+      answer.count(signature.length);
+    }
+    if (isRecord(part.functionCall)) addCall(part.functionCall, signature);
+    else if (typeof part.text === 'string') addText(part.text, part.thought === true, signature);
+    else if (signature !== undefined) keep(part);
+  }
+
+  function addText(text: string, isThought: boolean, signature: unknown): void {
+    answer.count(text.length);
+    if (text !== '') {
+      const clean = answer.clean(text);
+      if (isThought) answer.reasoning(clean);
+      else answer.text(clean);
+    }
+    const last = parts.at(-1);
+    const isOpen = last !== undefined && typeof last.text === 'string' && (last.thought === true) === isThought;
+    if (isOpen && last.thoughtSignature === undefined) last.text = `${last.text}${text}`;
+    else if (text !== '' || signature !== undefined) keep(isThought ? { text, thought: true } : { text });
+    const signed = parts.at(-1);
+    if (typeof signature === 'string' && signed !== undefined) signed.thoughtSignature = signature;
+  }
+
+  function addCall(call: Record<string, unknown>, signature: unknown): void {
+    answer.flush();
+    const args = isRecord(call.args) ? call.args : {};
+    tools.push([{ index: calls++, id: call.id, function: { name: call.name, arguments: JSON.stringify(args) } }]);
+    const kept = { ...(typeof call.id === 'string' ? { id: call.id } : {}), name: call.name, args };
+    keep({ functionCall: kept, ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}) });
+  }
+
+  function keep(part: Record<string, unknown>): void {
+    parts.push(part);
+    if (parts.length > bounds.maxToolCalls * 4) throw unreadableAnswer('answer');
+  }
+
+  return {
+    feed,
+    flush: answer.flush,
+    readWhole(value) {
+      const chunks: unknown[] = Array.isArray(value) ? value : [value];
+      for (const chunk of chunks) {
+        if (!isRecord(chunk)) throw unreadableAnswer('answer');
+        readChunk(chunk);
+      }
+      if (finish === undefined) throw unreadableAnswer('answer');
+    },
+    end() {
+      const half = answer.takeHalf();
+      if (half !== '') answer.text(half);
+      answer.flush();
+      if (finish === undefined) return undefined;
+      const toolCalls = tools.finish();
+      const isCut = finish === 'length' || finish === 'content-filter';
+      return {
+        finishReason: toolCalls.length > 0 && !isCut ? 'tool-calls' : finish,
+        usage,
+        toolCalls,
+        ...(isSigned && toolCalls.length > 0 ? { echo: parts } : {}),
+      };
+    },
+    /** Usage may come after the reason for the end. */
+    isDone: false,
+  };
+}
+
+/** Thoughts are counted apart from the answer's tokens, results of the server's own tools apart from the prompt's. */
+function readUsage(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const reasoningTokens = count(value.thoughtsTokenCount);
+  return usageOf({
+    inputTokens: (count(value.promptTokenCount) ?? 0) + (count(value.toolUsePromptTokenCount) ?? 0),
+    outputTokens: (count(value.candidatesTokenCount) ?? 0) + (reasoningTokens ?? 0),
+    reasoningTokens,
+    cachedInputTokens: count(value.cachedContentTokenCount),
+  });
+}

@@ -1,0 +1,223 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { Echo, ModelRequest } from '../protocol.ts';
+import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
+import type { ChatMessage, ContentPart } from '../provider-messages.ts';
+import {
+  argumentsObject,
+  inlineData,
+  parseHistory,
+  rememberLast,
+  splitInstructions,
+  withInstructionsAsText,
+} from '../request-parts.ts';
+import { isRecord } from '../storable-text.ts';
+
+type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
+
+/** The body of `models/<id>:streamGenerateContent`, as far as we write it. */
+export type GeminiBody = {
+  systemInstruction?: { parts: { text: string }[] } | undefined;
+  tools?: { functionDeclarations: GeminiFunction[] }[] | undefined;
+  generationConfig: {
+    maxOutputTokens: number;
+    temperature?: number | undefined;
+    topP?: number | undefined;
+    stopSequences?: string[] | undefined;
+    seed?: number | undefined;
+    thinkingConfig?: GeminiThinking | undefined;
+  };
+  contents: GeminiContent[];
+};
+type GeminiThinking = {
+  includeThoughts?: true | undefined;
+  thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high' | undefined;
+  thinkingBudget?: number | undefined;
+};
+type GeminiContent = { role: 'user' | 'model'; parts: GeminiPart[] };
+type CalledFunction = { id?: string; name: string; args: Record<string, unknown> };
+type GeminiPart =
+  | { text: string; thought?: true; thoughtSignature?: string }
+  | { inlineData: { mimeType: string; data: string } }
+  | { fileData: { fileUri: string } }
+  | { functionCall: CalledFunction; thoughtSignature?: string }
+  | { functionResponse: { id?: string; name: string; response: Record<string, unknown> } };
+type GeminiFunction = {
+  name: string;
+  description: string;
+  parametersJsonSchema?: Record<string, unknown>;
+  parameters?: Record<string, unknown>;
+};
+
+/** Stands for the signature of a call that another model made (Google’s "Thought signatures"). */
+const foreignSignature = 'skip_thought_signature_validator';
+
+/** How hard some models should think, as a budget; -1 leaves it to them. */
+const thinkingBudgets: Record<ReasoningEffort, number> = {
+  none: 0,
+  minimal: 512,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
+const thinkingLevels = {
+  none: 'minimal',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+} as const satisfies Record<ReasoningEffort, string>;
+
+/** Writes the bodies of one turn; the history is translated once. */
+export function createGeminiWriter(): (request: ModelRequest, dialect: ProviderDialect) => string {
+  const readHistory = rememberLast((history: string) => {
+    const { system, rest } = splitInstructions(parseHistory(history));
+    return { system, rest, contents: innerJson(rest, false) };
+  });
+  return (request, dialect) => {
+    const before = readHistory(request.history ?? '');
+    const own = splitInstructions(request.messages);
+    const system = [own.system, before.system].filter((text) => text !== '').join('\n\n');
+    const contents = dialect.systemRole
+      ? [before.contents, innerJson(own.rest, dialect.isSignatureNeeded)]
+      : [innerJson(withInstructionsAsText(system, [...before.rest, ...own.rest]), dialect.isSignatureNeeded)];
+    const settings = JSON.stringify(settingsOf(request, dialect, dialect.systemRole ? system : ''));
+    return `${settings.slice(0, -1)},"contents":[${contents.filter((text) => text !== '').join(',')}]}`;
+  };
+}
+
+/** The path of a model, which may be given with its collection. */
+export function geminiPath(modelId: string): string {
+  const name = modelId.includes('/') ? modelId : `models/${modelId}`;
+  return `/${name.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`;
+}
+
+function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: string): Omit<GeminiBody, 'contents'> {
+  const { parameters = {}, tools = [] } = request;
+  const hasSchemas = !isRefused(dialect, 'schemas');
+  const functions = tools.map(
+    ({ name, description, inputSchema }): GeminiFunction =>
+      hasSchemas
+        ? { name, description, parametersJsonSchema: inputSchema }
+        : { name, description, parameters: plainSchema(inputSchema) },
+  );
+  return {
+    systemInstruction: system === '' ? undefined : { parts: [{ text: system }] },
+    tools: functions.length === 0 ? undefined : [{ functionDeclarations: functions }],
+    generationConfig: {
+      maxOutputTokens: request.maxOutputTokens,
+      temperature: kept(dialect, parameters, 'temperature'),
+      topP: kept(dialect, parameters, 'topP'),
+      stopSequences: kept(dialect, parameters, 'stop'),
+      seed: kept(dialect, parameters, 'seed'),
+      thinkingConfig: thinkingOf(request, dialect),
+    },
+  };
+}
+
+/** Older models have a token budget, newer ones a level. */
+function thinkingOf(request: ModelRequest, dialect: ProviderDialect): GeminiThinking | undefined {
+  const effort = kept(dialect, request.parameters ?? {}, 'reasoningEffort');
+  const shown: GeminiThinking = isRefused(dialect, 'thoughts') || effort === 'none' ? {} : { includeThoughts: true };
+  const how = dialect.effortAs ?? (/gemini-2/.test(request.modelId) ? 'budget' : 'word');
+  if (effort === undefined) return shown.includeThoughts === undefined ? undefined : shown;
+  if (how === 'budget') return { ...shown, thinkingBudget: thinkingBudgets[effort] };
+  return { ...shown, thinkingLevel: thinkingLevels[effort] };
+}
+
+const plainMembers = new Set([
+  ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf'],
+  ...['minItems', 'maxItems', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'],
+]);
+
+/** A JSON Schema in the form that servers with only the old form understand. */
+function plainSchema(schema: Record<string, unknown>, depth = 0): Record<string, unknown> {
+  const entries = Object.entries(schema).filter(([name]) => plainMembers.has(name));
+  return Object.fromEntries(entries.map(([name, value]) => [name, plainMember(name, value, depth)]));
+}
+
+function plainMember(name: string, value: unknown, depth: number): unknown {
+  if (depth > 32) return value;
+  if (name === 'type' && Array.isArray(value)) return value.find((type) => type !== 'null') ?? 'string';
+  if (name === 'enum' && Array.isArray(value)) return value.map(String);
+  if (name === 'anyOf' && Array.isArray(value))
+    return value.filter(isRecord).map((each) => plainSchema(each, depth + 1));
+  if (name === 'items' && isRecord(value)) return plainSchema(value, depth + 1);
+  if (name !== 'properties' || !isRecord(value)) return value;
+  const members = Object.entries(value).filter((entry): entry is [string, Record<string, unknown>] =>
+    isRecord(entry[1]),
+  );
+  return Object.fromEntries(members.map(([member, each]) => [member, plainSchema(each, depth + 1)]));
+}
+
+function innerJson(messages: readonly ChatMessage[], signs: boolean): string {
+  return JSON.stringify(toContents(messages, signs)).slice(1, -1);
+}
+
+/** Neighbouring messages of one role become one: all results of a step together. */
+function toContents(messages: readonly ChatMessage[], signs: boolean): GeminiContent[] {
+  const contents: GeminiContent[] = [];
+  const names = new Map<string, CalledFunction>();
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = toParts(message, names, signs);
+    const last = contents.at(-1);
+    if (parts.length === 0) continue;
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts });
+  }
+  return contents;
+}
+
+/** A result names its function; `called` maps ids to calls. */
+function toParts(message: ChatMessage, called: Map<string, CalledFunction>, signs: boolean): GeminiPart[] {
+  if (message.role === 'tool') {
+    const call = called.get(message.tool_call_id);
+    const response = { name: call?.name ?? 'unknown', response: { result: message.content } };
+    return [{ functionResponse: call?.id === undefined ? response : { id: call.id, ...response } }];
+  }
+  if (message.role !== 'assistant') {
+    const { content } = message;
+    return typeof content === 'string' ? textParts(content) : content.map(toPart);
+  }
+  const ids = (message.tool_calls ?? []).map((call) => call.id);
+  const parts = message.echo === undefined ? plainParts(message, signs) : parseEcho(message.echo);
+  let next = 0;
+  for (const part of parts) {
+    const id = 'functionCall' in part ? ids[next++] : undefined;
+    if (id !== undefined && 'functionCall' in part) called.set(id, part.functionCall);
+  }
+  return parts;
+}
+
+/**
+ * What another model said, or this one in an earlier turn. The first call of a step has the signature if one is
+ * required.
+ */
+function plainParts(message: Extract<ChatMessage, { role: 'assistant' }>, signs: boolean): GeminiPart[] {
+  const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: json } }, at): GeminiPart => {
+    const functionCall = { name, args: argumentsObject(json) };
+    return signs && at === 0 ? { functionCall, thoughtSignature: foreignSignature } : { functionCall };
+  });
+  return [...textParts(message.content ?? ''), ...calls];
+}
+
+/** The format that `gemini-events.ts` writes. */
+function parseEcho(echo: Echo): GeminiPart[] {
+  return echo.filter(isRecord) as GeminiPart[];
+}
+
+function textParts(text: string): GeminiPart[] {
+  return text === '' ? [] : [{ text }];
+}
+
+function toPart(part: ContentPart): GeminiPart {
+  if (part.type === 'text') return { text: part.text };
+  const url = part.type === 'file' ? part.file.file_data : part.image_url.url;
+  const data = inlineData(url);
+  if (data === undefined) return { fileData: { fileUri: url } };
+  return { inlineData: { mimeType: data.mediaType, data: data.data } };
+}

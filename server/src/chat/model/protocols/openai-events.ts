@@ -1,0 +1,261 @@
+import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import { createParser } from 'eventsource-parser';
+import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { parseJson } from '../json-events.ts';
+import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
+import { streamedError, unreadableAnswer } from '../provider-errors.ts';
+import { isRecord } from '../storable-text.ts';
+import { createThinkSplitter } from '../think-tags.ts';
+import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { count, usageOf } from '../usage.ts';
+
+/** What makes the inside of a JSON string other than it looks, or is not allowed in one, line ends among it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON refuses in a string.
+const notPlain = /[\\\u0000-\u001f]/;
+const contentMark = '"content":"';
+
+const finishReasons: Record<string, FinishReason> = {
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  content_filter: 'content-filter',
+  safety: 'content-filter',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+};
+
+/**
+ * Reads the event stream of an OpenAI-style `/chat/completions`, synchronously, with as little work per token as
+ * possible.
+ */
+export function createCompletionParser(
+  sink: CompletionSink,
+  createId: () => string,
+  bounds: CompletionBounds,
+): AnswerParser {
+  let finish: FinishReason | undefined;
+  let usage: Usage | undefined;
+  let isDone = false;
+  // Events of plain text differ only in their content string: what surrounds it in one event is recognized in the next,
+  // which saves JSON.parse (1.1 instead of 0.2 microseconds per event, measured).
+  let before = '';
+  let after = '';
+  let shapesToLearn = 16;
+  let eventBefore = '';
+  let eventAfter = '';
+  let isBetweenEvents = true;
+
+  const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  const think = createThinkSplitter(answer);
+  const tools = createToolCallAssembler(sink, createId, bounds);
+  const events = createParser({
+    maxBufferSize: bounds.maxEventLength,
+    onEvent: (event) => readEvent(event.data, event.event),
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') throw unreadableAnswer('answer');
+    },
+  });
+
+  function addContent(content: string): void {
+    answer.count(content.length);
+    think.push(content);
+  }
+
+  function readEvent(data: string, name: string | undefined): void {
+    if (isDone || readKnownShape(data)) return;
+    const payload = data.trim();
+    if (payload === '[DONE]') isDone = true;
+    if (payload === '' || isDone) return;
+    const chunk = parseJson(payload);
+    if (chunk === undefined) {
+      // A server that ends events with a single line break makes several of them one event.
+      if (!payload.includes('\n')) throw unreadableAnswer('answer');
+      for (const line of payload.split('\n')) readEvent(line, name);
+      return;
+    }
+    if (name === 'error') throw streamedError(isRecord(chunk) ? (chunk.error ?? chunk) : chunk);
+    if (readChunk(chunk)) learnShape(data, chunk);
+  }
+
+  /** Reads whole events of the known shape without the event parser, and returns how far it got. */
+  function readPlainEvents(text: string): number {
+    if (before === '' || answer.hasHalf || isDone) return 0;
+    let at = 0;
+    while (text.startsWith(eventBefore, at)) {
+      const start = at + eventBefore.length;
+      const end = text.indexOf('"', start);
+      if (end === -1 || !text.startsWith(eventAfter, end)) break;
+      const content = text.slice(start, end);
+      if (notPlain.test(content)) break;
+      addContent(content);
+      at = end + eventAfter.length;
+    }
+    return at;
+  }
+
+  function readKnownShape(data: string): boolean {
+    const end = data.length - after.length;
+    if (before === '' || end < before.length || answer.hasHalf) return false;
+    if (data.slice(0, before.length) !== before || data.slice(end) !== after) return false;
+    const content = data.slice(before.length, end);
+    if (content.indexOf('"') === -1 && content.indexOf('\\') === -1) {
+      addContent(content);
+      return true;
+    }
+    const decoded = parseJson(`"${content}"`);
+    if (typeof decoded !== 'string') return false;
+    addContent(answer.clean(decoded));
+    return true;
+  }
+
+  function learnShape(data: string, chunk: Record<string, unknown>): void {
+    const delta = firstChoice(chunk)?.delta;
+    if (shapesToLearn === 0 || !isRecord(delta) || typeof delta.content !== 'string' || delta.content === '') return;
+    const at = data.indexOf(contentMark);
+    const start = at + contentMark.length;
+    const encoded = JSON.stringify(delta.content);
+    const end = start - 1 + encoded.length;
+    if (at === -1 || data.lastIndexOf(contentMark) !== at || data.slice(start - 1, end) !== encoded) return;
+    before = data.slice(0, start);
+    after = data.slice(end - 1);
+    eventBefore = `data: ${before}`;
+    eventAfter = `${after}\n\n`;
+    shapesToLearn--;
+  }
+
+  /** True if the chunk contained only content, so that its shape can be learnt. */
+  function readChunk(chunk: unknown): chunk is Record<string, unknown> {
+    if (!isRecord(chunk)) throw unreadableAnswer('answer');
+    if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error);
+    if (chunk.object === 'error') throw streamedError(chunk);
+    const usageBefore = usage;
+    usage = readUsage(chunk.usage) ?? usage;
+    const choice = firstChoice(chunk);
+    if (choice === undefined) return false;
+    if (choice.error !== undefined && choice.error !== null) throw streamedError(choice.error);
+    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
+    const plain = isRecord(delta) && readDelta(delta);
+    return !readFinish(choice.finish_reason) && plain && usage === usageBefore;
+  }
+
+  function readDelta(delta: Record<string, unknown>): boolean {
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    let plain = true;
+    if (typeof reasoning === 'string' && reasoning !== '') {
+      addReasoning(reasoning);
+      plain = false;
+    }
+    if (typeof delta.content === 'string') {
+      if (delta.content !== '') addContent(answer.clean(delta.content));
+    } else if (Array.isArray(delta.content)) {
+      plain = false;
+      for (const item of delta.content) readContentItem(item);
+    }
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
+      plain = false;
+      addContent(answer.clean(delta.refusal));
+    }
+    if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
+      plain = false;
+      think.end();
+      answer.flush();
+      tools.push(delta.tool_calls);
+      tools.pushLegacy(delta.function_call);
+    }
+    return plain;
+  }
+
+  function addReasoning(text: string): void {
+    answer.count(text.length);
+    // A server that separates reasoning sends no tags: what is held back in search of one is released first.
+    think.end();
+    answer.reasoning(answer.clean(text));
+  }
+
+  function readContentItem(item: unknown): void {
+    if (!isRecord(item)) return;
+    if (typeof item.text === 'string') addContent(answer.clean(item.text));
+    else if (typeof item.thinking === 'string') addReasoning(item.thinking);
+    else if (Array.isArray(item.thinking)) {
+      for (const thought of item.thinking) {
+        if (isRecord(thought) && typeof thought.text === 'string') addReasoning(thought.text);
+      }
+    }
+  }
+
+  function readFinish(reason: unknown): boolean {
+    if (typeof reason !== 'string' || reason === '') return false;
+    if (reason === 'error') throw streamedError(undefined);
+    finish = finishReasons[reason.toLowerCase()] ?? 'other';
+    return true;
+  }
+
+  return {
+    feed(text) {
+      const read = isBetweenEvents ? readPlainEvents(text) : 0;
+      if (read === text.length) return;
+      const rest = text.slice(read);
+      events.feed(rest);
+      isBetweenEvents = rest.endsWith('\n\n');
+    },
+    flush: answer.flush,
+    readWhole(value) {
+      const chunk: unknown = Array.isArray(value) ? value[0] : value;
+      readChunk(chunk);
+      if (!isRecord(chunk) || firstChoice(chunk) === undefined) throw unreadableAnswer('answer');
+      isDone = true;
+    },
+    end() {
+      if (answer.hasHalf) addContent(answer.takeHalf());
+      think.end();
+      answer.flush();
+      if (!isDone && finish === undefined) return undefined;
+      const toolCalls = tools.finish();
+      return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls };
+    },
+    get isDone() {
+      return isDone;
+    },
+  };
+}
+
+/** Some servers say `stop` after tool calls, or `tool_calls` without any. */
+function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): FinishReason {
+  if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
+  return finish === 'tool-calls' ? 'stop' : (finish ?? 'other');
+}
+
+function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | undefined {
+  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isRecord(choice)) return undefined;
+  return typeof choice.index === 'number' && choice.index > 0 ? undefined : choice;
+}
+
+/** Servers report their caches in many ways; for all of them the prompt's tokens are the whole input. */
+function readUsage(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const output = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  const input = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const cached = [
+    input.cached_tokens,
+    value.prompt_cache_hit_tokens,
+    value.cache_read_input_tokens,
+    value.cached_tokens,
+  ];
+  const written = [input.cache_write_tokens, input.cache_creation_tokens, value.cache_creation_input_tokens];
+  return usageOf({
+    inputTokens: count(value.prompt_tokens) ?? 0,
+    outputTokens: count(value.completion_tokens) ?? 0,
+    reasoningTokens: count(output.reasoning_tokens),
+    cachedInputTokens: cached.map(count).find((tokens) => tokens !== undefined),
+    cacheWriteTokens: written.map(count).find((tokens) => tokens !== undefined),
+    cost: dollars(value.cost),
+  });
+}
+
+/** What the call cost, where a server says so itself, in millionths of a US dollar. */
+function dollars(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < 1e9 ? Math.round(value * 1_000_000) : undefined;
+}

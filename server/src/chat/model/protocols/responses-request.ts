@@ -1,0 +1,137 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { Echo, ModelRequest } from '../protocol.ts';
+import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
+import type { ChatMessage, ContentPart } from '../provider-messages.ts';
+import { parseHistory, rememberLast, splitInstructions, withInstructionsAsText } from '../request-parts.ts';
+import { isRecord } from '../storable-text.ts';
+
+type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
+
+/** The body of `POST /responses`, as far as we write it. The provider stores nothing. */
+export type ResponsesBody = {
+  model: string;
+  stream: true;
+  store: false;
+  instructions?: string | undefined;
+  max_output_tokens: number;
+  tools?: ResponsesTool[] | undefined;
+  include?: 'reasoning.encrypted_content'[] | undefined;
+  reasoning?: { effort?: ReasoningEffort | undefined; summary?: 'auto' | undefined } | undefined;
+  text?: { verbosity: 'low' | 'medium' | 'high' } | undefined;
+  temperature?: number | undefined;
+  top_p?: number | undefined;
+  prompt_cache_key?: string | undefined;
+  input: ResponsesItem[];
+};
+type ResponsesItem =
+  | { role: 'user'; content: string | InputPart[] }
+  | { role: 'assistant'; content: string }
+  | FunctionCall
+  | { type: 'function_call_output'; call_id: string; output: string }
+  | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[]; encrypted_content?: string };
+type FunctionCall = { type: 'function_call'; call_id: string; name: string; arguments: string };
+type InputPart =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+  | { type: 'input_file'; filename: string; file_data: string };
+type ResponsesTool = {
+  type: 'function';
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+  strict: false;
+};
+
+/** Writes the bodies of one turn; the history is translated once. */
+export function createResponsesWriter(): (request: ModelRequest, dialect: ProviderDialect) => string {
+  const readHistory = rememberLast((history: string) => {
+    const { system, rest } = splitInstructions(parseHistory(history));
+    return { system, rest, items: innerJson(rest) };
+  });
+  return (request, dialect) => {
+    const before = readHistory(request.history ?? '');
+    const own = splitInstructions(request.messages);
+    const system = [own.system, before.system].filter((text) => text !== '').join('\n\n');
+    const items = dialect.systemRole
+      ? [before.items, innerJson(own.rest)]
+      : [innerJson(withInstructionsAsText(system, [...before.rest, ...own.rest]))];
+    const settings = JSON.stringify(settingsOf(request, dialect, dialect.systemRole ? system : ''));
+    return `${settings.slice(0, -1)},"input":[${items.filter((text) => text !== '').join(',')}]}`;
+  };
+}
+
+function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: string): Omit<ResponsesBody, 'input'> {
+  const { parameters = {}, tools = [] } = request;
+  const effort = kept(dialect, parameters, 'reasoningEffort');
+  const summary = isRefused(dialect, 'reasoningSummary') ? undefined : 'auto';
+  const verbosity = kept(dialect, parameters, 'verbosity');
+  return {
+    model: request.modelId,
+    stream: true,
+    store: false,
+    instructions: system === '' ? undefined : system,
+    max_output_tokens: request.maxOutputTokens,
+    tools: tools.length === 0 ? undefined : tools.map(toTool),
+    include: isRefused(dialect, 'encryptedReasoning') ? undefined : ['reasoning.encrypted_content'],
+    reasoning: effort === undefined && summary === undefined ? undefined : { effort, summary },
+    text: verbosity === undefined ? undefined : { verbosity },
+    temperature: kept(dialect, parameters, 'temperature'),
+    top_p: kept(dialect, parameters, 'topP'),
+    prompt_cache_key: isRefused(dialect, 'cacheKey') ? undefined : request.cacheKey,
+  };
+}
+
+function toTool(tool: { name: string; description: string; inputSchema: Record<string, unknown> }): ResponsesTool {
+  const { name, description, inputSchema } = tool;
+  return { type: 'function', name, description, parameters: inputSchema, strict: false };
+}
+
+function innerJson(messages: readonly ChatMessage[]): string {
+  return JSON.stringify(messages.flatMap(toItems)).slice(1, -1);
+}
+
+function toItems(message: ChatMessage): ResponsesItem[] {
+  switch (message.role) {
+    case 'tool':
+      return [{ type: 'function_call_output', call_id: message.tool_call_id, output: message.content }];
+    case 'assistant':
+      return assistantItems(message);
+    default: {
+      const { content } = message;
+      return [{ role: 'user', content: typeof content === 'string' ? content : content.map(toPart) }];
+    }
+  }
+}
+
+function assistantItems(message: Extract<ChatMessage, { role: 'assistant' }>): ResponsesItem[] {
+  const calls = (message.tool_calls ?? []).map(
+    ({ id, function: called }): FunctionCall => ({
+      type: 'function_call',
+      call_id: id,
+      name: called.name,
+      arguments: called.arguments,
+    }),
+  );
+  if (message.echo !== undefined) return echoed(message.echo, calls);
+  return [...(message.content ? [{ role: 'assistant', content: message.content } as const] : []), ...calls];
+}
+
+/** The items as received, with our ids for the calls. */
+function echoed(echo: Echo, calls: FunctionCall[]): ResponsesItem[] {
+  let next = 0;
+  return parseEcho(echo).map((item) => {
+    const call = 'type' in item && item.type === 'function_call' ? calls[next++] : undefined;
+    return call === undefined || !('name' in item) ? item : { ...item, call_id: call.call_id };
+  });
+}
+
+/** The format that `responses-events.ts` writes. */
+function parseEcho(echo: Echo): ResponsesItem[] {
+  return echo.filter(isRecord) as ResponsesItem[];
+}
+
+function toPart(part: ContentPart): InputPart {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  if (part.type === 'file') return { type: 'input_file', ...part.file };
+  return { type: 'input_image', image_url: part.image_url.url, detail: 'auto' };
+}

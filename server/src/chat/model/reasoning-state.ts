@@ -1,0 +1,65 @@
+import type { Echo } from './protocol.ts';
+import type { Step } from './provider-messages.ts';
+import { isRecord } from './storable-text.ts';
+
+/** Anything larger is not stored: the turn uses it, but a continued response goes on without it. */
+const storedMax = 8 * 1024 * 1024;
+
+type Stored = { source: string; steps: Record<string, Echo> };
+
+/**
+ * What the model wants back from the steps of one response, by the id of each step's first call. Stored with the
+ * response, where nobody can read it, and valid only for the same model of the same provider.
+ */
+export class ReasoningState {
+  readonly #source: string;
+  readonly #steps = new Map<string, Echo>();
+  readonly #texts: string[] = [];
+  #length = 0;
+  #isChanged = false;
+  /** True if there were some of another model. */
+  readonly isDropped: boolean = false;
+
+  /** `source` names the model; `stored` is the result of `toStore`. */
+  constructor(source: string, stored: string | null) {
+    this.#source = source;
+    const known = stored === null ? undefined : parseStored(stored);
+    if (known === undefined) return;
+    this.isDropped = known.source !== source;
+    if (this.isDropped) return;
+    for (const [callId, echo] of Object.entries(known.steps)) this.#keep(callId, echo);
+  }
+
+  add(callId: string, echo: Echo): void {
+    this.#keep(callId, echo);
+    this.#isChanged = true;
+  }
+
+  /** The steps, each with what its model wants back. */
+  into(steps: readonly Step[]): Step[] {
+    return steps.map((step) => ({ ...step, echo: this.#steps.get(step.calls[0]?.id ?? '') }));
+  }
+
+  /** The text to store; undefined if it is already stored. */
+  toStore(): string | undefined {
+    if (!this.#isChanged) return undefined;
+    this.#isChanged = false;
+    return `{"source":${JSON.stringify(this.#source)},"steps":{${this.#texts.join(',')}}}`;
+  }
+
+  #keep(callId: string, echo: Echo): void {
+    this.#steps.set(callId, echo);
+    const text = `${JSON.stringify(callId)}:${JSON.stringify(echo)}`;
+    if (this.#length + text.length > storedMax) return;
+    this.#length += text.length;
+    this.#texts.push(text);
+  }
+}
+
+/** The text is our own; an older format is ignored. */
+function parseStored(text: string): Stored | undefined {
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value) || typeof value.source !== 'string' || !isRecord(value.steps)) return undefined;
+  const steps = Object.entries(value.steps).filter((entry): entry is [string, Echo] => Array.isArray(entry[1]));
+  return { source: value.source, steps: Object.fromEntries(steps) };
+}

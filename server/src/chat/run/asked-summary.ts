@@ -1,0 +1,38 @@
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { resolveModel } from '../../catalogue/model-choice.ts';
+import type { Claimed } from '../ledger/claims.ts';
+import { readHistory, windowOf } from '../turn/context-history.ts';
+import { loadTokenizer } from '../turn/token-ratio.ts';
+import { documentRoom } from './attached-documents.ts';
+import { compactAsked } from './context-step.ts';
+import { askOnceOf } from './model-call.ts';
+import type { RunDeps } from './response-run.ts';
+import { chooseByAssistant } from './turn-assistant.ts';
+import { readTurnWords } from './turn-instructions.ts';
+import { type PreparingHooks, readBranch } from './turn-request.ts';
+
+/** Makes the summary that a person asked for, with the model that would answer; resolves with that model. */
+export async function makeAskedSummary(
+  deps: RunDeps,
+  turn: Pick<Claimed, 'response' | 'context'>,
+  hooks: PreparingHooks,
+  signal: AbortSignal,
+): Promise<string> {
+  const { response } = turn;
+  const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, turn), hooks.notify);
+  const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), {
+    modelId,
+    wasTheirs: true,
+  });
+  const newestFirst = readBranch(deps, turn, documentRoom(windowOf(resolved.model).room, false), signal);
+  const history = await readHistory({
+    newestFirst,
+    model: resolved.model,
+    fixedTokens: 0,
+    limitShare: 1,
+    loadTokenizer,
+  });
+  const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
+  await compactAsked(deps, turn, history, { ...hooks, ask, onUsage: () => undefined }, signal);
+  return resolved.model.id;
+}

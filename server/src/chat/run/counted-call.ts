@@ -1,0 +1,68 @@
+import type { Usage } from '@homeport/contracts/chat/frames';
+import type { ResolvedModel } from '../../catalogue/model-choice.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
+import type { CalledModel, CallKind, ModelCall } from '../../usage/ledger.ts';
+import { priced } from '../../usage/price.ts';
+import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
+
+/** Hears of each call of a model when it has ended. */
+export type OnCall = (call: ModelCall) => void;
+
+function calledModel({ model, providerName }: ResolvedModel): CalledModel {
+  return { providerName, providerModelId: model.providerModelId, prices: model.prices };
+}
+
+/**
+ * Asks a model and reports the call with its usage and cost. A call that was cut off, or whose provider tells no count,
+ * is estimated; one that failed before it said anything costs nothing.
+ */
+export async function countedCall(
+  { kind, resolved, inputTokens }: { kind: CallKind; resolved: ResolvedModel; inputTokens: () => number },
+  onCall: OnCall,
+  ask: (sink: CompletionSink) => Promise<CompletionResult>,
+  { sink, signal }: { sink: CompletionSink; signal: AbortSignal },
+): Promise<CompletionResult> {
+  const model = calledModel(resolved);
+  const heard = listening(sink);
+  const report = (usage: Usage, estimated: boolean) => {
+    const call = { kind, model, usage: priced(usage, model.prices), estimated };
+    onCall(call);
+    return call.usage;
+  };
+  const estimate = () => report({ inputTokens: inputTokens(), outputTokens: estimateTokens(heard.text()) }, true);
+  try {
+    const answer = await ask(heard.sink);
+    if (answer.usage === undefined) estimate();
+    else return { ...answer, usage: report(answer.usage, false) };
+    return answer;
+  } catch (error) {
+    if (signal.aborted || heard.text() !== '') estimate();
+    throw error;
+  }
+}
+
+/** A sink that also remembers what was said. */
+function listening(sink: CompletionSink): { sink: CompletionSink; text: () => string } {
+  let text = '';
+  return {
+    text: () => text,
+    sink: {
+      text(delta) {
+        text += delta;
+        sink.text(delta);
+      },
+      reasoning(delta) {
+        text += delta;
+        sink.reasoning(delta);
+      },
+      toolStart(call) {
+        text += call.name;
+        sink.toolStart(call);
+      },
+      toolDelta(id, delta) {
+        text += delta;
+        sink.toolDelta(id, delta);
+      },
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { ProviderWait } from '@homeport/contracts/chat/frames';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { BlobStore } from '../../artifacts/blob-store.ts';
+import { resolveCredentials } from '../../catalogue/credentials.ts';
+import type { ResolvedModel } from '../../catalogue/model-choice.ts';
+import type { Documents } from '../../documents/documents.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Platform } from '../../platform.ts';
+import type { CallKind } from '../../usage/ledger.ts';
+import { dialectOf } from '../model/provider-dialect.ts';
+import {
+  type CompletionOptions,
+  createModelClient,
+  type ModelClient,
+  type ProviderRequest,
+} from '../model/provider-stream.ts';
+import type { FittedContext } from '../turn/context-window.ts';
+import type { AskForText } from '../turn/title.ts';
+import { estimateMessages } from '../turn/token-estimate.ts';
+import type { AskModel } from '../turn/turn-loop.ts';
+import type { ContextHooks } from './context-step.ts';
+import { countedCall, type OnCall } from './counted-call.ts';
+
+/** How the model of a turn is called; its key is unsealed at each call and held no longer. */
+
+export type TurnDeps = Pick<
+  Platform,
+  'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
+> & { artifactStore: BlobStore; documents: Documents };
+
+const providerHeadersTimeoutMs = 300_000;
+const providerIdleTimeoutMs = 300_000;
+
+/** Whatever a provider makes of the limit it was given. */
+const shortAnswer = { maxTextLength: 64 * 1024 };
+
+/** How a model is asked; its key is unsealed at each call and held no longer. */
+export function askModelOf(
+  deps: TurnDeps,
+  resolved: ResolvedModel,
+  context: Pick<FittedContext, 'history' | 'maxOutputTokens' | 'tokens' | 'ratio'>,
+  parameters: Parameters,
+  {
+    kind,
+    onCall,
+    ...hooks
+  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'> & {
+    kind: CallKind;
+    onCall: OnCall;
+  },
+): AskModel {
+  const { ask, call } = modelCall(deps, resolved);
+  const { history, maxOutputTokens } = context;
+  return ({ messages, tools }, sink, signal) => {
+    const inputTokens = () => Math.ceil(context.tokens + estimateMessages(messages) * context.ratio);
+    const options = { ...call(), history, messages, tools, maxOutputTokens, parameters, ...hooks };
+    return countedCall({ kind, resolved, inputTokens }, onCall, (own) => ask(options, own, signal), {
+      sink,
+      signal,
+    });
+  };
+}
+
+/** One short answer as text, for titles. */
+export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel, onCall: OnCall): AskForText {
+  const ask = askOnceOf(deps, resolved, { kind: 'title', onCall });
+  return async (request, signal) => (await ask(request, signal)).text;
+}
+
+/** One answer as text, without tools; never more than the model may say. */
+export function askOnceOf(
+  deps: TurnDeps,
+  resolved: ResolvedModel,
+  { kind, onCall, onWait }: { kind: CallKind; onCall: OnCall; onWait?: (wait: ProviderWait) => void },
+): ContextHooks['ask'] {
+  const { ask, call } = modelCall(deps, resolved);
+  return async ({ messages, maxOutputTokens }, signal) => {
+    let text = '';
+    const ignore = (): undefined => undefined;
+    const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
+    const limit = Math.min(maxOutputTokens, resolved.model.maxOutputTokens);
+    const request = { ...call(), messages, maxOutputTokens: limit, bounds: shortAnswer };
+    const { usage } = await countedCall(
+      { kind, resolved, inputTokens: () => estimateMessages(messages) },
+      onCall,
+      (own) => ask({ ...request, onWait }, own, signal),
+      { sink, signal },
+    );
+    return { text, usage };
+  };
+}
+
+/** A client of the provider's protocol, and what all its calls have in common. */
+function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
+  const { id, kind, base_url: baseUrl } = provider;
+  const modelId = model.providerModelId;
+  const dialect = dialectOf([id, kind, baseUrl, modelId], baseUrl, deps.clock.now());
+  const call = () => ({
+    ...resolveCredentials(deps, provider),
+    request: measured(deps),
+    baseUrl,
+    modelId,
+    dialect,
+    createId: randomUUIDv7,
+    sleep: deps.clock.sleep,
+    random: Math.random,
+    now: deps.clock.now,
+    headersTimeoutMs: providerHeadersTimeoutMs,
+    idleTimeoutMs: providerIdleTimeoutMs,
+  });
+  return { ask: traced(deps, createModelClient(kind), kind, modelId), call };
+}
+
+/** Each call of a model becomes a part of the trace: the model and what it counted, nothing that was said. */
+function traced({ tracing }: TurnDeps, ask: ModelClient, kind: ProviderKind, modelId: string): ModelClient {
+  const facts = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': kind,
+    'gen_ai.request.model': modelId,
+  };
+  return (options, sink, signal) =>
+    tracing.span({ kind: 'client', name: `chat ${modelId}`, facts }, async () => {
+      const answer = await ask(options, sink, signal);
+      tracing.tell({
+        'gen_ai.usage.input_tokens': answer.usage?.inputTokens,
+        'gen_ai.usage.output_tokens': answer.usage?.outputTokens,
+      });
+      return answer;
+    });
+}
+
+/** Tells the metrics of each call; what was aborted is no failure of the provider's. */
+function measured({ config, egress, metrics, tracing }: TurnDeps): ProviderRequest {
+  return async (url, init) => {
+    const startedAt = systemClock.elapsed();
+    const seconds = () => (systemClock.elapsed() - startedAt) / 1000;
+    try {
+      const parent = config.traceContextToProviders ? tracing.header() : undefined;
+      const headers = parent === undefined ? init.headers : { ...init.headers, traceparent: parent };
+      const answer = await egress.request(url, { ...init, headers });
+      tracing.tell({ 'http.response.status_code': answer.status });
+      metrics.providerCall(answer.status, seconds());
+      return answer;
+    } catch (error) {
+      if (!init.signal.aborted) metrics.providerCall(undefined, seconds());
+      throw error;
+    }
+  };
+}

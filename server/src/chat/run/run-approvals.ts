@@ -1,0 +1,49 @@
+import type { Platform } from '../../platform.ts';
+import { dropApproval, insertApproval, waitForWord } from '../ledger/approvals.ts';
+import type { ResponseRow } from '../ledger/claims.ts';
+import type { Approvals } from '../tools/call-run.ts';
+import type { RunningResponses } from './running-responses.ts';
+
+/**
+ * How long a response waits for approval before it is interrupted, since it uses memory and blocks its conversation.
+ */
+const waitingMs = 3_600_000;
+
+type RunApprovalsDeps = Pick<Platform, 'db' | 'clock'> & { responses: RunningResponses };
+
+/** `park` ends the waiting: what is asked stays open, and the decision continues the response. */
+export type RunApprovals = Approvals & { park: () => void };
+
+/**
+ * The questions that one response asks its person. `onUndecided` is called when a wait ends without a decision. It ends
+ * the response as interrupted if its approvals are parked, and returns whether the response was interrupted or lost.
+ */
+export function createRunApprovals(
+  deps: RunApprovalsDeps,
+  response: ResponseRow,
+  onUndecided: (isParked: boolean) => boolean,
+): RunApprovals {
+  const { responses, clock, db } = deps;
+  // Aborted when approvals are no longer waited for; tools beside them continue.
+  const parked = new AbortController();
+  const park = (): void => parked.abort();
+  return {
+    park,
+    request: (call) => insertApproval(db.kysely, response, call),
+    drop: (approvalId) => dropApproval(db.kysely, response, approvalId),
+    async wait(approvalId, signal) {
+      const patience = new AbortController();
+      if (responses.draining) park();
+      clock.sleep(waitingMs, patience.signal).then(park, () => undefined);
+      try {
+        const waiting = AbortSignal.any([signal, parked.signal]);
+        return await waitForWord({ ...deps, signals: responses.signals }, response, approvalId, waiting);
+      } catch (error) {
+        if (onUndecided(parked.signal.aborted)) return 'parked';
+        throw error;
+      } finally {
+        patience.abort();
+      }
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Frame, MessageMetadata, Usage } from '@homeport/contracts/chat/frames';
+import { ApiError } from '@homeport/contracts/errors';
+import { databaseFailure, mayPass } from '../../db/failures.ts';
+import type { ResponseRow } from '../ledger/claims.ts';
+import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
+import type { TurnResult } from '../turn/turn-loop.ts';
+import type { RunDeps } from './response-run.ts';
+
+/** How a response that this replica made ends. */
+
+/** A response's end, before it is stored. */
+export type Ending = {
+  state: EndState;
+  error?: { code: string; message: string } | undefined;
+  /** The error for the request that began the response, if nothing came before it. */
+  failure?: ApiError | undefined;
+  result?: TurnResult | undefined;
+};
+
+const endRetryMs = 1_000;
+
+/**
+ * Ends the response in the database. While that is unavailable, the answer is kept and this is retried, however long it
+ * takes, because people have seen it. If another replica has ended it meanwhile, this changes nothing.
+ */
+export async function endWithPatience(
+  deps: RunDeps,
+  response: ResponseRow,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
+  let keptBytes = 0;
+  try {
+    for (;;) {
+      try {
+        return await endResponse(deps, response, end);
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        if (keptBytes === 0) {
+          const bytes = sizeOf(end);
+          if (!deps.responses.keep(bytes)) throw error;
+          keptBytes = bytes;
+        }
+      }
+      await deps.clock.sleep(endRetryMs);
+    }
+  } finally {
+    deps.responses.keep(-keptBytes);
+  }
+}
+
+/** Roughly the memory of a waiting answer. */
+function sizeOf({ parts, pending }: ResponseEnd): number {
+  return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
+}
+
+/** What all questions cost together, with what the first and the last one alone tell of the context. */
+export function usageWithin(sum: Usage | undefined, result: TurnResult | undefined): Usage | undefined {
+  if (sum === undefined || result === undefined) return sum;
+  const { promptTokens = sum.inputTokens, contextTokens = sum.inputTokens + sum.outputTokens } = result;
+  return {
+    ...sum,
+    ...(promptTokens === sum.inputTokens ? {} : { promptTokens }),
+    ...(contextTokens === sum.inputTokens + sum.outputTokens ? {} : { contextTokens }),
+  };
+}
+
+/** The frames that end its stream. */
+export function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
+  const finishReason = ending.state === 'complete' ? (ending.result?.finishReason ?? 'stop') : 'error';
+  const finish: Frame = { type: 'finish', finishReason, messageMetadata: metadata };
+  if (ending.state === 'stopped')
+    return [
+      { type: 'abort', reason: 'stopped' },
+      { ...finish, finishReason: 'other' },
+    ];
+  return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
+}
+
+export function failedEnding(error: unknown): Ending {
+  const failure = knownFailure(error);
+  return { state: 'failed', error: { code: failure.code, message: failure.message }, failure };
+}
+
+function knownFailure(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return (
+    databaseFailure(error) ?? new ApiError('internal_error', 'Something went wrong on the server', { cause: error })
+  );
+}

@@ -1,0 +1,95 @@
+import type { MessageMetadata } from '@homeport/contracts/chat/frames';
+import type { AnsweringAssistant } from '../../assistants/readers-own.ts';
+import { dropAssistant, recordAssistantNotice } from '../../conversations/chats.ts';
+import type { PromptContext } from '../../conversations/prompt-context.ts';
+import type { Platform } from '../../platform.ts';
+import type { Claimed } from '../ledger/claims.ts';
+import type { Notice, ToolUser } from '../tools/find-tools.ts';
+
+/** What a turn takes from its conversation's assistant, which gives its reader nothing that they do not have. */
+
+type Turn = Pick<Claimed, 'response' | 'context'>;
+type Choice = {
+  assistant: AnsweringAssistant | undefined;
+  /** Null: the default. */
+  modelId: string | null;
+  /** For whom tools are looked for. */
+  toolUser: ToolUser;
+};
+
+/**
+ * The model and tools of a turn. An assistant that its reader may not use any more is left out from now on, and
+ * `notify` says so; what they lack of it is told once for each version.
+ */
+export async function chooseByAssistant(
+  deps: Pick<Platform, 'db'>,
+  turn: Turn,
+  words: Promise<PromptContext>,
+  notify: (notice: Notice) => void,
+): Promise<Choice> {
+  const modelId = chosenModel(turn);
+  const { assistantId } = turn.context;
+  const without = { assistant: undefined, modelId, toolUser: turn };
+  if (assistantId === null) return without;
+  const { assistant, assistantNotice } = await words;
+  const { kysely } = deps.db;
+  const chatId = turn.response.chat_id;
+  if (assistant === null) {
+    await dropAssistant(kysely, chatId, assistantId);
+    notify({
+      code: 'assistant_unavailable',
+      message: 'The assistant of this conversation is no longer available to you, so this answer was made without it.',
+    });
+    return without;
+  }
+  const lacking = lackingText(assistant, modelId !== null);
+  const told = `${assistant.id}:${assistant.version}`;
+  if (lacking !== '' && told !== assistantNotice) {
+    await recordAssistantNotice(kysely, chatId, told);
+    notify({ code: 'assistant_incomplete', message: lacking });
+  }
+  return {
+    assistant,
+    modelId: modelId ?? assistant.modelId ?? assistant.tierModelId,
+    toolUser: narrowed(turn, assistant),
+  };
+}
+
+/** What is kept with the answer. */
+export function namedAssistant(assistant: AnsweringAssistant | undefined): MessageMetadata['assistant'] {
+  if (assistant === undefined) return undefined;
+  const { id, name, version } = assistant;
+  return { id, name, version };
+}
+
+/** The model that somebody chose (control-plane-api.md "POST /api/chat"): for this turn, else for the conversation. */
+function chosenModel({ response, context }: Turn): string | null {
+  const { modelPinned, modelId } = response.decision;
+  if (modelPinned === false) return null;
+  return modelId ?? (context.modelPinned ? context.modelId : null);
+}
+
+/** The servers that the turn would have, those of them that the assistant names. */
+function narrowed({ response, context }: Turn, { serverIds, workspace }: AnsweringAssistant): ToolUser {
+  const { mcpServerIds = context.mcpServerIds } = response.decision;
+  const both = mcpServerIds === null ? serverIds : mcpServerIds.filter((id) => serverIds?.includes(id) !== false);
+  const decision = { ...response.decision, mcpServerIds: both };
+  return { response: { ...response, decision }, context, withoutWorkspace: !workspace };
+}
+
+function lackingText(assistant: AnsweringAssistant, isModelChosen: boolean): string {
+  const { name, namesModel, modelId, tierModelId, serversMissing } = assistant;
+  const servers = serversMissing === 1 ? 'One MCP server' : `${serversMissing} MCP servers`;
+  return [
+    ...(namesModel && modelId === null && !isModelChosen
+      ? [
+          tierModelId === null
+            ? `You don't have the model of the assistant “${name}”, so your default model answers.`
+            : `You don't have the model of the assistant “${name}”, so another one of its tier answers.`,
+        ]
+      : []),
+    ...(serversMissing > 0
+      ? [`${servers} of the assistant “${name}” ${serversMissing === 1 ? 'is' : 'are'} not among yours and left out.`]
+      : []),
+  ].join(' ');
+}

@@ -1,0 +1,141 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { AnsweringAssistant } from '../../assistants/readers-own.ts';
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import type { ResolvedModel } from '../../catalogue/model-choice.ts';
+import { conversationNotFound } from '../../conversations/chats.ts';
+import {
+  type PromptContext,
+  type PromptContextText,
+  promptContextHash,
+  readPromptContext,
+  storePromptContext,
+} from '../../conversations/prompt-context.ts';
+import type { ToldContext } from '../../db/tables/tables.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
+import type { Platform } from '../../platform.ts';
+import { defaultInstructions } from '../../settings/default-instructions.ts';
+import { assertBudget } from '../../usage/budget-rule.ts';
+import type { Claimed, ResponseRow } from '../ledger/claims.ts';
+import type { ChatMessage } from '../model/provider-messages.ts';
+import type { Tool } from '../tools/tool-run.ts';
+import type { FittedContext } from '../turn/context-window.ts';
+import { type InstructionText, instructionTexts, systemText } from '../turn/instructions.ts';
+import { namedAssistant } from './turn-assistant.ts';
+
+type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
+
+/** What a turn tells its model besides the conversation. */
+export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
+
+/** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone, and `budget_exhausted`. */
+export async function readTurnWords(
+  deps: Needs,
+  { response, context }: Pick<Claimed, 'response' | 'context'>,
+): Promise<PromptContext> {
+  const catalogue = context.assistantId === null ? undefined : catalogueOwner(deps.config, response.owner_id);
+  const told = await readPromptContext(deps.db, response.chat_id, catalogue);
+  if (told === undefined) throw conversationNotFound();
+  assertBudget(told.budgetResetsAt);
+  return told;
+}
+
+/** The system message of a turn with these tools. */
+export function instructionsOf(
+  deps: Needs,
+  told: PromptContext,
+  assistant: AnsweringAssistant | undefined,
+  tools: readonly Tool[],
+): TurnInstructions {
+  const layers = instructionTexts({
+    installation: told.installation ?? defaultInstructions,
+    assistant: assistant === undefined ? undefined : { name: assistant.name, text: assistant.instructions ?? '' },
+    project: told.project === null ? undefined : { name: told.projectName ?? '', text: told.project },
+    person: told.person,
+    conversation: told.conversation,
+    about: told.about ?? {},
+    userName: told.userName,
+    tools: tools.map(({ name }) => name),
+    hasWorkspace: tools.some(({ name }) => name === 'bash'),
+    told: tools.flatMap(({ told: brought }) => (brought === undefined ? [] : [brought])),
+    now: deps.clock.now(),
+  });
+  return { layers, system: { role: 'system', content: systemText(layers) } };
+}
+
+/** What somebody set, the nearest first: this turn, the conversation, the assistant, the model. */
+export function parametersOf(
+  response: ResponseRow,
+  told: PromptContext,
+  assistant: AnsweringAssistant | undefined,
+  { model }: ResolvedModel,
+): Parameters {
+  return { ...model.parameters, ...assistant?.parameters, ...told.parameters, ...response.decision.parameters };
+}
+
+/** Keeps what is sent with the answer for whoever asks later; nobody waits for it before the model is asked. */
+export async function keepTold(
+  deps: Needs,
+  response: ResponseRow,
+  sent: {
+    instructions: TurnInstructions;
+    assistant: AnsweringAssistant | undefined;
+    tools: readonly Tool[];
+    parameters: Parameters;
+    context: FittedContext;
+    resolved: ResolvedModel;
+    /** A summary was made first: the answer's usage is not of one request. */
+    madeSummary: boolean;
+  },
+): Promise<void> {
+  const { instructions, tools, context, resolved } = sent;
+  const { owner_id: ownerId, chat_id: chatId } = response;
+  const hashOf = (text: PromptContextText): string => promptContextHash(ownerId, chatId, text);
+  const layers = instructions.layers.map(({ layer, text }) => ({
+    layer,
+    told: { text, ofConversation: layer === 'conversation' },
+    tokens: Math.ceil(estimateTokens(text) * context.ratio),
+  }));
+  const toolList = JSON.stringify(
+    tools.map(({ name, description, inputSchema }) => ({
+      name,
+      tokens: Math.ceil(estimateTokens(JSON.stringify({ name, description, inputSchema })) * context.ratio),
+    })),
+  );
+  const toolText = { text: toolList, ofConversation: false };
+  const { header } = context;
+  const summary = header?.summary ?? null;
+  const summaryText = { text: summary?.text ?? '', ofConversation: true };
+  const texts = [...layers.map(({ told }) => told), toolText, ...(summary === null ? [] : [summaryText])];
+  const answer = { messageId: response.id, ownerId, chatId, assistant: namedAssistant(sent.assistant) };
+  await storePromptContext(deps.db, answer, texts, {
+    model: { providerName: resolved.providerName, providerModelId: resolved.model.providerModelId },
+    parameters: sent.parameters,
+    instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),
+    tools: hashOf(toolText),
+    firstMessageId: context.sent[0]?.id ?? null,
+    ...(sent.madeSummary ? { madeSummary: true } : {}),
+    requestId: header === undefined || header.firstId === '' ? null : header.firstId,
+    summary:
+      header === undefined || summary === null
+        ? null
+        : {
+            hash: hashOf(summaryText),
+            upToId: summary.upToId,
+            tokens: Math.ceil(header.summaryTokens * context.ratio),
+          },
+    prunedUpToId: context.sent.findLast(({ isPruned }) => isPruned)?.id ?? null,
+    ratio: context.ratio,
+    files: fileTokensOf(context),
+    tokens: context.tokens,
+    window: resolved.model.contextWindow,
+    answerRoom: context.maxOutputTokens,
+  });
+}
+
+/** So many messages are kept one by one; what is older is in the sum only. */
+const filesKept = 100;
+
+function fileTokensOf({ withFiles }: FittedContext): ToldContext['files'] {
+  const kept = withFiles.slice(-filesKept).map(({ id, tokens, files }) => [id, { tokens, files }] as const);
+  return { total: withFiles.reduce((sum, { files }) => sum + files, 0), messages: Object.fromEntries(kept) };
+}

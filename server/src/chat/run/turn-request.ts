@@ -1,0 +1,212 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Frame, MessageMetadata, MessagePart, ProviderWait } from '@homeport/contracts/chat/frames';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { resolveModel } from '../../catalogue/model-choice.ts';
+import { readBranchNewestFirst } from '../../conversations/branches.ts';
+import { readPlan } from '../../conversations/plans.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
+import type { Claimed } from '../ledger/claims.ts';
+import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
+import { ReasoningState } from '../model/reasoning-state.ts';
+import type { Approvals } from '../tools/call-run.ts';
+import type { FindTools, Notice } from '../tools/find-tools.ts';
+import type { Tool } from '../tools/tool-run.ts';
+import { type ContextMessage, readHistory, windowOf } from '../turn/context-history.ts';
+import type { FittedContext } from '../turn/context-window.ts';
+import { Spending } from '../turn/spending.ts';
+import { estimateMessages } from '../turn/token-estimate.ts';
+import { loadTokenizer } from '../turn/token-ratio.ts';
+import { type AskModel, offered, runTurn, type TurnResult } from '../turn/turn-loop.ts';
+import { type DocumentRoom, documentRoom } from './attached-documents.ts';
+import { withAttachments } from './attachments.ts';
+import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
+import type { OnCall } from './counted-call.ts';
+import { delegateTool } from './delegates.ts';
+import { askModelOf, askOnceOf, type TurnDeps } from './model-call.ts';
+import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
+import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
+
+export type PreparedTurn = {
+  modelId: string;
+  assistant: MessageMetadata['assistant'];
+  askModel: AskModel;
+  /** Messages of this turn, which come after the conversation so far. */
+  messages: ChatMessage[];
+  tools: Tool[];
+  fitMessages: FittedContext['fitTurn'];
+  spending: Spending;
+  /** Resolves when what is told is stored; never rejects. */
+  kept: Promise<void>;
+  /** What the model wants back of this response's steps. */
+  echoes: ReasoningState;
+};
+
+/** What is heard while a turn is prepared. */
+export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
+  notify: (notice: Notice) => void;
+  onWait: (wait: ProviderWait) => void;
+  onCall: OnCall;
+  /** Awaited before a delegate asks a model once more; throws to end it. */
+  beforeDelegateAsks: () => Promise<void>;
+};
+
+const branchPageSize = 50;
+
+const thinkingDropped: Notice = {
+  code: 'thinking_dropped',
+  message: 'A different model continues this answer. It can’t see the first model’s reasoning.',
+};
+
+const parameterNames: Record<keyof Parameters, string> = {
+  temperature: 'temperature',
+  topP: 'top-p',
+  maxOutputTokens: 'max output tokens',
+  reasoningEffort: 'reasoning effort',
+  verbosity: 'verbosity',
+  stop: 'stop sequences',
+  seed: 'seed',
+};
+
+function parameterRefused(name: keyof Parameters): Notice {
+  const message = `This model doesn’t support the setting “${parameterNames[name]}”. It answered without it.`;
+  return { code: 'parameter_refused', message };
+}
+
+const continueInstruction: ChatMessage = {
+  role: 'user',
+  content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
+};
+
+/** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
+export async function prepareTurn(
+  deps: TurnDeps & { findTools: FindTools },
+  { response, context: chat }: Pick<Claimed, 'response' | 'context'>,
+  basis: readonly MessagePart[],
+  signal: AbortSignal,
+  hooks: PreparingHooks,
+): Promise<PreparedTurn> {
+  const words = readTurnWords(deps, { response, context: chat });
+  const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
+  const [resolved, found, told, plan] = await Promise.all([
+    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
+    deps.findTools(choice.toolUser, signal, hooks.notify),
+    words,
+    readPlan(deps.db.kysely, response.id),
+  ]);
+  const { assistant } = choice;
+  const instructions = instructionsOf(deps, told, assistant, offered(found));
+  const parameters = parametersOf(response, told, assistant, resolved);
+  const spending = new Spending({ ...defaultTurnBudget, ...told.turnBudget }, systemClock.elapsed);
+  const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
+  const canDelegate = found.some(({ name }) => name === 'bash');
+  const all = canDelegate
+    ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall, beforeAsking: hooks.beforeDelegateAsks })]
+    : found;
+  const tools = offered(all);
+  const { contextWindow, maxOutputTokens } = resolved.model;
+  const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
+  const { id: providerId, kind } = resolved.provider;
+  const echoes = new ReasoningState(
+    JSON.stringify([kind, providerId, resolved.model.providerModelId]),
+    response.echoes,
+  );
+  if (echoes.isDropped) hooks.notify(thinkingDropped);
+  const messages = continuation(basis, echoes);
+  const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
+  const read = await readHistory({
+    newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, kind !== 'openai'), signal),
+    model: { contextWindow, maxOutputTokens: answerMax },
+    fixedTokens:
+      estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    turnTokens: estimateMessages(messages),
+    plan: plan === null || plan.messageId === response.id ? undefined : plan,
+    limitShare: limitShareOf(deps, { context: chat }),
+    loadTokenizer,
+  });
+  const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
+  let madeSummary = false;
+  const onUsage = () => {
+    madeSummary = true;
+  };
+  const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
+  const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
+  const kept = keepTold(deps, response, sent).catch((error) =>
+    deps.log.warn({ cause: error, responseId: response.id }, 'failed to store the prompt context of a response'),
+  );
+  const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
+  return {
+    modelId: resolved.model.id,
+    assistant: namedAssistant(assistant),
+    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, {
+      cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
+      onWait: hooks.onWait,
+      kind: 'answer',
+      onCall: hooks.onCall,
+      onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
+    }),
+    kept,
+    messages,
+    tools: all,
+    fitMessages: context.fitTurn,
+    spending,
+    echoes,
+  };
+}
+
+/** The conversation before the answer, newest first, with its files. */
+export function readBranch(
+  deps: TurnDeps,
+  { response, context }: Pick<Claimed, 'response' | 'context'>,
+  documents: DocumentRoom,
+  signal: AbortSignal,
+): AsyncIterable<ContextMessage> {
+  const branch = readBranchNewestFirst(deps.db, {
+    chatId: response.chat_id,
+    leafId: response.message_id,
+    stopBeforeId: context.contextStartMessageId,
+    pageSize: branchPageSize,
+  });
+  return withAttachments(deps, response.owner_id, branch, signal, documents);
+}
+
+function continuation(basis: readonly MessagePart[], echoes: ReasoningState): ChatMessage[] {
+  const said = echoes.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
+  const last = said.at(-1);
+  if (last === undefined) return [];
+  return last.role === 'assistant' ? [...said, continueInstruction] : said;
+}
+
+export type TurnHooks = {
+  emit: (frame: Frame) => void;
+  isSteered: () => Promise<boolean>;
+  saveEchoes: () => Promise<void>;
+  checkpoint: (isBeforeAsking: boolean) => Promise<void>;
+  approvals: Approvals;
+  signal: AbortSignal;
+};
+
+export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnHooks): Promise<TurnResult> {
+  return runTurn(
+    {
+      askModel: turn.askModel,
+      messages: turn.messages,
+      tools: turn.tools,
+      fitMessages: turn.fitMessages,
+      spending: turn.spending,
+      emit: hooks.emit,
+      createId: randomUUIDv7,
+      onCheckpoint: hooks.checkpoint,
+      isSteered: hooks.isSteered,
+      onEcho: (callId, echo) => {
+        turn.echoes.add(callId, echo);
+        return hooks.saveEchoes();
+      },
+      approvals: hooks.approvals,
+      onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
+    },
+    hooks.signal,
+  );
+}

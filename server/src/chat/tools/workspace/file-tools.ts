@@ -1,0 +1,192 @@
+import { workspaceEntry, workspaceListing } from '@homeport/contracts/workspace/daemon';
+import { z } from 'zod';
+import type { Daemon } from '../../../workspaces/daemon.ts';
+import { cutLine } from '../command-output.ts';
+import { defineTool } from '../tool-input.ts';
+import { type Tool, type ToolContext, ToolFailure } from '../tool-run.ts';
+import { readLines } from './line-reader.ts';
+import { folderOfFile } from './workspace-facts.ts';
+import type { WorkspaceTurn } from './workspace-turn.ts';
+
+const linesMax = 2_000;
+const entriesMax = 1_000;
+const matchesMax = 1_000;
+const contentMax = 4 * 1024 * 1024;
+
+const path = z.string().min(1).max(4096);
+const anyPath = path.describe('Relative to the home folder, or ~/…, or /home/user/….');
+const one = z.object({ entry: workspaceEntry });
+
+const inputs = {
+  read_file: z.object({
+    path: anyPath,
+    offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line, from 1.'),
+    limit: z.number().int().min(1).max(linesMax).optional().describe(`How many lines; default ${linesMax}.`),
+  }),
+  write_file: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The whole content.') }),
+  edit_file: z.object({
+    path: anyPath,
+    oldText: z.string().min(1).max(contentMax),
+    newText: z.string().max(contentMax),
+    replaceAll: z.boolean().optional(),
+  }),
+  list_files: z.object({
+    path: path.optional().describe('The folder; default: the home folder.'),
+    glob: z.string().min(1).max(1000).optional(),
+    limit: z.number().int().min(1).max(entriesMax).optional().describe('Default 200.'),
+  }),
+  search_files: z.object({
+    pattern: z.string().min(1).max(1000),
+    path: path.optional().describe('A file or folder; default: the home folder.'),
+    glob: z.string().min(1).max(1000).optional().describe('Only files whose path matches, such as *.ts.'),
+    limit: z.number().int().min(1).max(matchesMax).optional().describe('Default 100.'),
+  }),
+};
+
+type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseId: string) => Promise<string>;
+
+/** The tools for files of the workspace; what they write is noted as a change of `responseId`. */
+export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
+  const run =
+    <Input extends { path?: string | undefined }>(work: Work<Input>) =>
+    (input: Input, { signal }: ToolContext) => {
+      turn.workedIn(folderOfFile(input.path ?? ''));
+      return turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
+    };
+  return [
+    defineTool({
+      name: 'read_file',
+      effect: 'reads',
+      description:
+        'Reads a text file in the workspace. Returns numbered lines: the number, a tab, the line. Read long files in parts with offset and limit.',
+      input: inputs.read_file,
+      run: run(readFile),
+    }),
+    defineTool({
+      name: 'write_file',
+      effect: 'writes',
+      description:
+        'Writes a text file in the workspace, replacing an existing one. Missing folders are created. To change part of a file, use edit_file.',
+      input: inputs.write_file,
+      run: run(writeFile),
+    }),
+    defineTool({
+      name: 'edit_file',
+      effect: 'writes',
+      description:
+        'Replaces a text in a file of the workspace. oldText must be exactly as in the file, with its whitespace and without line numbers, and be there once, unless replaceAll.',
+      input: inputs.edit_file,
+      run: run(editFile),
+    }),
+    defineTool({
+      name: 'list_files',
+      effect: 'reads',
+      description:
+        'Lists a folder in the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
+      input: inputs.list_files,
+      run: run(listFiles),
+    }),
+    defineTool({
+      name: 'search_files',
+      effect: 'reads',
+      description:
+        'Searches files of the workspace, also hidden and ignored ones, for lines that match a regular expression in the syntax of ripgrep: \\d, \\w, \\b, (?i); no look-around, no back-references. Answers with path:line: text.',
+      input: inputs.search_files,
+      run: run(searchFiles),
+    }),
+  ];
+}
+
+const readFile: Work<{ path: string; offset?: number | undefined; limit?: number | undefined }> = async (
+  daemon,
+  { path: asked, offset = 1, limit = linesMax },
+  signal,
+) => {
+  const { entry } = await daemon.call(`/v1/files/stat?path=${encodeURIComponent(asked)}`, one, { signal });
+  if (entry.type === 'directory') throw new ToolFailure(`${entry.path} is a folder: use list_files.`);
+  if (entry.size === 0) return `[${entry.path} is empty]`;
+  const read = await readLines(daemon, asked, { offset, limit }, signal);
+  if (read === 'binary') {
+    throw new ToolFailure(
+      `${entry.path} is not a text file (${entry.size} bytes). Look at it with bash, or publish it with publish_artifact.`,
+    );
+  }
+  if (read.lines.length === 0) return `[${entry.path} has ${read.seen} lines: there is no line ${offset}]`;
+  const numbered = read.lines.map((line, index) => `${offset + index}\t${cutLine(line)}`).join('\n');
+  const last = offset + read.lines.length - 1;
+  return read.isEnd ? numbered : `${numbered}\n[up to line ${last}; continue with offset ${last + 1}]`;
+};
+
+const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal, turn) => {
+  const place = `/v1/files/content?path=${encodeURIComponent(asked)}&onConflict=replace&turn=${turn}`;
+  const headers = { 'content-type': 'application/octet-stream' };
+  const { entry } = await daemon.call(place, one, { method: 'PUT', headers, body: Buffer.from(content), signal });
+  return `Wrote ${entry.size} bytes to ${entry.path}`;
+};
+
+const edited = one.extend({ replaced: z.number().int().min(0) });
+
+const editFile: Work<{ path: string; oldText: string; newText: string; replaceAll?: boolean | undefined }> = async (
+  daemon,
+  { path: asked, oldText, newText, replaceAll = false },
+  signal,
+  turn,
+) => {
+  if (oldText === newText) throw new ToolFailure('oldText and newText are the same.');
+  const json = { path: asked, turn, edits: [{ oldText, newText, all: replaceAll }] };
+  const { entry, replaced } = await daemon.call('/v1/files/edit', edited, { json, signal });
+  return `Replaced ${replaced} in ${entry.path}, which now has ${entry.size} bytes`;
+};
+
+const found = z.object({ entries: workspaceEntry.array().max(entriesMax), truncated: z.boolean() });
+
+const listFiles: Work<{ path?: string | undefined; glob?: string | undefined; limit?: number | undefined }> = async (
+  daemon,
+  { path: asked = '~', glob, limit = 200 },
+  signal,
+) => {
+  const { entries, isCut } = await (glob === undefined ? listFolder() : findByGlob(glob));
+  if (entries.length === 0) return glob === undefined ? '[the folder is empty]' : '[no matches]';
+  const lines = entries.map((entry) => {
+    const shown = glob === undefined ? entry.name : entry.path;
+    if (entry.type === 'directory') return `${shown}/`;
+    return entry.type === 'symlink' ? `${shown} (link)` : `${shown}  ${entry.size}`;
+  });
+  return `${lines.join('\n')}${isCut ? `\n[only the first ${entries.length}]` : ''}`;
+
+  async function listFolder() {
+    const query = new URLSearchParams({ path: asked, limit: String(limit) });
+    const listing = await daemon.call(`/v1/files?${query}`, listingOrFile, { signal });
+    if (listing.type === 'file') throw new ToolFailure(`${listing.path} is a file: use read_file.`);
+    return { entries: listing.entries, isCut: listing.nextCursor !== null };
+  }
+
+  async function findByGlob(pattern: string) {
+    const json = { path: asked, glob: pattern, limit };
+    const { entries: all, truncated } = await daemon.call('/v1/files/find', found, { json, signal });
+    return { entries: all, isCut: truncated };
+  }
+};
+
+const listingOrFile = z.union([workspaceListing, z.object({ type: z.literal('file'), path })]);
+
+const matched = z.object({
+  matches: z
+    .object({ path, line: z.number().int().min(0), text: z.string().max(1024 * 1024) })
+    .array()
+    .max(matchesMax),
+  truncated: z.boolean(),
+});
+
+const searchFiles: Work<{
+  pattern: string;
+  path?: string | undefined;
+  glob?: string | undefined;
+  limit?: number | undefined;
+}> = async (daemon, { pattern, path: asked = '~', glob, limit = 100 }, signal) => {
+  const json = { path: asked, pattern, limit, ...(glob === undefined ? {} : { glob }) };
+  const { matches, truncated } = await daemon.call('/v1/files/search', matched, { json, signal });
+  if (matches.length === 0) return '[no matches]';
+  const lines = matches.map((match) => `${match.path}:${match.line}: ${cutLine(match.text)}`);
+  return `${lines.join('\n')}${truncated ? `\n[only the first ${matches.length}]` : ''}`;
+};

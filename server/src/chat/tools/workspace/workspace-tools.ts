@@ -1,0 +1,81 @@
+import type { Clock } from '../../../platform/clock.ts';
+import { unlessAborted } from '../../../platform/waits.ts';
+import { fetchNotes, readFolder, readNotes, recordFolder } from '../../../workspaces/notes.ts';
+import { previewDomain } from '../../../workspaces/previews/preview-address.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.ts';
+import type { FindTools } from '../find-tools.ts';
+import { keepLongResults } from '../long-results.ts';
+import { skillTools, startReadingSkills } from '../turn-skills.ts';
+import { bashTool } from './bash-tool.ts';
+import { ChangesSweep } from './changes-sweep.ts';
+import { fileTools } from './file-tools.ts';
+import { previewTool } from './preview-tool.ts';
+import { type PublishDeps, publishTool } from './publish-tool.ts';
+import { workspaceFacts } from './workspace-facts.ts';
+import { WorkspaceTurn } from './workspace-turn.ts';
+
+type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
+
+/**
+ * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results
+ * are kept in it; only the latter, and added skills, when workspaces are off. The workspace starts when they are asked
+ * for; only a call waits for it. It is held until the signal aborts.
+ */
+export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: FindTools): FindTools {
+  const changes = new ChangesSweep(deps);
+  return async (asked, signal, notify) => {
+    const { response, withoutWorkspace } = asked;
+    const finding = unlessAborted(findOthers(asked, signal, notify), signal);
+    finding.catch(() => undefined);
+    const { owner_id: userId, chat_id: chatId } = response;
+    const { kysely } = deps.db;
+    const skills = startReadingSkills(kysely, asked, notify);
+    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) {
+      return [...(await unlessAborted(skillTools(kysely, userId, skills), signal)), ...(await finding)];
+    }
+    const [{ isRunning, notes }, folder] = await Promise.all([
+      readNotes(deps, userId, signal),
+      readFolder(kysely, chatId),
+    ]);
+    let workedIn = folder;
+    const turn = new WorkspaceTurn(deps.workspaces, { userId, isRunning }, signal, {
+      onHeld({ daemon, signal: held }) {
+        // The next turn may find the workspace stopped.
+        if (notes === undefined) fetchNotes(kysely, userId, daemon, held).catch(() => undefined);
+        changes.sweep(userId, daemon, held).catch((error) => {
+          deps.log.debug({ cause: error }, 'failed to clean up the recorded file changes of earlier answers');
+        });
+      },
+      onFolder(next) {
+        if (next === workedIn) return;
+        workedIn = next;
+        recordFolder(kysely, chatId, next).catch((error) => {
+          deps.log.debug({ cause: error }, 'failed to store the working folder of a conversation');
+        });
+      },
+    });
+    const hasNetwork = deps.config.workspaceEgress === 'proxy';
+    const told = {
+      layer: 'moment',
+      text: workspaceFacts(notes, { folder, hasNetwork, hasModels: deps.config.workspaceModels }),
+    } as const;
+    const owner = { userId, chatId };
+    const command = { responseId: response.id, chatId, signal };
+    return [
+      { ...bashTool(turn, command), told },
+      ...fileTools(turn, response.id),
+      publishTool(deps, turn, owner),
+      ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
+      ...(await skillTools(kysely, userId, skills, { turn, notes, folder })),
+      ...keepLongResults(await finding, turn, response.id),
+    ];
+  };
+}
+
+/** The tools of several finders, in their order. Whatever they wait for, the signal ends it. */
+export function joinTools(...finders: FindTools[]): FindTools {
+  return async (turn, signal, notify) => {
+    const finding = Promise.all(finders.map((find) => find(turn, signal, notify)));
+    return (await unlessAborted(finding, signal)).flat();
+  };
+}

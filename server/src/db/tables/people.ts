@@ -1,0 +1,115 @@
+import type { AboutMe } from '@homeport/contracts/accounts';
+import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import type { ColumnType, Generated } from 'kysely';
+import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
+
+/** Rows about people and the installation; see tables.ts. */
+
+export type UsersTable = {
+  id: string;
+  name: string;
+  email: string;
+  email_verified: Flag;
+  image: string | null;
+  role: 'admin' | 'user';
+  enabled: Flag;
+  must_change_password: Flag;
+  provider_settings_enabled: Flag;
+  mcp_settings_enabled: Flag;
+  instructions: string | null;
+  about_me: NullableJson<Partial<AboutMe>>;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+  /** The account is gone, its data is kept. */
+  deleted_at: Date | null;
+};
+
+export type SessionsTable = {
+  id: string;
+  user_id: string;
+  token: string;
+  expires_at: Date;
+  ip_address: string | null;
+  user_agent: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type CredentialsTable = {
+  id: string;
+  user_id: string;
+  account_id: string;
+  provider_id: string;
+  issuer: string | null;
+  password: string | null;
+  access_token: string | null;
+  refresh_token: string | null;
+  id_token: string | null;
+  access_token_expires_at: Date | null;
+  refresh_token_expires_at: Date | null;
+  scope: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type VerificationsTable = {
+  id: string;
+  identifier: string;
+  value: string;
+  expires_at: Date;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
+
+export type SignInAddressesTable = { address: string; email: string; at: UpdatedAt };
+
+export type InstallationTable = {
+  singleton: Generated<boolean>;
+  setup_completed_at: Date | null;
+  setup_user_id: string | null;
+  id: Generated<string>;
+  key_canary: string | null;
+  store_marked: Flag;
+};
+
+export type InvitationsTable = {
+  id: string;
+  email: string;
+  name: string | null;
+  role: 'admin' | 'user';
+  provider_settings_enabled: boolean;
+  mcp_settings_enabled: boolean;
+  token_hash: string;
+  created_by: string;
+  created_at: Date;
+  expires_at: Date;
+  accepted_at: Date | null;
+  accepted_by: string | null;
+  revoked_at: Date | null;
+};
+
+export type AuditEventsTable = {
+  id: string;
+  at: Date;
+  actor_id: string | null;
+  action: string;
+  target_type: string | null;
+  target_id: string | null;
+  address: string | null;
+  request_id: string | null;
+  details: Json<Record<string, unknown>>;
+};
+
+/** One row; see settings/. */
+export type SettingsTable = {
+  singleton: Generated<boolean>;
+  branding: Json<Record<string, unknown>>;
+  oidc: Json<Record<string, unknown>>;
+  oidc_client_secret: string | null;
+  oidc_revision: ColumnType<number, never, number>;
+  instructions: string | null;
+  updated_at: UpdatedAt;
+  turn_budget: WithDefault<Partial<TurnBudget>>;
+};

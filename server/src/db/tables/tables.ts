@@ -1,0 +1,394 @@
+import type { PlanItem, Question } from '@homeport/contracts/chat/agent';
+import type { InstructionLayer } from '@homeport/contracts/chat/context';
+import type { Usage } from '@homeport/contracts/chat/frames';
+import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
+import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
+import type { ColumnType, Generated } from 'kysely';
+import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
+import type {
+  AssistantsTable,
+  AssistantVersionsTable,
+  McpDriftNoticesTable,
+  McpGrantsTable,
+  McpOffersTable,
+  McpServersTable,
+  McpSignInsTable,
+  ModelRegistryTable,
+  ModelsTable,
+  ModelTiersTable,
+  PromptsTable,
+  PromptUsesTable,
+  ProviderSharesTable,
+  ProvidersTable,
+  SkillFilesTable,
+  SkillNoticesTable,
+  SkillsTable,
+  SkillTrustsTable,
+} from './catalogue.ts';
+import type { ImportEntriesTable, ImportsTable } from './imports.ts';
+import type {
+  AuditEventsTable,
+  CredentialsTable,
+  InstallationTable,
+  InvitationsTable,
+  SessionsTable,
+  SettingsTable,
+  SignInAddressesTable,
+  SignInFailuresTable,
+  UsersTable,
+  VerificationsTable,
+} from './people.ts';
+
+/** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
+
+type ChatsTable = {
+  id: string;
+  owner_id: string;
+  title: string;
+  title_source: Generated<'none' | 'instant' | 'model' | 'person'>;
+  archived: Flag;
+  project_id: string | null;
+  model_pinned: Flag;
+  model_id: string | null;
+  mcp_server_ids: NullableJson<string[]>;
+  tool_rules: NullableJson<Partial<ToolRules>>;
+  assistant_id: string | null;
+  assistant_notice: string | null;
+  context_start_message_id: string | null;
+  instructions: string | null;
+  parameters: WithDefault<Parameters>;
+  temporary: Flag;
+  active_message_id: string | null;
+  title_search: ColumnType<string, never, never>;
+  auto_compaction: Flag;
+  compaction_failures: Generated<number>;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';
+
+export type MessagesTable = {
+  id: string;
+  seq: Sequence;
+  chat_id: string;
+  parent_id: string | null;
+  role: 'user' | 'assistant';
+  /** JSON text of MessagePart[]. */
+  parts: string;
+  /** JSON text of the provider messages that this one becomes, without the array's brackets. */
+  prompt: string | null;
+  prompt_tokens: number | null;
+  status: MessageStatus;
+  error_code: string | null;
+  error_message: string | null;
+  model_id: string | null;
+  usage: NullableJson<Usage>;
+  search: string | null;
+  /** Which assistant answered, with its name at the time. */
+  assistant: NullableJson<{ id: string; name: string; version: number }>;
+  /** The message that made the plan in force after this one. */
+  plan_id: string | null;
+  created_at: CreatedAt;
+};
+
+type PlansTable = {
+  message_id: string;
+  items: Json<PlanItem[]>;
+  updated_at: CreatedAt;
+};
+
+type SummariesTable = {
+  id: string;
+  chat_id: string;
+  up_to_message_id: string;
+  kind: 'summary' | 'cut' | 'prune';
+  text: Generated<string>;
+  base_id: string | null;
+  first_message_id: string | null;
+  created_at: CreatedAt;
+};
+
+/** The model decision in a submission (control-plane-api.md "POST /api/chat"). */
+export type Decision = {
+  modelPinned?: boolean;
+  modelId?: string | null;
+  mcpServerIds?: string[] | null;
+  parameters?: Parameters;
+};
+
+export type InputsTable = {
+  id: string;
+  position: Sequence;
+  chat_id: string;
+  owner_id: string;
+  assistant_id: string;
+  state: Generated<'queued' | 'applied' | 'cancelled'>;
+  parts: string;
+  parent_id: string | null;
+  parent_given: boolean;
+  decision: Json<Decision>;
+  request_hash: string;
+  start_after: Date;
+  /** Set: this one goes before those without, the lowest first (`steering` on the wire). */
+  steer_rank: number | null;
+  /** The running answer that ends to make room for it. */
+  taken_by: string | null;
+  /** The answer, when it is not the one with `assistant_id`. */
+  answered_by: string | null;
+  created_at: CreatedAt;
+};
+
+export type ResponseState = 'running' | 'complete' | 'stopped' | 'failed' | 'interrupted';
+
+export type ResponsesTable = {
+  id: string;
+  chat_id: string;
+  message_id: string;
+  owner_id: string;
+  state: ResponseState;
+  replica: string;
+  generation: Generated<number>;
+  first_seq: Generated<number>;
+  last_seq: Generated<number>;
+  lease_until: Date;
+  stop_requested: Flag;
+  /** Ended by a replica that stopped; another one goes on with it. */
+  handed_over: Flag;
+  end_frames: string | null;
+  /** What the model wants back within this turn, unread by us: JSON text, only for model servers. */
+  echoes: string | null;
+  /** `focus`: what a requested summary should focus on. */
+  decision: Json<Decision & { focus?: string }>;
+  started_at: CreatedAt;
+  ended_at: Date | null;
+  kind: Generated<'answer' | 'compaction'>;
+};
+
+type ResponseFramesTable = {
+  response_id: string;
+  generation: number;
+  seq_from: number;
+  seq_to: number;
+  frames: string;
+};
+
+type ProjectsTable = {
+  id: string;
+  name: string;
+  archived: Flag;
+  instructions: string | null;
+  created_at: CreatedAt;
+};
+
+type ProjectMembersTable = {
+  project_id: string;
+  user_id: string;
+  role: 'owner' | 'member';
+  added_at: CreatedAt;
+};
+
+export type BlobsTable = { sha256: string; key: string; size: number };
+
+export type ArtifactsTable = {
+  id: string;
+  /** Exactly one of these two is set. */
+  chat_id: string | null;
+  project_id: string | null;
+  /** `chat:<id>` or `project:<id>`. */
+  namespace: ColumnType<string, never, never>;
+  path: string;
+  search: string;
+  media_type: string;
+  size: number;
+  sha256: string;
+  created_by: string | null;
+  /** Where it was attached from: an MCP server and the address of its resource. */
+  source: string | null;
+  version: Generated<number>;
+  /** Of the present content, if it is not the first. */
+  changed_by: Generated<string | null>;
+  changed_at: ColumnType<Date | null, never, Date>;
+  created_at: CreatedAt;
+};
+
+type ArtifactVersionsTable = {
+  artifact_id: string;
+  version: number;
+  media_type: string;
+  size: number;
+  sha256: string;
+  author_id: string | null;
+  created_at: Date;
+};
+
+type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
+
+type ToolApprovalsTable = {
+  id: string;
+  response_id: string;
+  chat_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  rule: NullableJson<ToolRule>;
+  approved: boolean | null;
+  reason: string | null;
+  questions: NullableJson<Question[]>;
+  /** For each question, what was said; null: nothing, as the person sent a message instead. */
+  answers: NullableJson<string[][]>;
+  /** A running tool asks: it ends with its call. */
+  live: Generated<boolean>;
+  answered_at: Date | null;
+  settled_at: Date | null;
+  created_at: CreatedAt;
+};
+
+type ToolRulesTable = { user_id: string; rules: Json<ToolRules & { programModels?: boolean }> };
+
+export type WorkspacesTable = {
+  user_id: string;
+  slot: Sequence;
+  phase: Generated<'stopped' | 'starting' | 'running' | 'stopping'>;
+  generation: Generated<number>;
+  runtime: 'local' | 'docker' | 'kubernetes' | null;
+  host: string | null;
+  token_hash: string | null;
+  model_token_hash: string | null;
+  key_id: string | null;
+  op_owner: string | null;
+  op_until: Date | null;
+  message: string | null;
+  stop_reason: 'person' | 'idle' | 'age' | 'disabled' | 'failed' | 'lost' | 'release' | null;
+  last_error: string | null;
+  started_at: Date | null;
+  last_activity_at: Generated<Date>;
+  used: Generated<boolean>;
+  created_at: CreatedAt;
+};
+
+type WorkspaceLeasesTable = {
+  id: string;
+  user_id: string;
+  generation: number;
+  kind: 'turn' | 'exec' | 'terminal' | 'transfer';
+  expires_at: Date;
+};
+
+type ToldTextsTable = { hash: string; owner_id: string; chat_id: string | null; text: string };
+
+type ToldContextsTable = { message_id: string; context: Json<ToldContext> };
+
+/** What a model was told for one answer; texts by their hash in `told_texts`. Tokens are estimates. */
+export type ToldContext = {
+  model: { providerName: string; providerModelId: string };
+  parameters: Parameters;
+  instructions: { layer: InstructionLayer; hash: string; tokens: number }[];
+  /** Hash of a JSON text: `{name, tokens}[]`. */
+  tools: string;
+  /** The oldest message that was sent, apart from the first request; null: none. */
+  firstMessageId: string | null;
+  /** The first request, which is sent before the gap. */
+  requestId: string | null;
+  /** The hash of the summary that replaced the messages up to that one. */
+  summary: { hash: string; upToId: string; tokens: number } | null;
+  /** It was made with this answer, whose usage counts it as well. */
+  madeSummary?: boolean;
+  /** Tool calls up to that message were sent in short form. */
+  prunedUpToId: string | null;
+  /** How many tokens an estimated token of a message was expected to be here. */
+  ratio: number;
+  /** What attached files took in all, and the newest messages that had some. Absent with older answers. */
+  files?: { total: number; messages: Record<string, { tokens: number; files: number }> };
+  tokens: number;
+  window: number;
+  answerRoom: number;
+};
+
+type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
+
+type BackupsTable = {
+  id: string;
+  cause: 'command' | 'schedule' | 'page';
+  state: 'running' | 'done' | 'failed';
+  place: string;
+  progress: WithDefault<{ step?: string; rows?: number; files?: number; bytes?: number }>;
+  error: string | null;
+  size: number | null;
+  sha256: string | null;
+  lease_until: ColumnType<Date, Date, Date>;
+  started_at: CreatedAt;
+  finished_at: Date | null;
+};
+
+type MaintenanceTable = { singleton: Generated<boolean>; since: Date | null; message: string | null };
+
+type BudgetsTable = {
+  scope: 'everyone' | 'each' | 'person';
+  user_id: string | null;
+  unit: 'tokens' | 'cost';
+  period: 'day' | 'month';
+  /** Null: no limit. */
+  amount: number | null;
+};
+
+type ReplicasTable = { id: string; release: string; schema: string; host: string; seen_at: Generated<Date> };
+
+export type Tables = {
+  users: UsersTable;
+  sessions: SessionsTable;
+  credentials: CredentialsTable;
+  verifications: VerificationsTable;
+  sign_in_addresses: SignInAddressesTable;
+  sign_in_failures: SignInFailuresTable;
+  installation: InstallationTable;
+  settings: SettingsTable;
+  invitations: InvitationsTable;
+  audit_events: AuditEventsTable;
+  model_tiers: ModelTiersTable;
+  providers: ProvidersTable;
+  provider_shares: ProviderSharesTable;
+  models: ModelsTable;
+  chats: ChatsTable;
+  messages: MessagesTable;
+  summaries: SummariesTable;
+  inputs: InputsTable;
+  responses: ResponsesTable;
+  response_frames: ResponseFramesTable;
+  projects: ProjectsTable;
+  project_members: ProjectMembersTable;
+  assistants: AssistantsTable;
+  assistant_versions: AssistantVersionsTable;
+  prompts: PromptsTable;
+  prompt_uses: PromptUsesTable;
+  skills: SkillsTable;
+  skill_files: SkillFilesTable;
+  skill_trusts: SkillTrustsTable;
+  skill_notices: SkillNoticesTable;
+  blobs: BlobsTable;
+  artifacts: ArtifactsTable;
+  artifact_imports: ArtifactImportsTable;
+  artifact_versions: ArtifactVersionsTable;
+  mcp_servers: McpServersTable;
+  mcp_drift_notices: McpDriftNoticesTable;
+  mcp_grants: McpGrantsTable;
+  mcp_offers: McpOffersTable;
+  mcp_sign_ins: McpSignInsTable;
+  tool_approvals: ToolApprovalsTable;
+  plans: PlansTable;
+  tool_rules: ToolRulesTable;
+  workspaces: WorkspacesTable;
+  workspace_leases: WorkspaceLeasesTable;
+  workspace_notes: { user_id: string; notes: ColumnType<WorkspaceNotes, string, string> };
+  chat_folders: { chat_id: string; folder: string };
+  workspace_hosts: WorkspaceHostsTable;
+  model_registry: ModelRegistryTable;
+  told_texts: ToldTextsTable;
+  told_contexts: ToldContextsTable;
+  backups: BackupsTable;
+  maintenance: MaintenanceTable;
+  replicas: ReplicasTable;
+  budgets: BudgetsTable;
+  imports: ImportsTable;
+  import_entries: ImportEntriesTable;
+};

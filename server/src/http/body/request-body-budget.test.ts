@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { test } from 'node:test';
+import { ApiError } from '@homeport/contracts/errors';
+import { RequestBodyBudget } from './request-body-budget.ts';
+
+const bounds = { totalBytes: 100, senderBytes: 60, freeBytes: 5, waitMs: 60_000, waiting: 3 };
+const request = () => new IncomingMessage(new Socket());
+
+/** Whether a promise has settled, after every turn that was due. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(
+    () => (settled = true),
+    () => (settled = true),
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+  const error = await promise.catch((reason: unknown) => reason);
+  return error instanceof ApiError ? [error.code, error.retryAfter] : error;
+}
+
+test('one account cannot take the room of the others', async () => {
+  const room = new RequestBodyBudget(bounds);
+  const first = await room.take('greedy', 60, request());
+  const second = room.take('greedy', 10, request());
+  assert.equal(await isSettled(second), false);
+  const other = await room.take('other', 40, request());
+  assert.equal(room.used, 100);
+  first();
+  first();
+  (await second)();
+  other();
+  assert.equal(room.used, 0);
+});
+
+test('a large body gets its turn before small ones that came later', async () => {
+  const room = new RequestBodyBudget(bounds);
+  const held = [await room.take('a', 50, request()), await room.take('b', 40, request())];
+  const large = room.take('c', 60, request());
+  const small = room.take('d', 10, request());
+  assert.deepEqual([await isSettled(large), await isSettled(small)], [false, false]);
+  held[0]?.();
+  (await large)();
+  (await small)();
+  held[1]?.();
+  assert.equal(room.used, 0);
+});
+
+test('who finds no room in time is told when to come again', { timeout: 180_000 }, async () => {
+  const room = new RequestBodyBudget({ ...bounds, waitMs: 10 });
+  const held = await room.take('a', 60, request());
+  assert.deepEqual(await codeOf(room.take('a', 10, request())), ['rate_limited', 5]);
+  held();
+  (await room.take('a', 10, request()))();
+  assert.equal(room.used, 0);
+});
+
+test('no more wait than may, and who leaves makes room in the queue', async () => {
+  const room = new RequestBodyBudget(bounds);
+  const held = await room.take('a', 60, request());
+  const leaving = request();
+  const waiting = [leaving, request(), request()].map((incoming) => room.take('a', 10, incoming));
+  assert.deepEqual(await codeOf(room.take('a', 10, request())), ['rate_limited', 5]);
+  leaving.emit('close');
+  assert.deepEqual(await codeOf(waiting[0] ?? Promise.resolve()), ['invalid_request', undefined]);
+  assert.equal(EventEmitter.listenerCount(leaving, 'close'), 0);
+  held();
+  for (const turn of waiting.slice(1)) (await turn)();
+  assert.equal(room.used, 0);
+});
+
+test('small bodies need no room', async () => {
+  const room = new RequestBodyBudget(bounds);
+  const held = [await room.take('a', 60, request()), await room.take('b', 40, request())];
+  (await room.take('c', 5, request()))();
+  for (const release of held) release();
+  assert.equal(room.used, 0);
+});

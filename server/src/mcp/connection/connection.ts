@@ -1,0 +1,379 @@
+import type { McpTool } from '@homeport/contracts/mcp/mcp';
+import type { CallToolResult, Client, ElicitResult } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { systemClock } from '../../platform/clock.ts';
+import { type TimeLimit, within } from '../../platform/waits.ts';
+import { mcpBounds } from '../bounds.ts';
+import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from '../fingerprint.ts';
+import { contentOf, type Elicitation, type ElicitationAnswer, readElicitation } from './elicitation.ts';
+import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
+import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
+import { boundMessages, failUnanswered, tellRefusals } from './message-rules.ts';
+import { type McpProgram, ProgramTransport } from './program-transport.ts';
+import { logLine, progressLine } from './progress-lines.ts';
+
+/** Where a connection goes; decrypted headers are kept only as long as the connection. */
+export type McpTarget = {
+  url: string;
+  transport: 'http' | 'sse' | 'stdio';
+  /** The program of transport stdio. */
+  program?: (McpProgram & { command: string; args: readonly string[] }) | undefined;
+  headers: Record<string, string>;
+  /** The tokens of a server that one is signed in to. */
+  readToken?: ReadToken | undefined;
+};
+
+/** `changes`: how often the server had announced changed tools when the listing began. */
+export type Listing = Definitions & { at: number; changes: number };
+
+/** What is heard while a call runs: lines, and questions to the person. */
+export type Watch = {
+  onSaid(line: string): void;
+  onAsked?: ((asked: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
+};
+
+type ConnectionDeps = { fetch: typeof fetch; version: string; now: () => number };
+
+/**
+ * A page of definitions as the server wrote it: the library's own schema would drop members that the fingerprint
+ * covers.
+ */
+const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
+
+/**
+ * One connection to one MCP server of one user. It uses tokens but never asks for any, never follows another origin,
+ * and offers the server nothing but questions to the person whose call runs: no sampling, no roots.
+ */
+export class McpConnection {
+  readonly #client: Client;
+  readonly #deps: ConnectionDeps;
+  readonly #transport: McpTarget['transport'];
+  #changes = 0;
+  #streams = 0;
+  #isClosed = false;
+  #failure: unknown;
+  #listing: Listing | undefined;
+  #running: Promise<Listing> | undefined;
+  #next: Promise<Listing> | undefined;
+  #calls = 0;
+  readonly #watches = new Set<Watch & { asked: number; signal: AbortSignal }>();
+  #isRetired = false;
+  #program: ProgramIdentity | undefined;
+
+  private constructor(deps: ConnectionDeps, client: Client, transport: McpTarget['transport']) {
+    this.#deps = deps;
+    this.#client = client;
+    this.#transport = transport;
+  }
+
+  /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
+  static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
+    const limit = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
+    return within(limitOf(limit, signal), (own) => McpConnection.#open(deps, target, own)).catch((error) => {
+      throw mcpFailure(error);
+    });
+  }
+
+  static async #open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
+    // The newest protocol is tried first; a server that cannot handle it gets the older handshake.
+    const modes = target.transport === 'http' ? (['auto', 'legacy'] as const) : (['legacy'] as const);
+    let failure: unknown;
+    for (const mode of modes) {
+      try {
+        return await McpConnection.#openAs(mode, deps, target, signal);
+      } catch (error) {
+        failure = error;
+        if (signal.aborted || !isWorthAnOlderHandshake(error)) break;
+      }
+    }
+    throw failure;
+  }
+
+  static async #openAs(
+    mode: 'auto' | 'legacy',
+    deps: ConnectionDeps,
+    target: McpTarget,
+    signal: AbortSignal,
+  ): Promise<McpConnection> {
+    const library = await import('@modelcontextprotocol/client');
+    const client: Client = new library.Client(
+      { name: 'homeport', version: deps.version },
+      {
+        versionNegotiation: { mode, probe: { timeoutMs: mcpBounds.probeMs } },
+        capabilities: { elicitation: { form: {}, url: {} } },
+        inputRequired: { autoFulfill: true, maxRounds: mcpBounds.elicitations },
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+        },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#changed() } },
+      },
+    );
+    const connection: McpConnection = new McpConnection(deps, client, target.transport);
+    client.setNotificationHandler('notifications/message', ({ params }) => connection.#onLog(params));
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+      connection.#elicit(params, mcpReq.signal),
+    );
+    client.onclose = () => connection.#end();
+    client.onerror = () => undefined;
+    const events: TransportEvents = {
+      onFailure: (error) => {
+        connection.#failure = error;
+      },
+      onBroken: (error) => connection.#break(error),
+      onStream: (change) => connection.#onStream(change),
+    };
+    const transport = await openTransport(library, deps, target, events, signal);
+    const onSeen = transport instanceof library.StreamableHTTPClientTransport ? failUnanswered(transport) : undefined;
+    if (transport instanceof library.SSEClientTransport) tellRefusals(transport);
+    boundMessages(transport, (reason) => connection.#break(new BrokenBound(reason)), onSeen);
+    try {
+      const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
+      await client.connect(transport, { timeout, signal });
+      signal.throwIfAborted();
+      void client.autoOpenedSubscription?.closed.then(() => connection.#onStream(-1));
+      // A program tells of changes on its only stream.
+      if (client.autoOpenedSubscription !== undefined || target.program !== undefined) connection.#streams += 1;
+      if (target.program !== undefined) {
+        const { command, args } = target.program;
+        connection.#program = { command, args: [...args], version: client.getServerVersion()?.version ?? '' };
+      }
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw connection.#failure ?? error;
+    }
+  }
+
+  get isUsable(): boolean {
+    return !this.#isClosed && !this.#isRetired;
+  }
+
+  get isBusy(): boolean {
+    return this.#calls > 0 || this.#running !== undefined;
+  }
+
+  /** How often the server has announced that its tools changed, or may have done so unheard. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The last listing of this connection. */
+  get latest(): Listing | undefined {
+    return this.#listing;
+  }
+
+  /**
+   * The latest listing, if the server itself guarantees that nothing has changed: it announces changes, the stream for
+   * them is open, none has come, and the listing is recent.
+   */
+  get standing(): Listing | undefined {
+    const listing = this.#listing;
+    if (listing === undefined || !this.isUsable || !this.#isSubscribed()) return undefined;
+    const isYoung = this.#deps.now() - listing.at < mcpBounds.listingMs;
+    return isYoung && listing.changes === this.#changes ? listing : undefined;
+  }
+
+  /**
+   * Lists the tools again; the listing begins after this call. Simultaneous callers share one. Throws the library's
+   * errors, so that the caller can recognize a lost session.
+   */
+  list(): Promise<Listing> {
+    if (this.#running === undefined) return this.#startListing();
+    this.#next ??= this.#running.then(
+      () => this.#startListing(),
+      () => this.#startListing(),
+    );
+    return this.#next;
+  }
+
+  /**
+   * Calls a tool, once. If the call is aborted or takes too long, the connection is retired, since its response may
+   * still come. `onSaid` hears of progress, and of the log, which does not say which call it is about.
+   */
+  async call(
+    tool: McpTool,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+    watch: Watch = { onSaid: () => undefined },
+  ): Promise<CallToolResult> {
+    this.#calls += 1;
+    const running = { ...watch, asked: 0, signal };
+    this.#watches.add(running);
+    try {
+      return await this.#client.callTool(
+        { name: tool.name, arguments: input },
+        {
+          signal,
+          timeout: mcpBounds.callMs,
+          resetTimeoutOnProgress: true,
+          maxTotalTimeout: mcpBounds.callTotalMs,
+          onprogress: (progress) => watch.onSaid(progressLine(progress)),
+          toolDefinition: { name: tool.name, inputSchema: { type: 'object', ...(tool.inputSchema as object) } },
+        },
+      );
+    } catch (error) {
+      if (signal.aborted || isTimeout(error)) this.#isRetired = true;
+      throw this.#isClosed ? (this.#failure ?? error) : error;
+    } finally {
+      this.#calls -= 1;
+      this.#watches.delete(running);
+      if (this.#isRetired && !this.isBusy) this.close();
+    }
+  }
+
+  /** Whether the server says that it has these. */
+  offers(what: 'resources' | 'prompts'): boolean {
+    return this.#client.getServerCapabilities()?.[what] !== undefined;
+  }
+
+  /** Sends a request that reads something, within the time of a listing. Throws the library's errors. */
+  async ask<S extends z.ZodType>(
+    method: string,
+    params: Record<string, unknown>,
+    shape: S,
+    signal?: AbortSignal,
+  ): Promise<z.output<S>> {
+    this.#calls += 1;
+    this.#failure = undefined;
+    try {
+      const request = { method: method as 'ping', params };
+      const options = { timeout: mcpBounds.listMs, ...(signal === undefined ? {} : { signal }) };
+      return (await this.#client.request(request, shape, options)) as z.output<S>;
+    } catch (error) {
+      throw this.#failure ?? error;
+    } finally {
+      this.#calls -= 1;
+      if (this.#isRetired && !this.isBusy) this.close();
+    }
+  }
+
+  close(): void {
+    this.#end();
+    this.#client.close().catch(() => undefined);
+  }
+
+  #startListing(): Promise<Listing> {
+    this.#next = undefined;
+    const running = this.#listPages().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+      if (this.#isRetired && !this.isBusy) this.close();
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #listPages(): Promise<Listing> {
+    const changes = this.#changes;
+    const listed: unknown[] = [];
+    this.#failure = undefined;
+    await within(limitOf(mcpBounds.listMs, undefined), async (signal) => {
+      let cursor: string | undefined;
+      const seen = new Set<string>();
+      let size = 0;
+      for (let pages = 0; ; pages += 1) {
+        if (pages >= mcpBounds.pages) throw new BadDefinitions('its tool list has too many pages');
+        const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
+        const result = await this.#client.request(request, page, { signal, timeout: mcpBounds.listMs });
+        size += JSON.stringify(result.tools).length;
+        if (size > mcpBounds.listBytes) throw new BadDefinitions('its tool definitions are too large');
+        listed.push(...result.tools.slice(0, mcpBounds.tools + 1));
+        if (listed.length > mcpBounds.tools) break;
+        if (typeof result.nextCursor !== 'string') break;
+        if (seen.has(result.nextCursor)) throw new BadDefinitions('its tool list repeats its pages');
+        seen.add(result.nextCursor);
+        cursor = result.nextCursor;
+      }
+    }).catch((error) => {
+      const hasTools = this.#client.getServerCapabilities()?.tools !== undefined;
+      if (!hasTools && serverWords(error) !== undefined) return;
+      throw this.#failure ?? error;
+    });
+    const version = this.#client.getServerVersion()?.version.slice(0, mcpBounds.versionText);
+    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes };
+    this.#listing = listing;
+    return listing;
+  }
+
+  #isSubscribed(): boolean {
+    return this.#streams > 0 && this.#client.getServerCapabilities()?.tools?.listChanged === true;
+  }
+
+  #onLog(params: unknown): void {
+    if (this.#watches.size === 0) return;
+    const line = logLine(params);
+    if (line !== undefined) for (const { onSaid } of this.#watches) onSaid(line);
+  }
+
+  /** Asks whoever watches the call; with several calls, the oldest, as the request does not say which it is about. */
+  async #elicit(params: unknown, signal: AbortSignal): Promise<ElicitResult> {
+    const [running] = this.#watches;
+    if (running?.onAsked === undefined || running.asked >= mcpBounds.elicitations) return { action: 'cancel' };
+    running.asked += 1;
+    const asked = readElicitation(params);
+    if ('refused' in asked) {
+      running.onSaid(`The server asked something and was declined: ${asked.refused}.`);
+      return { action: 'decline' };
+    }
+    const patience = AbortSignal.any([signal, running.signal, AbortSignal.timeout(mcpBounds.elicitMs)]);
+    const answer = await running.onAsked(asked, patience);
+    if (answer.action !== 'accept') return answer;
+    if (asked.url !== undefined) return { action: 'accept' };
+    return { action: 'accept', content: contentOf(asked.questions, answer.answers) as ElicitResult['content'] };
+  }
+
+  #changed(): void {
+    this.#changes += 1;
+  }
+
+  #onStream(change: 1 | -1): void {
+    this.#streams += change;
+    if (change === 1) return;
+    // Whatever was announced while nobody listened is lost.
+    this.#changed();
+    if (this.#transport === 'sse') this.close();
+  }
+
+  #break(error: BrokenBound): void {
+    this.#failure = error;
+    this.close();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#changes += 1;
+  }
+}
+
+async function openTransport(
+  library: typeof import('@modelcontextprotocol/client'),
+  deps: ConnectionDeps,
+  target: McpTarget,
+  events: TransportEvents,
+  signal: AbortSignal,
+) {
+  const { program } = target;
+  if (program !== undefined) return new ProgramTransport(await program.open(signal), program.secrets, events);
+  const url = new URL(target.url);
+  const options = {
+    requestInit: { headers: target.headers },
+    fetch: createMcpFetch(deps.fetch, url.origin, events, target.readToken),
+  };
+  return target.transport === 'http'
+    ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
+    : new library.SSEClientTransport(url, options);
+}
+
+/** A server may make us reconnect now and then, but not arbitrarily fast or often. */
+function createReopener() {
+  let left: number = mcpBounds.reopens;
+  return (reopen: () => void, delay: number) => {
+    if (left <= 0) return undefined;
+    left -= 1;
+    const timer = systemClock.after(Math.min(Math.max(delay, mcpBounds.reopenMs), 30_000), reopen);
+    return () => timer.stop();
+  };
+}
+
+function limitOf(milliseconds: number, signal: AbortSignal | undefined): TimeLimit {
+  return { clock: systemClock, milliseconds, signal, tooLate: () => new DOMException('Too late', 'TimeoutError') };
+}

@@ -1,0 +1,111 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { mcpBounds } from '../bounds.ts';
+import { BadDefinitions } from '../fingerprint.ts';
+import { BrokenBound, RefusedAccess } from './guarded-transport.ts';
+
+/** The error for an unusable MCP server: a refusal by the guard stays one, everything else is `mcp_unreachable`. */
+export function mcpFailure(error: unknown): ApiError {
+  for (const cause of chainOf(error)) {
+    if (cause instanceof ApiError) return ofApiError(cause);
+    if (cause instanceof BadDefinitions)
+      return unreachable('definitions', `its tools cannot be used: ${cause.message}`);
+    if (cause instanceof RefusedAccess && cause.challenge !== undefined) return ofChallenge(cause);
+    if (cause instanceof BrokenBound) return unreachable('too_large', cause.message);
+    const status = httpStatusOf(cause);
+    if (status !== undefined) return ofStatus(status);
+    if (codeOf(cause) === 'REQUEST_TIMEOUT' || cause.name === 'TimeoutError') {
+      return unreachable('timeout', 'it did not answer in time');
+    }
+  }
+  return unreachable('protocol', 'its response was not that of an MCP server');
+}
+
+/** The refusal inside an error that signing in, or signing in for more, would have prevented. */
+export function refusedAccess(error: unknown): RefusedAccess | undefined {
+  for (const cause of chainOf(error)) {
+    if (cause instanceof RefusedAccess && cause.challenge !== undefined) return cause;
+  }
+  return undefined;
+}
+
+/** True if the older handshake may work: the server was reached and did not refuse access. */
+export function isWorthAnOlderHandshake(error: unknown): boolean {
+  return ['timeout', 'protocol', 'status'].includes(reasonOf(error));
+}
+
+export function isTimeout(error: unknown): boolean {
+  return reasonOf(error) === 'timeout';
+}
+
+/** The `details.reason` of the failure this error means. */
+function reasonOf(error: unknown): string {
+  const { details } = mcpFailure(error);
+  return isRecord(details) && typeof details.reason === 'string' ? details.reason : '';
+}
+
+/** True if the session or connection is gone, so that a new one may work. */
+export function isLostSession(error: unknown): boolean {
+  return [...chainOf(error)].some((cause) => {
+    const status = httpStatusOf(cause);
+    return (
+      status === 404 || status === 400 || codeOf(cause) === 'CONNECTION_CLOSED' || codeOf(cause) === 'NOT_CONNECTED'
+    );
+  });
+}
+
+/** The server's own text in a JSON-RPC error, bounded; undefined for any other error. */
+export function serverWords(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = codeOf(error);
+  return typeof code === 'number' && code < 0 ? error.message.slice(0, mcpBounds.errorText) : undefined;
+}
+
+function ofApiError(error: ApiError): ApiError {
+  if (error.code !== 'provider_unreachable') return error;
+  const { details } = error;
+  const reason = isRecord(details) && typeof details.reason === 'string' ? details.reason : 'network';
+  return unreachable(reason, /: ([^:]*)\.$/.exec(error.message)?.[1] ?? 'it did not answer');
+}
+
+function ofChallenge(cause: RefusedAccess): ApiError {
+  const [reason, text] =
+    cause.status === 403
+      ? ['more_access', 'it wants more access than you gave it; sign in again']
+      : ['sign_in_needed', 'it asks you to sign in'];
+  return new ApiError('mcp_unreachable', `The MCP server could not be used: ${text}.`, { details: { reason }, cause });
+}
+
+function ofStatus(status: number): ApiError {
+  if (status === 401 || status === 403) {
+    return unreachable('access', `it refused access (HTTP ${status}); check the headers`);
+  }
+  if (status < 400) return unreachable('redirect', 'it redirected in a way that is not followed');
+  return unreachable('status', `it answered HTTP ${status}`);
+}
+
+function unreachable(reason: string, text: string): ApiError {
+  return new ApiError('mcp_unreachable', `The MCP server could not be used: ${text}.`, { details: { reason } });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function* chainOf(error: unknown): Generator<Error> {
+  let current: unknown = error;
+  for (let depth = 0; depth < 6 && current instanceof Error; depth += 1) {
+    yield current;
+    current = current.cause;
+  }
+}
+
+function codeOf(error: Error): unknown {
+  return 'code' in error ? error.code : undefined;
+}
+
+/** The status of the library's HTTP errors, including those of its SSE transport. */
+function httpStatusOf(error: Error): number | undefined {
+  if ('status' in error && typeof error.status === 'number') return error.status;
+  const code = codeOf(error);
+  return typeof code === 'number' && code >= 300 && code < 600 ? code : undefined;
+}

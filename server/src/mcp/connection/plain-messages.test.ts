@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limits } from '@homeport/contracts/limits';
+import { mcpBounds } from '../bounds.ts';
+import { makePlain } from './plain-messages.ts';
+
+const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+
+test('lists end where nobody reads on, and strange blocks become a word each', () => {
+  const result = {
+    content: [{ type: 'text', text: 'kept', icons: many(9_000, () => 1) }, {}, 7, ...many(50_000, () => ({}))],
+    prompts: many(5_000, (at) => ({ name: `p${at}`, arguments: many(9, () => ({ name: 'x' })) })),
+    tools: many(5_000, (at) => ({ name: `t${at}`, inputSchema: { kept: many(200, (each) => each) }, icons: [1] })),
+  };
+  const before = structuredClone(result.tools[0]);
+  assert.equal(makePlain({ jsonrpc: '2.0', id: 1, result }), undefined);
+  assert.deepEqual(
+    [result.content.length, result.prompts.length, result.tools.length],
+    [mcpBounds.blocks, limits.mcpListed, mcpBounds.tools + 1],
+  );
+  assert.deepEqual(result.content[0], { type: 'text', text: 'kept' });
+  assert.deepEqual(result.content[1], { type: 'text', text: '[The tool returned content of an unknown type]' });
+  const { icons: _, ...tool } = before ?? assert.fail();
+  assert.deepEqual(result.tools[0], tool, 'what a fingerprint covers stays');
+});
+
+test('files and links keep what is used of them', () => {
+  const blocks: [block: object, plain: object][] = [
+    [
+      { type: 'image', mimeType: 'image/png', data: 'AAAA', _meta: {} },
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ],
+    [
+      { type: 'audio', mimeType: 'a/b', data: '!' },
+      { type: 'text', text: '[An unreadable audio was left out]' },
+    ],
+    [
+      { type: 'resource_link', uri: 'x:1' },
+      { type: 'resource_link', uri: 'x:1', name: '', title: '', description: '' },
+    ],
+    [
+      { type: 'resource', resource: { uri: 'x:1', text: 't' } },
+      { type: 'resource', resource: { uri: 'x:1', text: 't' } },
+    ],
+    [
+      { type: 'resource', resource: { uri: 'x:1', blob: 'A' } },
+      { type: 'text', text: '[An unreadable resource x:1 was left out]' },
+    ],
+  ];
+  const result = { content: blocks.map(([block]) => block) };
+  makePlain({ id: 1, result });
+  assert.deepEqual(
+    result.content,
+    blocks.map(([, plain]) => plain),
+  );
+});
+
+test('a question is cut to little more than is accepted; too many at once end the connection', () => {
+  const properties = Object.fromEntries(many(9_000, (at) => [`f${at}`, { type: 'string', enum: many(300, String) }]));
+  const question = () => ({ message: 'x', requestedSchema: { type: 'object', properties: { ...properties } } });
+  const params = question();
+  makePlain({ id: 1, method: 'elicitation/create', params });
+  const fields = Object.values(params.requestedSchema.properties);
+  assert.equal(fields.length, limits.elicitationChoices + 1);
+  assert.ok(fields.length > limits.elicitationFields, 'still refused as too much');
+  assert.equal(fields[0]?.enum.length, limits.elicitationChoices + 1);
+
+  const asking = (count: number) => ({
+    id: 1,
+    result: { inputRequests: Object.fromEntries(many(count, (at) => [`q${at}`, { params: question() }])) },
+  });
+  const few = asking(mcpBounds.elicitations);
+  assert.equal(makePlain(few), undefined);
+  assert.equal(
+    Object.keys(few.result.inputRequests.q0?.params.requestedSchema.properties ?? {}).length,
+    limits.elicitationChoices + 1,
+  );
+  assert.match(makePlain(asking(mcpBounds.elicitations + 1)) ?? '', /too much at once/);
+});

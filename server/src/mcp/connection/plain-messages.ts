@@ -1,0 +1,102 @@
+import { limits } from '@homeport/contracts/limits';
+import { mcpBounds } from '../bounds.ts';
+import { isBase64, isRecord } from '../tool-result.ts';
+
+/**
+ * What a server sends, before the protocol's library reads it: that checks every entry, and explains each that it does
+ * not know, which takes seconds for a message of a hundred kilobytes. Here entries beyond what we use are dropped, and
+ * unknown ones named.
+ */
+
+/** How many entries of each list of a result are used. */
+const listed: Record<string, number> = {
+  content: mcpBounds.blocks,
+  contents: mcpBounds.files,
+  messages: mcpBounds.promptMessages,
+  // One more tells that there are too many.
+  tools: mcpBounds.tools + 1,
+  resources: limits.mcpListed,
+  resourceTemplates: limits.mcpListed,
+  prompts: limits.mcpListed,
+};
+/** Members of anything in a question or an entry of a list: more than any that we accept. */
+const membersMax = limits.elicitationChoices + 1;
+
+/** Changes the message in place. Returns why nothing more is expected from this server, if it is so. */
+export function makePlain(message: object): string | undefined {
+  if ('method' in message) {
+    if (message.method === 'elicitation/create' && 'params' in message) plainQuestion(message.params);
+    return undefined;
+  }
+  const result = 'result' in message ? message.result : undefined;
+  if (!isRecord(result)) return undefined;
+  for (const [member, most] of Object.entries(listed)) {
+    const list = result[member];
+    if (Array.isArray(list)) result[member] = list.slice(0, most).map((entry) => plainEntry(member, entry));
+  }
+  const { inputRequests } = result;
+  if (!isRecord(inputRequests)) return undefined;
+  const asked = Object.values(inputRequests);
+  if (asked.length > mcpBounds.elicitations) return 'it asked for too much at once';
+  for (const each of asked) if (isRecord(each)) plainQuestion(each.params);
+  return undefined;
+}
+
+function plainEntry(member: string, entry: unknown): unknown {
+  if (member === 'content') return plainBlock(entry);
+  if (!isRecord(entry)) return entry;
+  if (member === 'tools') {
+    const { icons: _icons, _meta, ...tool } = entry;
+    return tool;
+  }
+  return member === 'contents' || member === 'messages' ? entry : few(entry);
+}
+
+function plainQuestion(params: unknown): void {
+  if (isRecord(params) && 'requestedSchema' in params) params.requestedSchema = few(params.requestedSchema);
+}
+
+/** The same with few members at each level. */
+function few(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, membersMax).map(few);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).slice(0, membersMax);
+  return Object.fromEntries(entries.map(([name, each]) => [name, few(each)]));
+}
+
+/** A block of a tool's result with the members that are used. */
+function plainBlock(block: unknown): Record<string, unknown> {
+  if (!isRecord(block)) return unknownBlock();
+  const { type, text, mimeType, data, resource } = block;
+  if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type === 'image' || type === 'audio') {
+    return isFile(mimeType, data) ? { type, mimeType, data } : said(`[An unreadable ${type} was left out]`);
+  }
+  if (type === 'resource_link') {
+    const { name, title, description, uri } = block;
+    return { type, name: textOf(name), title: textOf(title), description: textOf(description), uri: textOf(uri) };
+  }
+  if (type !== 'resource' || !isRecord(resource)) return unknownBlock();
+  const uri = textOf(resource.uri);
+  if (typeof resource.text === 'string') return { type, resource: { uri, text: resource.text } };
+  const { mimeType: kind = 'application/octet-stream', blob } = resource;
+  return isFile(kind, blob)
+    ? { type, resource: { uri, mimeType: kind, blob } }
+    : said(`[An unreadable resource ${uri} was left out]`);
+}
+
+function isFile(mimeType: unknown, data: unknown): boolean {
+  return typeof mimeType === 'string' && typeof data === 'string' && isBase64(data);
+}
+
+function unknownBlock(): Record<string, unknown> {
+  return said('[The tool returned content of an unknown type]');
+}
+
+function said(text: string): Record<string, unknown> {
+  return { type: 'text', text };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { duplexPair } from 'node:stream';
+import { test } from 'node:test';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { mcpBounds } from '../bounds.ts';
+import { ProgramTransport } from './program-transport.ts';
+
+/** What a program writes to its output, in pieces of `size` bytes: the messages that are read, and what broke. */
+async function read(output: string, size: number): Promise<{ messages: JSONRPCMessage[]; broken: string[] }> {
+  const [own, program] = duplexPair();
+  const messages: JSONRPCMessage[] = [];
+  const broken: string[] = [];
+  const transport = new ProgramTransport(own, [], {
+    onBroken: (error) => broken.push(error.message),
+    onFailure: () => undefined,
+  });
+  transport.onmessage = (message) => void messages.push(message);
+  const ended = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  await transport.start();
+  const bytes = Buffer.from(output);
+  for (let from = 0; from < bytes.length && broken.length === 0; from += size) {
+    if (!program.write(bytes.subarray(from, from + size))) await new Promise((resolve) => setImmediate(resolve));
+  }
+  program.end();
+  await ended;
+  return { messages, broken };
+}
+
+const message = (id: number, text = ''): string => `${JSON.stringify({ jsonrpc: '2.0', id, result: { text } })}\n`;
+
+test('messages are the same in pieces of any size, between lines that are none', async () => {
+  const output = `starting …\n${message(1, 'ä😀'.repeat(3_000))}\n{"broken\n${message(2)}done\n${message(3)}`;
+  for (const size of [1, 7, 4_096, 1_000_000]) {
+    const { messages, broken } = await read(output, size);
+    assert.deepEqual(
+      messages,
+      JSON.parse(`[${[1, 2, 3].map((id) => message(id, id === 1 ? 'ä😀'.repeat(3_000) : ''))}]`),
+    );
+    assert.deepEqual(broken, [], `${size}`);
+  }
+});
+
+test('a line that is too long ends the connection, with or without its end', async () => {
+  for (const end of ['', '\n']) {
+    const { messages, broken } = await read(`${message(1)}${'x'.repeat(mcpBounds.messageBytes + 1)}${end}`, 65_536);
+    assert.deepEqual([messages.length, broken.length], [1, 1]);
+  }
+});

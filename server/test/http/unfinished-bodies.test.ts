@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { type ClientRequest, request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { limits } from '@homeport/contracts/limits';
+import { until } from '../../../contracts/test/until.ts';
+import { requestBodyBudgetBounds } from '../../src/http/body/request-body-budget.ts';
+import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
+
+/** Bodies that are begun and not ended: what they may take of the memory, and for how long. */
+
+let app: TestApp;
+let greedy: SignedIn;
+let other: SignedIn;
+before(async () => {
+  app = await startTestApp();
+  [greedy, other] = await Promise.all([app.signIn(), app.signIn()]);
+});
+after(() => app.stop());
+
+type Begun = { outgoing: ClientRequest; answered: Promise<{ status: number; text: string } | undefined> };
+
+/** A message whose last byte is missing. */
+function begin(user: SignedIn, sent: Buffer, declared = sent.length + 1): Begun {
+  const outgoing = request(`${app.url}/api/chat/start`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json', 'content-length': declared, cookie: user.cookie ?? '' },
+  });
+  const answered = new Promise<{ status: number; text: string } | undefined>((resolve) => {
+    outgoing.on('error', () => resolve(undefined));
+    outgoing.on('response', (incoming) => {
+      let text = '';
+      incoming
+        .on('data', (chunk) => (text += chunk))
+        .on('end', () => resolve({ status: incoming.statusCode ?? 0, text }));
+    });
+  });
+  outgoing.write(sent);
+  return { outgoing, answered };
+}
+
+const large = Buffer.alloc(limits.jsonBodyBytes - 1, ' ');
+const shares = Math.floor(requestBodyBudgetBounds.senderBytes / limits.jsonBodyBytes);
+
+test('one account’s unfinished bodies take its share of the memory and keep nobody else out', async () => {
+  const atFirst = process.memoryUsage().arrayBuffers;
+  const begun = Array.from({ length: 4 * shares }, () => begin(greedy, large));
+  let toldToWait = 0;
+  for (const { answered } of begun) {
+    void answered.then((answer) => {
+      if (answer?.status === 429 && /rate_limited/.test(answer.text)) toldToWait += 1;
+    });
+  }
+  let highest = 0;
+  const look = (): number => (highest = Math.max(highest, process.memoryUsage().arrayBuffers - atFirst));
+  await until('the share is used up', async () => look() > 0.9 * shares * large.length);
+  // Somebody else’s large body is read meanwhile, and small ones of the same account, too.
+  assert.match((await finished(begin(other, large)))?.text ?? '', /Not valid JSON/);
+  assert.equal((await greedy.call('POST /api/chats', {})).status, 201);
+  await until('the others are refused', async () => look() > 0 && toldToWait === 3 * shares);
+  assert.ok(highest < 2 * requestBodyBudgetBounds.senderBytes, `${highest} bytes`);
+  for (const { outgoing } of begun) outgoing.destroy();
+  assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
+});
+
+test('a body that does not come is given up after its grace', { timeout: 300_000 }, async () => {
+  const { answered } = begin(other, Buffer.alloc(10, ' '), 100_000);
+  const answer = await answered;
+  assert.equal(answer?.status, 400);
+  assert.match(answer?.text ?? '', /The request body arrived too slowly/);
+});
+
+/** Sends the last byte. */
+function finished({ outgoing, answered }: Begun): Begun['answered'] {
+  outgoing.end(' ');
+  return answered;
+}

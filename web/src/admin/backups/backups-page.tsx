@@ -1,0 +1,73 @@
+import './operations-texts.ts';
+import { Button } from '@mantine/core';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/api.ts';
+import { Loading } from '../../catalogue/catalogue-view.tsx';
+import { FormFailure } from '../../forms/notice.tsx';
+import { useText } from '../../i18n/i18n.ts';
+import { Card, EmptyState, Section } from '../../layout/section.tsx';
+import { BackupRow } from './backup-row.tsx';
+import classes from './backups.module.css';
+import { DoctorCard } from './doctor-card.tsx';
+
+const pollMs = 2_000;
+
+const backupsQuery = queryOptions({
+  queryKey: ['admin-backups'],
+  queryFn: ({ signal }) => call('GET /api/admin/backups', { signal }),
+  refetchInterval: (query) =>
+    query.state.data?.backups.some(({ state }) => state === 'running') === true ? pollMs : false,
+});
+
+/** `/settings/admin/backups` */
+export function BackupsPage() {
+  const t = useText();
+  const client = useQueryClient();
+  const { data, error } = useQuery(backupsQuery);
+  const make = useMutation({
+    mutationFn: () => call('POST /api/admin/backups', { body: {} }),
+    onSettled: () => client.invalidateQueries({ queryKey: backupsQuery.queryKey }),
+  });
+  const isRunning = make.isPending || data?.backups.some(({ state }) => state === 'running') === true;
+  return (
+    <Section
+      title={t('settings.backups')}
+      text={t('backups.text')}
+      action={
+        <Button onClick={() => make.mutate()} loading={isRunning} disabled={!data}>
+          {t('backups.make')}
+        </Button>
+      }
+    >
+      <p role="status" className="visually-hidden">
+        {isRunning ? t('backups.making') : ''}
+      </p>
+      {make.error ? <FormFailure failure={make.error} /> : null}
+      {error && !data ? <FormFailure failure={error} /> : null}
+      {data || error ? null : <Loading />}
+      {data ? (
+        <Card title={t('backups.list')} text={t('backups.listText')}>
+          <ul className={classes.facts}>
+            <li>{t('backups.place', { place: data.place })}</li>
+            <li>
+              {data.schedule === null
+                ? t('backups.unscheduled')
+                : t('backups.scheduled', { schedule: data.schedule, keep: data.keep })}
+            </li>
+            <li>{t(data.encrypted ? 'backups.encrypted' : 'backups.plain')}</li>
+          </ul>
+          {data.backups.length === 0 ? (
+            <EmptyState title={t('backups.empty')} text={t('backups.emptyText')} />
+          ) : (
+            <ul className={classes.list}>
+              {data.backups.map((backup) => (
+                <BackupRow key={backup.id} backup={backup} />
+              ))}
+            </ul>
+          )}
+        </Card>
+      ) : null}
+      <DoctorCard />
+    </Section>
+  );
+}

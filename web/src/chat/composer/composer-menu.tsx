@@ -1,0 +1,94 @@
+import '../../context/told-texts.ts';
+import '../../files/files-texts.ts';
+import '../../mcp/mcp-texts.ts';
+import type { McpServer } from '@homeport/contracts/mcp/mcp';
+import { Menu } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
+import { useText } from '../../i18n/i18n.ts';
+import { MenuAt } from '../../layout/menus/menu-at.tsx';
+import type { MenuPlace } from '../../layout/menus/use-menu.ts';
+import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
+
+type Props = MenuPlace & {
+  onUpload: () => void;
+  onEffort: () => void;
+  /** Absent where there are no files yet. */
+  onFiles: (() => void) | undefined;
+  /** Chooses among the resources of these servers. */
+  onResources: (servers: readonly McpServer[]) => void;
+  /** null: all servers that are trusted. */
+  serverIds: readonly string[] | null;
+  onServers: (ids: string[] | null) => void;
+};
+
+/** Menu of the composer: attaches files and chooses the MCP servers for the next answer. */
+export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverIds, onServers, ...place }: Props) {
+  const t = useText();
+  const { data } = useQuery(mcpServersQuery());
+  const servers = (data?.servers ?? []).filter((server) => server.enabled);
+  const usable = servers.filter(isUsable).map((server) => server.id);
+  const chosen = serverIds === null ? usable : serverIds.filter((id) => usable.includes(id));
+  const toggle = (id: string, isChosen: boolean) => {
+    const next = isChosen ? [...chosen, id] : chosen.filter((each) => each !== id);
+    onServers(next);
+  };
+  return (
+    <MenuAt {...place} label={t('files.menu')} position="top-start" width={280} offset={8}>
+      <Menu.Item leftSection={<Paperclip size={16} />} onClick={onUpload}>
+        {t('files.add')}
+      </Menu.Item>
+      {onFiles ? (
+        <Menu.Item leftSection={<Folder size={16} />} onClick={onFiles}>
+          {t('files.ofConversation')}
+        </Menu.Item>
+      ) : null}
+      {usable.length > 0 ? (
+        <Menu.Item leftSection={<Server size={16} />} onClick={() => onResources(servers.filter(isUsable))}>
+          {t('mcp.resourceMenu')}
+        </Menu.Item>
+      ) : null}
+      <Menu.Item leftSection={<Brain size={16} />} onClick={onEffort}>
+        {t('effort.choose')}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
+      {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}
+      {usable.length > 1 ? (
+        <Menu.CheckboxItem
+          checked={serverIds === null}
+          closeMenuOnClick={false}
+          onChange={(isAll) => onServers(isAll ? null : [])}
+        >
+          {t('mcp.chooseAll')}
+        </Menu.CheckboxItem>
+      ) : null}
+      {servers.map((server) => (
+        <Menu.CheckboxItem
+          key={server.id}
+          checked={chosen.includes(server.id)}
+          disabled={!isUsable(server)}
+          closeMenuOnClick={false}
+          onChange={(isChosen) => toggle(server.id, isChosen)}
+          rightSection={<ServerFact server={server} />}
+        >
+          <bdi>{server.name}</bdi>
+        </Menu.CheckboxItem>
+      ))}
+      <Menu.Item component={Link} to="/settings/tools" leftSection={<Settings2 size={16} />}>
+        {t('mcp.chooseSettings')}
+      </Menu.Item>
+    </MenuAt>
+  );
+}
+
+function isUsable(server: McpServer): boolean {
+  return serverState(server) === 'trusted';
+}
+
+function ServerFact({ server }: { server: McpServer }) {
+  const t = useText();
+  if (isUsable(server)) return <>{t('mcp.toolsOf', { count: server.tools.length })}</>;
+  return <>{t(server.connection === 'needed' ? 'mcp.state.signIn' : 'mcp.chooseUnusable')}</>;
+}

@@ -1,0 +1,22 @@
+import type { Chat } from '@homeport/contracts/chat/conversations';
+import { offeredEfforts } from '../../conversation/choices/effort.ts';
+import { lazyPart } from '../../layout/lazy-part.tsx';
+import type { AnsweringModel } from './use-answering-model.ts';
+import type { EffortState } from './use-effort.ts';
+
+const EffortPicker = lazyPart(async () => (await import('./effort-picker.tsx')).EffortPicker);
+
+type Props = { chat: Chat | undefined; answering: AnsweringModel; effort: EffortState; isDisabled: boolean };
+
+/** Reasoning effort of the next answer; shown for reasoning models if an effort is set or requested. */
+export function EffortChoice({ chat, answering, effort, isDisabled }: Props) {
+  const { model, parameters } = answering;
+  const set = [chat?.parameters, parameters, model?.parameters];
+  const inherited = set.find((each) => each?.reasoningEffort !== undefined)?.reasoningEffort;
+  const reasoning = model?.abilities.reasoning;
+  const isOffered = reasoning && reasoning.length > 0;
+  if (!isOffered && effort.chosen === undefined && inherited === undefined && effort.asked === 0) return null;
+  return (
+    <EffortPicker effort={effort} offered={offeredEfforts(reasoning)} inherited={inherited} isDisabled={isDisabled} />
+  );
+}

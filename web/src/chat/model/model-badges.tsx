@@ -1,0 +1,36 @@
+import type { Model } from '@homeport/contracts/catalogue/catalogue';
+import { isSmallForTools, priceText, shortCount } from '../../catalogue/models/model-facts.ts';
+import { i18n, useText } from '../../i18n/i18n.ts';
+import classes from './model-menu.module.css';
+
+/** Badges of a model: provider, context window, abilities and prices per million tokens. */
+export function ModelBadges({ model, providerName }: { model: Model; providerName: string }) {
+  const t = useText();
+  const { abilities, contextWindow, prices, sources } = model;
+  const isKnown = sources.abilities !== undefined;
+  const words = [
+    t('facts.window', { count: shortCount(contextWindow) }),
+    isKnown && abilities.images ? t('facts.images') : undefined,
+    isKnown && abilities.documents ? t('facts.documents') : undefined,
+    abilities.reasoning ? t('facts.reasoning') : undefined,
+    abilities.tools ? undefined : t('facts.noTools'),
+    prices === null ? undefined : priceText(prices, i18n.locale),
+  ].filter((word) => word !== undefined);
+  return (
+    <span className={classes.badges}>
+      <bdi className={classes.badge} data-kind="provider">
+        {providerName}
+      </bdi>{' '}
+      {words.map((word) => (
+        <span key={word} className={classes.badge}>
+          {word}{' '}
+        </span>
+      ))}
+      {isSmallForTools(model) ? (
+        <span className={classes.badge} data-kind="warning" title={t('facts.smallWindow')}>
+          {t('facts.tightForTools')}
+        </span>
+      ) : null}
+    </span>
+  );
+}

@@ -1,0 +1,21 @@
+import { useState } from 'react';
+import { type Effort, effortOf, effortsName, withEffort } from '../../conversation/choices/effort.ts';
+import { useClientSession } from '../../conversation/client-session.ts';
+import { useDraft } from '../composer/use-draft.ts';
+
+/** The person's choice of the effort in one conversation. `asked` counts the requests to show all efforts. */
+export function useEffort(chatId: string) {
+  const { drafts } = useClientSession();
+  const stored = useDraft(effortsName).text;
+  const [asked, setAsked] = useState(0);
+  return {
+    chosen: effortOf(stored, chatId),
+    // Another tab may have chosen for another conversation meanwhile.
+    choose: (effort: Effort | undefined) =>
+      drafts.replace(effortsName, withEffort(drafts.read(effortsName), chatId, effort)),
+    asked,
+    ask: () => setAsked((count) => count + 1),
+  };
+}
+
+export type EffortState = ReturnType<typeof useEffort>;

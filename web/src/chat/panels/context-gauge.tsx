@@ -1,0 +1,86 @@
+import type { Model } from '@homeport/contracts/catalogue/catalogue';
+import { UnstyledButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { contextQuery } from '../../context/context-api.ts';
+import type { ConversationStore } from '../../conversation/conversation-store.ts';
+import type { ConversationView } from '../../conversation/conversation-view.ts';
+import { useText } from '../../i18n/i18n.ts';
+import { lazyPart } from '../../layout/lazy-part.tsx';
+import { useMenu } from '../../layout/menus/use-menu.ts';
+import classes from '../composer/composer.module.css';
+
+const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).ContextMenu);
+
+type Props = {
+  store: ConversationStore;
+  model: Model | undefined;
+  context: UsedContext;
+  isDisabled: boolean;
+};
+
+const radius = 6.5;
+const length = 2 * Math.PI * radius;
+
+/** How full the model's context is, and the way to an empty one. */
+export function ContextGauge({ store, model, context, isDisabled }: Props) {
+  const { answerId = '', isStale } = context;
+  const { data: told } = useQuery({ ...contextQuery(store.chatId, answerId), enabled: isStale, retry: false });
+  const used = isStale && told ? told.tokens.total : context.used;
+  const t = useText();
+  const { place, buttonProps } = useMenu(ContextMenu);
+  if (!model) return null;
+  const share = Math.min(1, used / model.contextWindow);
+  const label = t('context.label', { percent: Math.round(share * 100) });
+  return (
+    <>
+      <UnstyledButton
+        className={classes.gauge}
+        aria-label={label}
+        title={label}
+        data-full={share > 0.8 || undefined}
+        {...buttonProps}
+      >
+        <svg viewBox="0 0 18 18" width={18} height={18} aria-hidden="true">
+          <circle cx={9} cy={9} r={radius} className={classes.gaugeTrack} />
+          <circle
+            cx={9}
+            cy={9}
+            r={radius}
+            className={classes.gaugeFill}
+            strokeDasharray={`${share * length} ${length}`}
+            transform="rotate(-90 9 9)"
+          />
+        </svg>
+      </UnstyledButton>
+      {place ? (
+        <ContextMenu
+          {...place}
+          label={label}
+          store={store}
+          used={used}
+          answerId={context.answerId}
+          contextWindow={model.contextWindow}
+          isDisabled={isDisabled}
+        />
+      ) : null}
+    </>
+  );
+}
+
+export type UsedContext = {
+  /** Tokens of the last exchange, which the next message adds to. */
+  used: number;
+  answerId: string | undefined;
+  /** True if a summary was made since the answer began: its usage then no longer describes the context. */
+  isStale: boolean;
+};
+
+/** Tokens of the last answer in the current context, input and output. */
+export function usedContext({ messages, summaries, chat }: ConversationView): UsedContext {
+  const startId = chat?.contextStartMessageId;
+  const start = startId ? messages.findIndex((message) => message.id === startId) : -1;
+  const last = messages.findLast((message, index) => index > start && message.usage !== undefined);
+  const madeAt = summaries.at(-1)?.createdAt ?? '';
+  const { inputTokens = 0, outputTokens = 0, contextTokens = inputTokens + outputTokens } = last?.usage ?? {};
+  return { used: contextTokens, answerId: last?.id, isStale: last !== undefined && madeAt >= last.createdAt };
+}

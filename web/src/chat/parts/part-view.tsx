@@ -1,0 +1,175 @@
+import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
+import { Link as RouterLink } from '@tanstack/react-router';
+import { Brain, ChevronRight, Info, Link, ListChecks } from 'lucide-react';
+import { memo } from 'react';
+import { useThreadActions } from '../../conversation/thread-actions.ts';
+import { fileIcon } from '../../files/preview/file-kind.ts';
+import { type Translate, useText } from '../../i18n/i18n.ts';
+import { lazyPart } from '../../layout/lazy-part.tsx';
+import { safeLink } from '../../markdown/links.ts';
+import { Markdown } from '../../markdown/markdown.tsx';
+import classes from './part-view.module.css';
+import { ToolCall } from './tool-call.tsx';
+import { isOpenEnded, toolWords } from './tool-words.ts';
+import { useDuration } from './use-duration.ts';
+
+const ConnectButton = lazyPart(async () => (await import('../../mcp/connect-button.tsx')).ConnectButton);
+const ArtifactChip = lazyPart(async () => (await import('../../files/attachments/artifact-chip.tsx')).ArtifactChip);
+
+type PartProps = {
+  part: MessagePart;
+  isLive: boolean /** The same for this part as long as its message lives. */;
+  name: string;
+};
+
+/** One part of a message. Unknown kinds render nothing. */
+export function PartView({ part, isLive, name }: PartProps) {
+  switch (part.type) {
+    case 'text':
+      return <TextView text={part.text} isGrowing={isLive && part.state === 'streaming'} />;
+    case 'reasoning':
+      return <Reasoning text={part.text} isGrowing={isLive && part.state === 'streaming'} name={name} />;
+    case 'dynamic-tool':
+      return <ToolCall part={part} isLive={isLive} name={name} />;
+    case 'file':
+      return <FileView part={part} />;
+    case 'data-notice':
+      return <Notice data={part.data} />;
+    default:
+      return <Source part={part} />;
+  }
+}
+
+const TextView = memo(function TextView({ text, isGrowing }: { text: string; isGrowing: boolean }) {
+  return text === '' ? null : <Markdown text={text} isGrowing={isGrowing} />;
+});
+
+const Reasoning = memo(function Reasoning({
+  text,
+  isGrowing,
+  name,
+}: {
+  text: string;
+  isGrowing: boolean;
+  name: string;
+}) {
+  const t = useText();
+  const seconds = useDuration(name, isGrowing);
+  if (text.trim() === '') return null;
+  return (
+    <details className={classes.fold}>
+      <summary>
+        <ChevronRight size={15} aria-hidden className={classes.chevron} />
+        <Brain size={15} aria-hidden />
+        <span className={isGrowing ? classes.shimmer : undefined}>{reasoningText(t, isGrowing, seconds)}</span>
+      </summary>
+      <div className={classes.reasoning} dir="auto">
+        {text}
+      </div>
+    </details>
+  );
+});
+
+function reasoningText(t: Translate, isGrowing: boolean, seconds: number | undefined): string {
+  if (seconds === undefined) return t(isGrowing ? 'reasoning.running' : 'reasoning.done');
+  return t(isGrowing ? 'reasoning.runningFor' : 'reasoning.doneAfter', { seconds });
+}
+
+/** Many steps on the way to an answer, as one line that unfolds. The step at work is named on it. */
+export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart[]; isLive: boolean; name: string }) {
+  const t = useText();
+  const tools = parts.filter((part) => part.type === 'dynamic-tool');
+  const current = isLive ? tools.findLast(isOpenEnded) : undefined;
+  const failed = tools.filter((tool) => toolWords(tool, isLive, t).isFailed).length;
+  return (
+    <details className={classes.fold} data-part="steps">
+      <summary>
+        <ChevronRight size={15} aria-hidden className={classes.chevron} />
+        <ListChecks size={15} aria-hidden />
+        <span>{t('tool.steps', { count: tools.length })}</span>
+        {current ? <span className={classes.shimmer}>{toolWords(current, true, t).title}</span> : null}
+        {failed > 0 ? <span className={classes.failed}>{t('tool.failedSteps', { count: failed })}</span> : null}
+      </summary>
+      <div className={classes.steps}>
+        {parts.map((part, index) => (
+          <PartView key={index} part={part} isLive={isLive} name={`${name}.${index}`} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** Images inside the message itself. Any other URL points to a third-party server and is never loaded automatically. */
+const ownPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
+
+export function FileView({ part }: { part: FilePart }) {
+  const t = useText();
+  const { chatId } = useThreadActions();
+  const name = part.filename ?? t('message.file');
+  const link = safeLink(part.url);
+  if (link?.kind === 'artifact') {
+    return <ArtifactChip chatId={chatId} id={link.id} filename={name} mediaType={part.mediaType} />;
+  }
+  if (ownPicture.test(part.url)) return <img src={part.url} alt={name} className={classes.picture} />;
+  const Icon = fileIcon({ filename: name, mediaType: part.mediaType });
+  const content = (
+    <>
+      <Icon size={15} aria-hidden />
+      {name}
+    </>
+  );
+  // Data URLs can be downloaded; other URLs are never requested.
+  if (!part.url.startsWith('data:')) return <span className={classes.file}>{content}</span>;
+  return (
+    <a href={part.url} download={name} className={classes.file}>
+      {content}
+    </a>
+  );
+}
+
+/** Source of an answer, in the AI SDK's format. */
+function Source({ part }: { part: { type: string } }) {
+  if (part.type !== 'source-url' || !('url' in part) || typeof part.url !== 'string') return null;
+  const link = safeLink(part.url);
+  if (link?.kind !== 'external') return null;
+  const title = 'title' in part && typeof part.title === 'string' && part.title !== '' ? part.title : link.href;
+  return (
+    <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" title={link.href} className={classes.file}>
+      <Link size={14} aria-hidden />
+      {title.slice(0, 200)}
+    </a>
+  );
+}
+
+/** Notice of the service between parts; for tools that are no longer trusted with a link to the settings. */
+function Notice({ data }: { data: unknown }) {
+  const t = useText();
+  const isOfTools = typeof data === 'object' && data !== null && 'code' in data && String(data.code).startsWith('mcp');
+  const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
+  if (typeof message !== 'string') return null;
+  const serverId = typeof data === 'object' && data !== null && 'serverId' in data ? data.serverId : undefined;
+  if (typeof serverId === 'string') {
+    return (
+      <div className={classes.notice}>
+        <Info size={15} aria-hidden />
+        <span>
+          {message} <ConnectButton serverId={serverId} variant="default" />
+        </span>
+      </div>
+    );
+  }
+  return (
+    <p className={classes.notice}>
+      <Info size={15} aria-hidden />
+      <span>
+        {message}
+        {isOfTools ? (
+          <>
+            {' '}
+            <RouterLink to="/settings/tools">{t('tool.settings')}</RouterLink>
+          </>
+        ) : null}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,144 @@
+import type { Message } from '@homeport/contracts/chat/conversations';
+import { ActionIcon } from '@mantine/core';
+import { Check, ChevronLeft, ChevronRight, Copy, FileDiff, Pencil, RotateCcw, ScanEye } from 'lucide-react';
+import { type ReactNode, useRef } from 'react';
+import { useCopy } from '../../clipboard.ts';
+import { mayHaveWritten } from '../../conversation/choices/writing-tools.ts';
+import { useThreadActions } from '../../conversation/thread-actions.ts';
+import { dollars } from '../../dollars.ts';
+import { i18n, useText } from '../../i18n/i18n.ts';
+import { Tip } from '../../layout/tip.tsx';
+import { MessageTime } from './message-time.tsx';
+import classes from './message-view.module.css';
+import { RegenerateWith } from './regenerate-action.tsx';
+import { copyRich } from './rich-copy.ts';
+
+type Props = { message: Message; text: string; isRunning: boolean; isLast?: boolean; onEdit?: () => void };
+
+/** The bar under a message. It always takes its room, so that showing it moves nothing. */
+export function MessageActions({ message, text, isRunning, isLast, onEdit }: Props) {
+  const t = useText();
+  const actions = useThreadActions();
+  const { isCopied, copy, report } = useCopy();
+  const { parentId, role } = message;
+  const bar = useRef<HTMLDivElement>(null);
+  const copyMessage = () => {
+    const parts = bar.current?.closest('article')?.querySelectorAll('[data-part="text"]');
+    if (role === 'user' || !parts) copy(text);
+    else report(copyRich(text, parts));
+  };
+  return (
+    <div ref={bar} className={classes.actions} data-shown={isLast || undefined}>
+      <Versions message={message} isRunning={isRunning} />
+      {text === '' ? null : (
+        <IconAction label={t(isCopied ? 'message.copied' : 'message.copy')} onClick={copyMessage}>
+          {isCopied ? <Check size={15} /> : <Copy size={15} />}
+        </IconAction>
+      )}
+      {onEdit ? (
+        <IconAction label={t('message.edit')} onClick={onEdit} isDisabled={isRunning} action="edit">
+          <Pencil size={15} />
+        </IconAction>
+      ) : null}
+      {role === 'assistant' && parentId !== null && !(isLast && message.status === 'failed') ? (
+        <IconAction label={t('message.regenerate')} onClick={() => actions.regenerate(parentId)} isDisabled={isRunning}>
+          <RotateCcw size={15} />
+        </IconAction>
+      ) : null}
+      {role === 'assistant' && parentId !== null ? (
+        <RegenerateWith messageId={parentId} isDisabled={isRunning} />
+      ) : null}
+      {role === 'assistant' && mayHaveWritten(message) ? (
+        <IconAction label={t('message.changes')} onClick={() => actions.showChanges(message.id)}>
+          <FileDiff size={15} />
+        </IconAction>
+      ) : null}
+      {role === 'assistant' ? (
+        <IconAction label={t('message.saw')} onClick={() => actions.showContext(message.id)}>
+          <ScanEye size={15} />
+        </IconAction>
+      ) : null}
+      <UsageLine message={message} />
+    </div>
+  );
+}
+
+function Versions({ message, isRunning }: { message: Message; isRunning: boolean }) {
+  const t = useText();
+  const { selectBranch } = useThreadActions();
+  const count = message.siblingIds.length;
+  if (count < 2) return null;
+  const index = message.siblingIds.indexOf(message.id);
+  const step = (by: number) => {
+    const id = message.siblingIds[index + by];
+    return { isDisabled: isRunning || id === undefined, onClick: () => id !== undefined && selectBranch(id) };
+  };
+  return (
+    <span className={classes.versions}>
+      <IconAction label={t('message.previous')} {...step(-1)}>
+        <ChevronLeft size={16} />
+      </IconAction>
+      <span aria-hidden>{t('message.versionShort', { index: index + 1, count })}</span>
+      <span className="visually-hidden">{t('message.version', { index: index + 1, count })}</span>
+      <IconAction label={t('message.next')} {...step(1)}>
+        <ChevronRight size={16} />
+      </IconAction>
+    </span>
+  );
+}
+
+/** Model, tokens, cost and time of an answer. */
+function UsageLine({ message }: { message: Message }) {
+  const t = useText();
+  const { modelName } = useThreadActions();
+  const { usage, modelId, assistant } = message;
+  const model = modelId === undefined ? undefined : modelName(modelId);
+  const counts = usage && { input: usage.inputTokens, output: usage.outputTokens };
+  const cost =
+    counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
+  const cached = usage?.cachedInputTokens ?? 0;
+  const written = usage?.cacheWriteTokens ?? 0;
+  const reasoning = usage?.reasoningTokens ?? 0;
+  const text = cost ?? model;
+  return (
+    <span className={classes.usage}>
+      {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
+      {text === undefined ? null : `${text} · `}
+      {cached === 0 ? null : `${t('message.cached', { cached })} · `}
+      {written === 0 ? null : `${t('message.cacheWritten', { written })} · `}
+      {reasoning === 0 ? null : `${t('message.reasoningTokens', { reasoning })} · `}
+      {typeof usage?.cost === 'number' ? `${dollars(usage.cost, i18n.locale)} · ` : null}
+      <MessageTime at={message.createdAt} />
+    </span>
+  );
+}
+
+function IconAction({
+  label,
+  onClick,
+  isDisabled,
+  action,
+  children,
+}: {
+  label: string;
+  onClick: () => void;
+  isDisabled?: boolean;
+  action?: string;
+  children: ReactNode;
+}) {
+  return (
+    <Tip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={28}
+        aria-label={label}
+        onClick={onClick}
+        disabled={isDisabled}
+        data-action={action}
+      >
+        {children}
+      </ActionIcon>
+    </Tip>
+  );
+}

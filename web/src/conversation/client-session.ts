@@ -1,0 +1,111 @@
+import type { User } from '@homeport/contracts/fields';
+import type { QueryClient } from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import { call, getConversation, openActivity, openStream, sendSubmission } from '../api/api.ts';
+import { ConversationStore } from './conversation-store.ts';
+import { DraftBook } from './draft/drafts.ts';
+import { clearSent } from './draft/sent-draft.ts';
+import { ReceiptBook } from './receipts.ts';
+import { SeenBook } from './seen.ts';
+import { followActivity } from './stream/activity-stream.ts';
+
+/** Between two reads of an answer's stream; the screen is redrawn less often. */
+const streamRestMs = 32;
+
+/** Client state of the signed-in user. Replaced on a change of user; receipts and drafts stay in storage. */
+export type ClientSession = {
+  user: User;
+  receipts: ReceiptBook;
+  drafts: DraftBook;
+  seen: SeenBook;
+  /** The store of a conversation; the same one while it is used, so that going back to it is instant. */
+  conversation: (chatId: string) => ConversationStore;
+  forget: (chatId: string) => void;
+  /** Subscribes to activity on other devices. Returns an unsubscribe function. */
+  listen: () => () => void;
+};
+
+/** Throttle interval in milliseconds for refetching the lists. */
+const refreshRest = 500;
+
+/** Conversations kept in memory; the least recently opened leaves first. */
+const keptConversations = 12;
+
+export function createClientSession(user: User, queries: QueryClient): ClientSession {
+  const drafts = new DraftBook(user.id, localStorage);
+  const receipts = new ReceiptBook(user.id, {
+    storage: localStorage,
+    locks: navigator.locks,
+    send: sendSubmission,
+    clearDraft: (receipt) => clearSent(drafts, receipt),
+  });
+  const stores = new Map<string, ConversationStore>();
+  const refreshLists = withRests(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshRest);
+  // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its
+  // list.
+  const windows = new BroadcastChannel(`homeport:${user.id}`);
+  windows.onmessage = refreshLists;
+  const onActivity = () => {
+    windows.postMessage('activity');
+    refreshLists();
+  };
+  const create = (chatId: string) =>
+    new ConversationStore(chatId, {
+      open: openStream,
+      rest: () => new Promise((resolve) => setTimeout(resolve, streamRestMs)),
+      load: getConversation,
+      stop: (id, assistantId) => call('POST /api/chat/:chatId/stop', { params: { chatId: id }, body: { assistantId } }),
+      onActivity,
+      network: window,
+    });
+  return {
+    user,
+    receipts,
+    drafts,
+    seen: new SeenBook(user.id, localStorage),
+    conversation: (chatId) => {
+      const store = stores.get(chatId) ?? create(chatId);
+      stores.delete(chatId);
+      stores.set(chatId, store);
+      const oldest = stores.keys().next().value;
+      if (stores.size > keptConversations && oldest !== undefined) stores.delete(oldest);
+      return store;
+    },
+    forget: (chatId) => void stores.delete(chatId),
+    listen: () =>
+      followActivity({
+        open: openActivity,
+        locks: navigator.locks,
+        name: user.id,
+        page: document,
+        network: window,
+        onActivity,
+      }),
+  };
+}
+
+/** Throttles a function: calls it immediately, and once more after `rest` ms if it was called meanwhile. */
+function withRests(work: () => void, rest: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isCalled = false;
+  const begin = () => {
+    isCalled = false;
+    work();
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (isCalled) begin();
+    }, rest);
+  };
+  return () => {
+    isCalled = true;
+    if (timer === undefined) begin();
+  };
+}
+
+export const ClientSessionContext = createContext<ClientSession | null>(null);
+
+export function useClientSession(): ClientSession {
+  const workbench = use(ClientSessionContext);
+  if (!workbench) throw new Error('No user is signed in here');
+  return workbench;
+}

@@ -1,8 +1,0 @@
-import type { Message } from '@homeport/contracts/conversations';
-
-const writingTools = new Set(['bash', 'write_file', 'edit_file', 'delegate']);
-
-/** True for an answer whose tools can change files of the workspace. */
-export function mayHaveWritten({ parts }: Pick<Message, 'parts'>): boolean {
-  return parts.some((part) => part.type === 'dynamic-tool' && writingTools.has(part.toolName));
-}

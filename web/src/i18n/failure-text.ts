@@ -1,0 +1,9 @@
+import { ApiFailure } from '../api/api-failure.ts';
+import type { Translate } from './i18n.ts';
+
+/** Error message for people: the server's own text if there is one. */
+export function failureText(error: unknown, t: Translate): string {
+  if (!(error instanceof ApiFailure)) return t('failure.unreadable');
+  if (error.code === 'network') return t('failure.network');
+  return error.message === '' ? t('failure.unreadable') : error.message;
+}

@@ -1,0 +1,39 @@
+import { useLingui } from '@lingui/react';
+import { chooseLocale, type Locale, locales } from './choose-locale.ts';
+import { i18n } from './i18n.ts';
+
+const storageKey = 'language';
+
+/** Activates this browser's language before the first render, so that nothing appears in another one. */
+export async function activateStoredLocale(): Promise<void> {
+  await activate(chooseLocale(readStored(), navigator.languages));
+}
+
+/** The language on the screen, the others, and how to change it for this browser. */
+export function useLocale() {
+  const { i18n: active } = useLingui();
+  const locale = chooseLocale(active.locale, []);
+  const setLocale = async (next: Locale) => {
+    await activate(next);
+    try {
+      localStorage.setItem(storageKey, next);
+    } catch {
+      // Not stored, so the choice lasts as long as the page.
+    }
+  };
+  return { locale, others: locales.filter((other) => other.locale !== locale), setLocale };
+}
+
+async function activate(locale: Locale): Promise<void> {
+  if (locale === 'de') i18n.load('de', (await import('../locales/load-de.ts')).german);
+  i18n.activate(locale);
+  document.documentElement.lang = locale;
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(storageKey);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+import { useEffect, useRef, useState } from 'react';
+import { inTurns } from '../in-turns.ts';
+import classes from '../markdown.module.css';
+
+type Props = { formula: string; source: string; isDisplay: boolean };
+
+/** A formula; its source until the typesetter is loaded, or if it cannot be typeset. */
+export function MathView({ formula, source, isDisplay }: Props) {
+  const host = useRef<HTMLElement>(null);
+  const [isSet, setSet] = useState(false);
+  useEffect(() => {
+    let isWanted = true;
+    let callOff: () => void = () => {};
+    import('./katex.ts').then(
+      ({ typeset }) => {
+        const set = () => {
+          if (host.current) setSet(typeset(formula, host.current, isDisplay));
+        };
+        if (isWanted) callOff = inTurns(set);
+      },
+      () => {},
+    );
+    return () => {
+      isWanted = false;
+      callOff();
+    };
+  }, [formula, isDisplay]);
+  return (
+    <span className={isDisplay ? classes.formulaBlock : undefined} data-formula={isSet ? 'set' : 'source'}>
+      {isSet ? null : <code>{source.trim()}</code>}
+      <span ref={host} dir="ltr" hidden={!isSet} />
+    </span>
+  );
+}

@@ -1,0 +1,231 @@
+import '../../layout/dialogs/dialogs.css';
+import type { McpServer, McpTool } from '@homeport/contracts/mcp/mcp';
+import { Button, Modal } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { ShieldCheck } from 'lucide-react';
+import { useCallback, useEffect, useId, useState } from 'react';
+import { ApiFailure } from '../../api/api-failure.ts';
+import { Loading } from '../../catalogue/catalogue-view.tsx';
+import formClasses from '../../forms/form.module.css';
+import { FormFailure, Notice } from '../../forms/notice.tsx';
+import { useText } from '../../i18n/i18n.ts';
+import { useReturnFocus } from '../../layout/dialogs/use-return-focus.ts';
+import { showToast } from '../../layout/toasts.tsx';
+import { type McpApi, type McpTest, mcpServersQuery, serverState } from '../mcp-api.ts';
+import { ConnectionFailure } from '../server-problem.tsx';
+import { ShownText } from '../shown-text.tsx';
+import { ToolChange, ToolDefinition } from './tool-definition.tsx';
+import classes from './tool-review.module.css';
+
+type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
+
+/**
+ * Lists a server's tools again, shows every definition, or every change since trust was given, in full, and only then
+ * offers to trust exactly those: the request contains the fingerprint of what was shown.
+ */
+export function ToolReview({ server, api, userId, onClose }: Props) {
+  const t = useText();
+  useReturnFocus();
+  const queries = useQueryClient();
+  const { id, name } = server;
+  const [tested, setTested] = useState<McpTest>();
+  const [failure, setFailure] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const [hasMoved, setMoved] = useState(false);
+
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      setTested(undefined);
+      setFailure(undefined);
+      try {
+        setTested(await api.test(id, signal));
+      } catch (error) {
+        if (!signal?.aborted) setFailure(error);
+      }
+      void queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
+    },
+    [api, id, queries, userId],
+  );
+  useEffect(() => {
+    const abort = new AbortController();
+    void look(abort.signal);
+    return () => abort.abort();
+  }, [look]);
+
+  const trust = async (fingerprint: string, askFirst: readonly string[]) => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      // The policies come first, so that no tool is ever trusted without them.
+      if (askFirst.length > 0) {
+        const asked = Object.fromEntries(askFirst.map((tool) => [tool, 'ask' as const]));
+        await api.change({ id, toolPolicies: { ...tested?.server.toolPolicies, ...asked } });
+      }
+      await api.trust(id, fingerprint);
+      await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
+      showToast(t('mcp.trustedToast', { name }));
+      onClose();
+    } catch (error) {
+      if (error instanceof ApiFailure && error.code === 'mcp_tools_changed') {
+        setMoved(true);
+        void look();
+      } else setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Modal opened onClose={onClose} title={t('mcp.reviewTitle', { name })} size="52rem">
+      <div className={classes.review}>
+        {hasMoved ? (
+          <Notice kind="warning" title={t('mcp.movedTitle')}>
+            {t('mcp.movedText')}
+          </Notice>
+        ) : null}
+        {tested ? <Definitions tested={tested} /> : null}
+        {!tested && failure === undefined ? <Loading /> : null}
+        {failure === undefined ? null : tested ? (
+          <FormFailure failure={failure} />
+        ) : (
+          <ConnectionFailure
+            failure={failure}
+            action={
+              <Button size="compact-sm" variant="default" onClick={() => void look()}>
+                {t('app.retry')}
+              </Button>
+            }
+          />
+        )}
+        {tested ? <TrustRow tested={tested} isBusy={isBusy} onTrust={trust} onClose={onClose} /> : null}
+      </div>
+    </Modal>
+  );
+}
+
+function TrustRow({
+  tested: { server },
+  isBusy,
+  onTrust,
+  onClose,
+}: {
+  tested: McpTest;
+  isBusy: boolean;
+  onTrust: (fingerprint: string, askFirst: readonly string[]) => void;
+  onClose: () => void;
+}) {
+  const t = useText();
+  const { fingerprint, tools } = server;
+  const namesId = useId();
+  const [asks, setAsks] = useState(true);
+  const changing = tools.filter((tool) => isDestructive(tool) && !Object.hasOwn(server.toolPolicies, tool.name));
+  const names = changing.map((tool) => tool.name);
+  const isTrusted = serverState(server) === 'trusted';
+  return (
+    <div className={classes.end}>
+      {isTrusted || fingerprint === null ? null : (
+        <p className={classes.fingerprint}>
+          {t('mcp.fingerprint')} <code>{fingerprint}</code>
+        </p>
+      )}
+      {isTrusted || fingerprint === null || names.length === 0 ? null : (
+        <div>
+          <label className={classes.askFirst}>
+            <input
+              type="checkbox"
+              checked={asks}
+              onChange={(event) => setAsks(event.currentTarget.checked)}
+              aria-describedby={namesId}
+            />
+            {t('mcp.askFirst', { count: names.length })}
+          </label>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <p id={namesId} tabIndex={0} className={classes.asked}>
+            {names.map((name) => (
+              <code key={name}>
+                <ShownText text={name} />
+              </code>
+            ))}
+          </p>
+        </div>
+      )}
+      <div className={formClasses.actions}>
+        <Button variant="default" onClick={onClose}>
+          {t(isTrusted ? 'app.close' : 'mcp.notNow')}
+        </Button>
+        {isTrusted || fingerprint === null ? null : (
+          <Button
+            leftSection={<ShieldCheck size={16} aria-hidden />}
+            aria-disabled={isBusy}
+            onClick={() => !isBusy && onTrust(fingerprint, asks ? names : [])}
+          >
+            {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A tool that claims it may delete or overwrite something. */
+function isDestructive({ annotations }: McpTool): boolean {
+  return (
+    typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'destructiveHint') === true
+  );
+}
+
+function Definitions({ tested: { server, drift } }: { tested: McpTest }) {
+  const t = useText();
+  const wasTrusted = server.trustedFingerprint !== null;
+  if (server.tools.length === 0 && !drift.changed) return <Notice kind="info">{t('mcp.noTools')}</Notice>;
+  if (wasTrusted && !drift.changed) {
+    return (
+      <>
+        <Notice kind="success">{t('mcp.unchanged')}</Notice>
+        <Whole server={server} />
+      </>
+    );
+  }
+  if (!wasTrusted) {
+    return (
+      <>
+        <p className={classes.lead}>{t('mcp.readLead', { count: server.tools.length })}</p>
+        <Whole server={server} />
+      </>
+    );
+  }
+  const touched = new Set([...drift.added, ...drift.modified].map((tool) => tool.name));
+  const unchanged = server.tools.filter((tool) => !touched.has(tool.name));
+  return (
+    <>
+      <p className={classes.lead}>
+        {t('mcp.driftLead', {
+          added: drift.added.length,
+          removed: drift.removed.length,
+          modified: drift.modified.length,
+        })}
+      </p>
+      {drift.modified.map(({ name, before, after }) => (
+        <ToolChange key={name} name={name} before={before} after={after} />
+      ))}
+      {drift.added.map((tool) => (
+        <ToolDefinition key={tool.name} tool={tool} mark="added" />
+      ))}
+      {drift.removed.map((tool) => (
+        <ToolDefinition key={tool.name} tool={tool} mark="removed" />
+      ))}
+      {unchanged.length === 0 ? null : (
+        <details className={classes.unchanged}>
+          <summary>{t('mcp.unchangedTools', { count: unchanged.length })}</summary>
+          {unchanged.map((tool) => (
+            <ToolDefinition key={tool.name} tool={tool} />
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+function Whole({ server }: { server: McpServer }) {
+  return server.tools.map((tool) => <ToolDefinition key={tool.name} tool={tool} />);
+}
