@@ -1,4 +1,4 @@
-// Holds an embedded database until SIGTERM. Argument: JSON options of startEmbedded without log. Prints one JSON line
+// Keeps an embedded database until SIGTERM. Argument: JSON options of startEmbedded without log. Prints one JSON line
 // per event.
 import { startEmbedded } from '../src/db/embedded/embedded.ts';
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 type Filling = { what: string; value: string };
 type Body = { why: string; body: string };
 
-/** Values that are costly to parse and hardly refused before, of almost this size in JSON. */
+/** Values that are costly to parse and rarely refused early, of almost this size in JSON. */
 export function fillingsOf(size: number): Filling[] {
   const room = size - 2_000;
   const lists = Array.from({ length: Math.min(40_000, Math.floor(room / 4)) }, () => '[]');
@@ -18,7 +18,7 @@ export function fillingsOf(size: number): Filling[] {
   ];
 }
 
-/** Bodies that are nothing but large. */
+/** Bodies that are just large. */
 export function shapelessBodies(size: number): Body[] {
   return [
     { why: 'nested arrays', body: fill('[', size) },
@@ -47,7 +47,7 @@ export function misshapen({ body }: EndpointSpec, sample: unknown, fillings: rea
   });
 }
 
-/** The part of a JSON Schema that tells records and lists. */
+/** The part of a JSON Schema that identifies records and lists. */
 type Shape = {
   type?: string;
   properties?: Record<string, Shape>;
@@ -56,7 +56,7 @@ type Shape = {
   oneOf?: Shape[];
 };
 
-/** Where records and lists are, and what they are filled with. */
+/** Paths of records and lists, with their fillings. */
 function containersOf(shape: Shape, path: string[]): [string, string][] {
   const inner = [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((branch) => containersOf(branch, path));
   const members = Object.entries(shape.properties ?? {}).flatMap(([name, member]) =>

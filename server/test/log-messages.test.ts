@@ -21,7 +21,7 @@ function messages(): { file: string; message: string }[] {
     );
 }
 
-test('every log line says in plain words what failed or happened', () => {
+test('every log line states in plain words which step failed or happened', () => {
   const found = messages();
   assert.ok(found.length > 100, `${found.length} messages`);
   const riddles = found.filter(({ message }) => riddle.test(message));

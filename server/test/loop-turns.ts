@@ -1,8 +1,8 @@
 const everyMs = 5;
 
 /**
- * The longest time between two turns of a timer, in CPU time of this thread: a thread that other programs keep from its
- * core waits, but it is not held up.
+ * The longest time between two turns of a timer, in CPU time of this thread: waiting while other programs use the core
+ * doesn't count as blocking.
  */
 export function watchTurns(): { stop(): number } {
   let longest = 0;

@@ -7,7 +7,7 @@ import { addModels, answer, createChat, idle, submit } from './chat/chat-harness
 import { type FakeProvider, startFakeProvider } from './fakes/provider/provider.ts';
 import { setPrices } from './usage/usage-makers.ts';
 
-/** The dashboard and the alert rules in deploy/monitoring ask for metrics that exist. */
+/** The dashboard and the alert rules in deploy/monitoring use metrics that exist. */
 
 const metricsToken = 'a-token-for-metrics';
 let app: TestApp;
@@ -39,7 +39,7 @@ async function expressions(): Promise<string[]> {
   ];
 }
 
-test('every metric that the dashboard and the alert rules name is in a real scrape, with the labels they use', async () => {
+test('a real scrape has every metric that the dashboard and the alert rules name, with their labels', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo', 'error-500']);
   await setPrices(user);
@@ -61,7 +61,7 @@ test('every metric that the dashboard and the alert rules name is in a real scra
   for (const label of ['status=', 'route=', 'state=', 'outcome=', 'kind=', 'phase=', 'version=', 'le=']) {
     assert.ok(text.includes(label), label);
   }
-  // Each of our own is on the dashboard or in a rule.
+  // Each of Homeport's own metrics is on the dashboard or in a rule.
   for (const name of names) {
     if (!name.startsWith('homeport_')) continue;
     assert.ok(

@@ -11,7 +11,7 @@ after(() => app.stop());
 const given = ' Two\r\nlines \u202eturned\u0007 ';
 const kept = 'Two lines turned';
 
-test('names and titles are kept as one line without control or direction characters', async () => {
+test('keeps names and titles as one line without control or direction characters', async () => {
   const admin = await app.signIn({ role: 'admin' });
   const provider = (await admin.call('POST /api/providers', { name: given, baseUrl: 'http://127.0.0.1:9/v1' })).body
     .provider;

@@ -8,10 +8,10 @@ import { chooseRunAs, locatePrograms } from '../src/db/embedded/programs.ts';
 import { findServer, launchServer, type ServerPlan, shutDownServer } from '../src/db/embedded/server.ts';
 import type { DatabaseLog } from '../src/db/pool.ts';
 
-/** A throw-away PostgreSQL; `stop` is for the one who owns its folder. */
+/** A throw-away PostgreSQL; `stop` is for the owner of its folder. */
 export type TestServer = { url: string; stop(): Promise<void> };
 
-/** For a PostgreSQL whose data nobody needs after the run: nothing waits for the disk. */
+/** For a PostgreSQL whose data is not needed after the run: nothing waits for the disk. */
 export const throwAwaySettings = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -25,8 +25,8 @@ const memoryFolder = '/dev/shm';
 const roomNeeded = 4 * 1024 ** 3;
 
 /**
- * Where such a PostgreSQL has its files: in memory if there is plenty, as making and dropping a database, hundreds of
- * files each, takes a third of the processor time there.
+ * The folder of such a PostgreSQL: in memory if there is plenty, as making and dropping a database, hundreds of files
+ * each, takes a third of the processor time there.
  */
 export function throwAwayFolder(): string {
   try {
@@ -39,7 +39,8 @@ export function throwAwayFolder(): string {
 }
 
 /**
- * Starts the embedded PostgreSQL in `folder`, or joins the one that runs there. Several processes may do so at once.
+ * Starts the embedded PostgreSQL in `folder`, or joins the one that runs there. Several processes can do so at the same
+ * time.
  */
 export async function startTestServer(options: {
   folder: string;
@@ -76,7 +77,7 @@ export async function startTestServer(options: {
 
 async function ensureOwnFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // A folder in a shared place could have been laid there by somebody else.
+  // Another user of the machine could have planted a folder in a shared place.
   const { uid } = await stat(folder);
   if (uid !== process.getuid?.()) throw new Error(`${folder} belongs to another user`);
 }

@@ -11,12 +11,12 @@ import { until } from '../../contracts/test/until.ts';
 import { createTestDatabase } from './database.ts';
 import { dataFolder, postmasterPid, ready, said, startServer, takePort } from './process.ts';
 
-/** What an operator sees of the process: starts that fail, settings that were mistyped, limits that are reached. */
+/** The process as operators see it: failing starts, mistyped settings, reached limits. */
 
 const key = 'a key for the tests longer than 32 bytes';
 const secrets = { AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
 
-test('a start on a port that is taken says so and leaves no database running', async () => {
+test('a start on a taken port reports it and leaves no database running', async () => {
   const dataDir = dataFolder();
   const taken = await takePort();
   const server = startServer({ DATA_DIR: dataDir, PORT: String(taken.port) });
@@ -27,7 +27,7 @@ test('a start on a port that is taken says so and leaves no database running', a
 });
 
 for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
-  test(`a ${name} that cannot be made is told at once`, async () => {
+  test(`reports a ${name} that cannot be created immediately`, async () => {
     const dataDir = dataFolder();
     const server = startServer({ DATA_DIR: dataDir, [name]: '/proc/homeport/data' });
     assert.equal(await server.exited, 1);
@@ -36,17 +36,17 @@ for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
   });
 }
 
-test('a DATA_DIR that cannot be made is told also where both secrets are given', async () => {
+test('reports a DATA_DIR that cannot be created even if both secrets are set', async () => {
   const server = startServer({ DATA_DIR: '/proc/homeport/data', ...secrets });
   assert.equal(await server.exited, 1);
   assert.match(server.output(), /DATA_DIR is "\/proc\/homeport\/data"; it takes a folder of your own/);
 });
 
-test('certificates that are still being read are not closed with what was inherited', async () => {
+test('keeps certificates that are still being read open when it closes inherited descriptors', async () => {
   const pipe = join(dataFolder(), 'certificates.pem');
   execFileSync('mkfifo', [pipe]);
   const [certificate = ''] = rootCertificates;
-  // Also for reading, so that opening it waits for nobody.
+  // Opened for reading too, so that opening does not block.
   const written = await open(pipe, 'r+');
   const server = startServer({ DATA_DIR: dataFolder(), NODE_EXTRA_CA_CERTS: pipe });
   await written.write(certificate.slice(0, 100));
@@ -59,7 +59,7 @@ test('certificates that are still being read are not closed with what was inheri
   assert.doesNotMatch(server.output(), /Ignoring extra certs/);
 });
 
-test('a mistyped setting is named with the one that was meant', async () => {
+test('names a mistyped setting with the intended one', async () => {
   const server = startServer({ DATA_DIR: dataFolder(), TRUSTED_PROXYS: '127.0.0.1' });
   await ready(server);
   const warning = server.lines().find(({ setting }) => setting === 'TRUSTED_PROXYS');
@@ -69,7 +69,7 @@ test('a mistyped setting is named with the one that was meant', async () => {
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('running out of file descriptors is in the log', async () => {
+test('logs that it ran out of file descriptors', async () => {
   const server = startServer({ DATA_DIR: dataFolder() }, '-n 120');
   const url = new URL(await ready(server));
   const sockets: Socket[] = [];
@@ -82,7 +82,7 @@ test('running out of file descriptors is in the log', async () => {
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('HTTPS_PROXY is asked for the addresses that people’s providers have', async (context) => {
+test('uses HTTPS_PROXY for the addresses of users’ providers', async (context) => {
   const asked: string[] = [];
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url ?? '');
@@ -116,7 +116,7 @@ test('HTTPS_PROXY is asked for the addresses that people’s providers have', as
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('DATABASE_POOL_MAX is how many connections it opens, and one more for signals', async () => {
+test('DATABASE_POOL_MAX is the number of connections, plus one for signals', async () => {
   const { url, database, drop } = await createTestDatabase();
   const server = startServer({ DATA_DIR: dataFolder(), ...secrets, DATABASE_URL: url, DATABASE_POOL_MAX: '3' });
   const address = await ready(server);
@@ -136,7 +136,7 @@ test('DATABASE_POOL_MAX is how many connections it opens, and one more for signa
     return rowCount;
   };
   await until('it has as many as it may', async () => (await countOpen()) === 4);
-  // The first answer is that of one which found no connection free, however long it waited.
+  // The first answer is for a request which found no free connection, however long it waited.
   assert.equal((await Promise.race(signIns)).status, 503);
   assert.equal(await countOpen(), 4);
   await holder.query('rollback');

@@ -8,7 +8,7 @@ import { after } from 'node:test';
 /** The control plane from its sources as a process of its own, on an embedded database. */
 export type ServerProcess = {
   child: ChildProcess;
-  /** What it has written so far, on both outputs. */
+  /** All output so far, of both streams. */
   output(): string;
   /** Its log lines, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: assertions on it are what checks it.
@@ -29,7 +29,7 @@ after(() => {
   }
 });
 
-/** A folder for DATA_DIR that goes, with a database that was left in it, after the tests. */
+/** A folder for DATA_DIR that is removed after the tests, with a database that was left in it. */
 export function dataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-process-'));
   folders.push(folder);
@@ -69,7 +69,7 @@ export function startServer(env: Record<string, string>, limit?: string): Server
   return { child, output: () => output, lines, exited };
 }
 
-/** Waits until its output has what `pattern` says, or until it ends. */
+/** Waits until its output matches `pattern`, or until it ends. */
 export async function said(server: ServerProcess, pattern: RegExp): Promise<string> {
   let hasEnded = false;
   server.exited.then(() => {

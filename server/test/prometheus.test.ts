@@ -15,7 +15,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider/provider.
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
 import { setPrices } from './usage/usage-makers.ts';
 
-/** deploy/monitoring in the real programs: the rules are valid, and every query of the dashboard shows something. */
+/** deploy/monitoring in the real programs: the rules are valid, and every query of the dashboard returns data. */
 
 const run = promisify(execFile);
 const monitoring = join(import.meta.dirname, '../../deploy/monitoring');
@@ -48,7 +48,7 @@ function programOf(name: string): string | undefined {
   return folders.map((path) => join(path, name)).find((path) => existsSync(path));
 }
 
-test('promtool takes the alert rules, and a failing service fires them', { skip }, async () => {
+test('promtool accepts the alert rules, and a failing service fires them', { skip }, async () => {
   const { stdout } = await run('promtool', ['check', 'rules', rules]);
   assert.match(stdout, /SUCCESS: \d\d rules found/);
   const firing = join(folder, 'firing.yaml');
@@ -56,7 +56,7 @@ test('promtool takes the alert rules, and a failing service fires them', { skip 
   await run('promtool', ['test', 'rules', firing]);
 });
 
-/** What promtool lets happen, a sample a minute, and which alerts are there after an hour. */
+/** The samples for promtool, one a minute, and the alerts that fire after an hour. */
 const firingTest = {
   rule_files: [rules],
   evaluation_interval: '1m',
@@ -125,7 +125,7 @@ function backupCase(schedule: number, ageHours: number, fires: boolean) {
   };
 }
 
-test('the age of a backup that fires follows its schedule, and no backup at all fires', { skip }, async () => {
+test("fires on a backup's age by its schedule, and on no backup at all", { skip }, async () => {
   const [day, week] = [24 * hour, 7 * 24 * hour];
   const cases = [
     backupCase(hour, 1, false),

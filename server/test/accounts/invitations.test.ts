@@ -46,7 +46,7 @@ const states = async () => {
   return new Map(body.invitations.map((one: { id: string; state: string }) => [one.id, one.state]));
 };
 
-test('an invitation becomes an account that is signed in, as it was written', async () => {
+test('an invitation becomes a signed-in account with its role and address', async () => {
   const email = newEmail();
   const body = { email: email.toUpperCase(), name: 'Grace', role: 'admin', mcpSettingsEnabled: false };
   const answer = await invite(body);
@@ -82,7 +82,7 @@ test('an invitation becomes an account that is signed in, as it was written', as
   assert.deepEqual(outcome(await open(token)), [409, 'invitation_used']);
 });
 
-test('the token is stored nowhere', async () => {
+test('stores the token nowhere', async () => {
   const { body } = await invite();
   await open(body.token);
   await redeem(body.token);
@@ -97,7 +97,7 @@ test('the token is stored nowhere', async () => {
   }
 });
 
-test('200 simultaneous redemptions over two replicas make one account, twenty times', async () => {
+test('200 concurrent redemptions over two replicas make one account, twenty times', async () => {
   for (let round = 0; round < 20; round += 1) {
     const { body } = await invite();
     const answers = await Promise.all(
@@ -118,7 +118,7 @@ test('200 simultaneous redemptions over two replicas make one account, twenty ti
   assert.equal(rows.length, accepted.rowCount);
 });
 
-test('an invitation ends by the clock', async () => {
+test('an invitation expires by the clock', async () => {
   const { body } = await invite({ expiresInHours: 1 });
   app.clock.advance(3_400_000);
   assert.equal((await open(body.token)).status, 200);
@@ -129,7 +129,7 @@ test('an invitation ends by the clock', async () => {
   assert.equal((await states()).get(body.invitation.id), 'expired');
 });
 
-test('a revoked invitation is as if it had never been', async () => {
+test('a revoked invitation answers like one that never existed', async () => {
   const { body } = await invite();
   const { id } = body.invitation;
   for (let time = 0; time < 2; time += 1) {
@@ -148,7 +148,7 @@ test('a revoked invitation is as if it had never been', async () => {
   assert.equal((await app.request('DELETE', `${path}?id=missing`, { cookie })).status, 404);
 });
 
-test('an address that has an account is taken, at creation and at redemption', async () => {
+test('refuses an address that has an account, at creation and at redemption', async () => {
   const email = newEmail();
   const first = await invite({ email });
   const second = await invite({ email });
@@ -159,7 +159,7 @@ test('an address that has an account is taken, at creation and at redemption', a
   assert.deepEqual(outcome(await invite({ email: email.toUpperCase() })), [409, 'email_taken']);
 });
 
-test('the list is for administrators, the opening for whoever has a token', async () => {
+test('lists invitations for administrators, and opens one for any client with its token', async () => {
   assert.deepEqual(outcome(await app.request('GET', path)), [401, 'unauthorized']);
   assert.deepEqual(outcome(await app.request('GET', `${path}?limit=0`)), [401, 'unauthorized']);
   const user = await app.addUser();
@@ -183,7 +183,7 @@ test('the list is for administrators, the opening for whoever has a token', asyn
   assert.doesNotMatch(JSON.stringify((await app.request('GET', path, { cookie })).body), /token/);
 });
 
-test('guessing is bounded per address, and does not keep others out', async () => {
+test('limits guessing per address, without locking others out', async () => {
   const { body } = await invite();
   const eve = '198.51.100.9';
   const outcomes = [];
@@ -197,7 +197,7 @@ test('guessing is bounded per address, and does not keep others out', async () =
   assert.equal((await open(body.token, eve)).status, 200);
 });
 
-test('every field outside its limit is named', async () => {
+test('names every field outside its limit', async () => {
   const good = { email: newEmail() };
   const cases: [string, unknown[]][] = [
     ['email', ['nobody', '', undefined, 7]],
@@ -237,7 +237,7 @@ test('without BASE_URL the link has the address that the administrator uses', as
   assert.match(body.url, /^http:\/\/127\.0\.0\.1:\d+\/invitation#token=/);
 });
 
-test('a made-up Host header does not become the address of an invitation', async () => {
+test('a forged Host header does not become the address of an invitation', async () => {
   const admin = await other.signIn((await other.addUser({ role: 'admin' })).email);
   for (const host of ['elsewhere.example', 'localhost.elsewhere.example:80', '127.0.0.1.nip.example']) {
     const made = JSON.stringify({ email: newEmail() });

@@ -10,8 +10,8 @@ import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, makeWorld, type World } from './authorization-world.ts';
 
 /**
- * Every field of every row, outside its limit: 400 `invalid_request` that names the field. The values are made of the
- * schemas, so that a new field is tried without a word here.
+ * Every field of every row, outside its limit: 400 `invalid_request` that names the field. The values are derived from
+ * the schemas, so a new field is tried without a change here.
  */
 
 const names = Object.keys(endpoints)
@@ -20,7 +20,7 @@ const names = Object.keys(endpoints)
   // A manifest has hundreds of fields and tests of its own: provision-errors.test.ts.
   .filter((name) => name !== 'postProvision');
 
-/** Long texts cost time and say no more. */
+/** Long texts cost time and prove no more. */
 const longestTried = 200_000;
 const missing = Symbol('missing');
 
@@ -41,7 +41,7 @@ for (const name of names) {
   const spec: EndpointSpec = endpoints[name];
   const cases = casesOf(spec);
   if (cases.length === 0) continue;
-  test(`${spec.method} ${spec.path}: ${cases.length} values outside their limits`, async () => {
+  test(`${spec.method} ${spec.path}: rejects ${cases.length} values outside their limits`, async () => {
     const actor = spec.access === 'workspace' ? workspace : spec.access.startsWith('admin') ? administrator : user;
     const request = samples[name].request(actor);
     const digest = await world.digest();
@@ -59,7 +59,7 @@ for (const name of names) {
   });
 }
 
-test('every text, number, list and record that comes in has a limit', () => {
+test('every text, number, list and record of a request has a limit', () => {
   const unlimited = names.flatMap((name) => {
     const { params, query, body }: EndpointSpec = endpoints[name];
     return [params, query, body].flatMap((schema) => (schema === undefined ? [] : limitless(jsonSchema(schema), name)));
@@ -71,7 +71,7 @@ test('every text, number, list and record that comes in has a limit', () => {
   );
 });
 
-test('there was something to try', () => {
+test('the cases are not empty', () => {
   assert.ok(tried > 500, `${tried} values`);
 });
 
@@ -114,7 +114,7 @@ function limitless(schema: Schema, place: string): string[] {
     ((schema.type === 'number' || schema.type === 'integer') && schema.maximum !== undefined) ||
     (schema.type === 'array' && schema.maxItems !== undefined) ||
     (schema.type === 'object' && schema.maxProperties !== undefined);
-  // What may be anything is not walked.
+  // Members that accept anything are not walked.
   const isRecord = schema.properties === undefined && Object.keys(schema.additionalProperties ?? {}).length > 0;
   const needsLimit = ['string', 'number', 'integer', 'array'].includes(schema.type ?? '') || isRecord;
   return [...(needsLimit && !isFixed && !hasLimit ? [place] : []), ...members, ...branches, ...inner];
@@ -126,8 +126,7 @@ function casesOf(spec: EndpointSpec): Case[] {
     const schema = spec[part];
     if (schema === undefined) continue;
     const json = jsonSchema(schema);
-    // Which of several shapes a body means can be told by its members only: their fields are tried one shape at a time
-    // elsewhere.
+    // The shape of such a body follows from its members only: fields are tried one shape at a time elsewhere.
     if (json.anyOf === undefined) collect(json, part, [], cases);
   }
   return cases;
@@ -145,7 +144,7 @@ function collect(schema: Schema, part: Part, path: string[], cases: Case[]): voi
   if (schema.items !== undefined) collect(schema.items, part, [...path, '0'], cases);
 }
 
-/** Values that the schema does not take. In paths and queries everything is text. */
+/** Values that the schema rejects. In paths and queries everything is text. */
 function outside(schema: Schema, part: Part): [unknown, string][] {
   const branches = schema.anyOf ?? [schema];
   const isText = branches.some((branch) => branch.type === 'string');

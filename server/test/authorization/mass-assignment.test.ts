@@ -10,8 +10,8 @@ import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, makeWorld, type World } from './authorization-world.ts';
 
 /**
- * Members that no schema names have no effect, at any depth of any body: nobody gives themselves a role, an owner or an
- * id.
+ * Members that no schema names have no effect, at any depth of any body: no user gives themselves a role, an owner or
+ * an id.
  */
 
 const plantedTime = '2001-02-03T04:05:06.000Z';
@@ -55,17 +55,17 @@ for (const edition of ['community', 'managed'] as const) {
   });
   after(() => world.stop());
 
-  // A manifest refuses what it does not know (provision-errors.test.ts), a registry of models is a map of names, and
-  // nobody is left to look at after deleting their account.
+  // A manifest refuses unknown members (provision-errors.test.ts), a registry of models is a map of names, and a
+  // deleted account leaves no user to inspect.
   for (const name of names.filter(
     (name) => specOf(name).body !== undefined && !/^(postProvision|putModelRegistry|deleteMe)$/.test(name),
   )) {
     const spec = specOf(name);
     if (spec.edition !== undefined && spec.edition !== edition) continue;
-    // What everybody may do is the same in both.
+    // Endpoints for every user are the same in both.
     if (edition === 'managed' && spec.edition === undefined && /^(public|session|workspace)/.test(spec.access))
       continue;
-    test(`${edition}: ${spec.method} ${spec.path}`, async () => {
+    test(`${edition}: ${spec.method} ${spec.path} ignores unknown members`, async () => {
       await world.clearCatalogues();
       const byAdministrator =
         spec.access.startsWith('admin') || (edition === 'managed' && spec.access === 'provider-editor');
@@ -94,7 +94,7 @@ for (const edition of ['community', 'managed'] as const) {
 
 const options = { io: 'input', unrepresentable: 'any' } as const;
 
-/** Adds every planted member to every object, save those that its schema knows. */
+/** Adds every planted member to every object, except those that its schema has. */
 function plant(value: Json, schema: Json): Json {
   if (Array.isArray(value)) return value.map((item) => plant(item, itemSchema(schema)));
   if (typeof value !== 'object' || value === null) return value;
@@ -118,7 +118,7 @@ function itemSchema(schema: Json): Json {
 async function send(world: World, spec: EndpointSpec, actor: Actor, sample: SampleRequest) {
   const { params, query: own, body, headers } = sample;
   const path = spec.path.replace(/:(\w+)/g, (_, name: string) => params?.[name] ?? '');
-  // The same members in the query must do nothing either.
+  // The same members in the query must have no effect either.
   const query = new URLSearchParams(own);
   for (const [name, value] of Object.entries(planted)) if (!query.has(name)) query.set(name, String(value));
   const response = await fetch(`${world.app.url}${path}?${query}`, {
@@ -129,7 +129,7 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, sample: Samp
   return { status: response.status, text: await response.text() };
 }
 
-/** Everybody but the caller and whom the request is about; of people made meanwhile only what they may do. */
+/** Every user except the caller and the one whom the request is about; of users made meanwhile only their rights. */
 async function usersBut(world: World, actor: Actor, since: Date): Promise<string[]> {
   const { rows } = await world.app.database.database.pool.query<{ row: string }>(
     `select case when created_at < $3 then u::text else role || enabled || must_change_password end as row
@@ -149,7 +149,7 @@ async function userOf(world: World, actor: Actor): Promise<Json> {
   return rows[0];
 }
 
-/** Looks through every column of every table. */
+/** Searches every column of every table. */
 async function isPlanted(world: World): Promise<boolean> {
   const { pool } = world.app.database.database;
   const { rows } = await pool.query<{ name: string }>(

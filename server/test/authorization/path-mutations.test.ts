@@ -62,7 +62,7 @@ const mutations: [form: string, of: (path: string) => string][] = [
 const protectedSpecs: EndpointSpec[] = Object.values(endpoints).filter(({ access }) => access !== 'public');
 
 for (const [form, mutate] of mutations) {
-  test(`${form}: never API data without a session`, async () => {
+  test(`${form}: never returns API data without a session`, async () => {
     for (const { method, path, body } of protectedSpecs) {
       const target = mutate(path.replace(/:\w+/g, 'x'));
       const content = body === undefined ? '' : 'content-type: application/json\r\ncontent-length: 2\r\n';
@@ -77,7 +77,7 @@ for (const [form, mutate] of mutations) {
   });
 }
 
-test('a session cookie is not passed on to another spelling of the host or the method', async () => {
+test('a session cookie does not apply to another spelling of the host or the method', async () => {
   const cookie = `cookie: ${user.cookie}\r\n`;
   for (const override of ['x-http-method-override: DELETE', 'x-method-override: DELETE', 'x-original-url: /api/me']) {
     const request = `GET /api/providers?_method=DELETE&id=${user.records.provider} HTTP/1.1\r\nhost: localhost\r\n${cookie}`;

@@ -16,7 +16,7 @@ import { createTestDatabase, databaseSettings, type TestDatabase } from '../data
 import { s3Credentials, startS3Server } from '../fakes/s3-server.ts';
 import { dataFolder, ready, startServer } from '../process.ts';
 
-/** A process with the key or the file store of another installation: noticed at the start, with a way out. */
+/** A process with the encryption key or the file store of another installation: noticed at the start, with advice. */
 
 const key = 'the key of this installation of 32 bytes or more';
 const otherKey = 'the key of another installation of 32 bytes too';
@@ -49,7 +49,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Checks the key as a start does; says of a refusal what it said. */
+/** Checks the key as a start does; returns the message of a refusal. */
 async function startWith(encryptionKey: string, previous: string[] = []): Promise<string> {
   const { url: databaseUrl, database } = installation;
   const config = { ...testConfig, databaseUrl, encryptionKey, previousEncryptionKeys: previous };
@@ -71,14 +71,14 @@ async function storeMessage(deps: ReturnType<typeof depsOf>): Promise<string> {
   );
 }
 
-/** A file of somebody's, as far as the store and `blobs` know it. */
+/** A user's file, in the store and in `blobs`. */
 async function storeFile({ db, artifactStore }: ReturnType<typeof depsOf>): Promise<string> {
   const stored = await artifactStore.put(Readable.from([Buffer.from('a file')]));
   await db.kysely.insertInto('blobs').values(stored).execute();
   return stored.key;
 }
 
-test('replicas that start at once agree on one key, and another one is refused with a way out', async () => {
+test('replicas that start at the same time agree on one key, and another one is refused with advice', async () => {
   const starts = await Promise.all([startWith(key), startWith(key), startWith(otherKey), startWith(otherKey)]);
   assert.equal(starts.filter((said) => said === 'starts').length, 2, 'those with one key, whichever was first');
   const refused = starts.find((said) => said !== 'starts') ?? '';
@@ -86,7 +86,7 @@ test('replicas that start at once agree on one key, and another one is refused w
   for (const secret of [key, otherKey]) assert.ok(!refused.includes(secret));
 });
 
-test('a change of keys passes: both, then the new one alone after rotate-keys, and the old one no more', async () => {
+test('a change of keys succeeds: both, then only the new one after rotate-keys, and the old one is refused', async () => {
   assert.equal(await startWith(key), 'starts');
   assert.equal(await startWith(key, [otherKey]), 'starts');
   assert.equal(await startWith(otherKey, [key]), 'starts');
@@ -100,7 +100,7 @@ test('a change of keys passes: both, then the new one alone after rotate-keys, a
   assert.match(await startWith(key), /is not the key/);
 });
 
-test('with the embedded database another key is a warning', async () => {
+test('warns about another key with the embedded database', async () => {
   assert.equal(await startWith(key), 'starts');
   const said: string[] = [];
   const config = { ...testConfig, databaseUrl: undefined, encryptionKey: otherKey };
@@ -109,7 +109,7 @@ test('with the embedded database another key is a warning', async () => {
   assert.match(said.join(), /SETTINGS_ENCRYPTION_KEY is not the key of this installation/);
 });
 
-test('a process with another key ends with the reason, and starts once the key was adopted', async () => {
+test('a process with another key exits with the reason, and starts once the key was adopted', async () => {
   assert.equal(await startWith(key), 'starts');
   const dataDir = dataFolder();
   const env = {
@@ -131,7 +131,7 @@ test('a process with another key ends with the reason, and starts once the key w
   assert.deepEqual(rows, [{ action: 'keys.adopted' }]);
 });
 
-test('the store of another installation is refused and not swept; so is an empty one in place of ours', async () => {
+test("refuses another installation's store, or an empty one in place of its own, without sweeping it", async () => {
   const [ours, theirs, empty] = [newFolder(), newFolder(), newFolder()];
   const neighbour = depsOf({ artifactStore: theirs }, await newDatabase());
   const here = depsOf({ artifactStore: ours });
@@ -158,7 +158,7 @@ test('the store of another installation is refused and not swept; so is an empty
   assert.equal(await storeMessage(depsOf({ artifactStore: empty })), 'starts');
 });
 
-test('a process with the store of another installation ends with the reason, and starts once it was adopted', async () => {
+test("a process with another installation's store exits with the reason, and starts once it was adopted", async () => {
   const theirs = newFolder();
   assert.equal(await storeMessage(depsOf({ artifactStore: theirs }, await newDatabase())), 'starts');
   const mark = readFileSync(join(theirs, 'installation'), 'utf8');
@@ -181,7 +181,7 @@ test('a process with the store of another installation ends with the reason, and
   assert.equal(await server.exited, 0, server.output());
 });
 
-test('a bucket has the mark as well; one that is away stops no start and is marked by the next sweep', async () => {
+test('marks a bucket as well; an unreachable one blocks no start and is marked by the next sweep', async () => {
   const s3 = await startS3Server();
   const bucket = { artifactStore: `s3://${s3.bucket}/files`, ...s3Credentials };
   const here = depsOf({ ...bucket, awsEndpoint: s3.url });

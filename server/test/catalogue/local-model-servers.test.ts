@@ -10,7 +10,7 @@ import { type Json, startTestApp } from '../app.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { type CatalogueTestDeps, catalogueDeps, makeOwner } from './catalogue-makers.ts';
 
-/** Model servers that people run themselves: how they are found, and with how much they run a model. */
+/** Model servers that users run themselves: their detection, and the context window of their models. */
 
 let database: TestDatabase;
 let deps: CatalogueTestDeps & { egress: Egress };
@@ -60,7 +60,7 @@ const info = (size: number, ...capabilities: string[]) => ({
   capabilities,
 });
 
-test('Ollama: the loaded window counts, then the one that is set, then what the model could take', async () => {
+test("Ollama: takes the loaded window, then the configured one, then the model's maximum", async () => {
   const shown: Record<string, object> = {
     loaded: info(131_072, 'completion', 'tools'),
     set: {
@@ -99,7 +99,7 @@ test('Ollama: the loaded window counts, then the one that is set, then what the 
   );
 });
 
-test('LM Studio: the loaded window, what reads pictures, and what does not chat', async () => {
+test('LM Studio: takes the loaded window, recognizes models with vision, and drops those that cannot chat', async () => {
   answers = {
     '/at/v1/models': ids('organization_owner', 'loaded', 'idle', 'vectors'),
     '/at/api/v0/models': () => ({
@@ -126,7 +126,7 @@ test('LM Studio: the loaded window, what reads pictures, and what does not chat'
   assert.equal(models.get('loaded')?.abilities.images, true);
 });
 
-test('a server without these endpoints, or with nonsense there, keeps its list; others are not asked', async () => {
+test('a server without these endpoints, or with invalid answers, keeps its list; others are not asked', async () => {
   answers = { '/v1/models': ids('library', 'a'), '/api/ps': () => 'no json', '/api/show': () => '[]' };
   assert.equal((await list(`${origin}/v1`)).get('a')?.contextWindow, undefined);
   answers = { '/v1/models': ids('somebody', 'a') };
@@ -134,7 +134,7 @@ test('a server without these endpoints, or with nonsense there, keeps its list; 
   assert.deepEqual(asked, ['GET /v1/models Bearer sk-local']);
 });
 
-test('what a server says about its models can end a test neither by odd names nor elsewhere than at its own address', async () => {
+test("a server's details about its models can neither crash a test with unexpected names nor lead it to another address", async () => {
   const odd = { toString: 1, valueOf: 1 };
   answers = {
     '/v1/models': ids('library', 'a'),
@@ -153,7 +153,7 @@ test('what a server says about its models can end a test neither by odd names no
   ]);
 });
 
-test('of very many models only some are asked about', async () => {
+test('asks for the details of a limited number of models', async () => {
   answers = {
     '/v1/models': ids('library', ...Array.from({ length: 500 }, (_, index) => `m${index}`)),
     '/api/ps': () => ({ models: [] }),
@@ -164,7 +164,7 @@ test('of very many models only some are asked about', async () => {
   assert.ok(asked.length < 50, `${asked.length} requests`);
 });
 
-test('model servers are looked for at their ports on this machine only', async () => {
+test('looks for model servers at their ports on this machine only', async () => {
   const urls: string[] = [];
   const request: Egress['request'] = async (url, init) => {
     urls.push(url);

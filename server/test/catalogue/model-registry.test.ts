@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 
-/** What is known of a model that somebody adds, from which side, and the registry that an administrator uploads. */
+/** Facts about a model that a user adds, with their sources, and the registry that an administrator uploads. */
 
 let app: TestApp;
 let user: SignedIn;
@@ -24,7 +24,7 @@ async function addModel(providerId: string, providerModelId: string, extra: obje
   return added.body.model;
 }
 
-test('abilities and prices come from the registry where nobody says otherwise, and a person’s own stay', async () => {
+test("takes abilities and prices from the registry unless the server or the user sets them, and keeps the user's own", async () => {
   const providerId = await addProvider('https://api.openai.com/v1');
   const known = await addModel(providerId, 'gpt-5-nano');
   assert.deepEqual(known.abilities.reasoning, ['minimal', 'low', 'medium', 'high']);
@@ -48,7 +48,7 @@ test('abilities and prices come from the registry where nobody says otherwise, a
   assert.equal(unknown.abilities.tools, true);
 });
 
-test('a model that was stored before facts were shows what the registry says', async () => {
+test("shows the registry's facts for a model stored by an earlier release", async () => {
   const providerId = await addProvider('https://api.anthropic.com');
   const { id } = await addModel(providerId, 'claude-sonnet-4-5');
   await app.database.database.pool.query(
@@ -60,7 +60,7 @@ test('a model that was stored before facts were shows what the registry says', a
   assert.deepEqual([model.abilities.images, model.sources.abilities], [true, 'registry']);
 });
 
-test('an administrator uploads a newer registry, and goes back to the one that comes with Homeport', async () => {
+test('an administrator uploads a newer registry, and returns to the built-in one', async () => {
   const shipped = (await admin.call('GET /api/admin/model-registry')).body;
   assert.ok(shipped.models > 900);
   assert.equal(shipped.uploadedAt, null);
@@ -87,7 +87,7 @@ test('an administrator uploads a newer registry, and goes back to the one that c
   assert.deepEqual((await admin.call('DELETE /api/admin/model-registry')).body, shipped);
 });
 
-test('registries that are uploaded, dropped and read at once are all answered, and the last one counts', async () => {
+test('answers concurrent uploads, removals and reads of registries, and the last one counts', async () => {
   const registry = (source: string) => ({ source, providers: {} });
   for (let round = 0; round < 5; round += 1) {
     const answers = await Promise.all(
@@ -105,7 +105,7 @@ test('registries that are uploaded, dropped and read at once are all answered, a
   assert.equal((await admin.call('DELETE /api/admin/model-registry')).body.uploadedAt, null);
 });
 
-test('odd facts are refused with the name of the field', async () => {
+test('rejects invalid facts with the name of the field', async () => {
   const providerId = await addProvider('https://odd.example/v1');
   const body = { providerId, providerModelId: 'm', displayName: 'M', ...sizes };
   const cases: [object, string][] = [

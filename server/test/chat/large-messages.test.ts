@@ -10,7 +10,7 @@ import { addModels, createChat, idle, postChat, readStream, submit } from './cha
 
 let app: TestApp;
 let provider: FakeProvider;
-/** Reads of a page of messages: those that wait in the database while `gate` is closed, and the most at once. */
+/** Reads of a page of messages: the number that waits in the database while `gate` is closed, and the maximum. */
 const reads = { open: 0, most: 0, gate: Promise.resolve() };
 before(async () => {
   provider = await startFakeProvider();
@@ -40,7 +40,7 @@ async function person(): Promise<SignedIn> {
 const start = (user: SignedIn, chatId: string, id: string, parts: unknown[]) =>
   user.call('POST /api/chat/start', { chatId, message: { id, parts } });
 
-test('one person reads two conversations at once, and others do not wait for them', async () => {
+test('one user reads two conversations at the same time, and others do not wait for them', async () => {
   const [reader, other] = [await person(), await person()];
   const chats = [await createChat(reader), await createChat(other)];
   for (const [index, user] of [reader, other].entries()) {
@@ -62,7 +62,7 @@ test('one person reads two conversations at once, and others do not wait for the
   assert.equal(reads.most, 3);
 });
 
-test('a large message is stored as it was sent, and its hash is that of the whole request', async () => {
+test('stores a large message as sent, with the hash of the whole request', async () => {
   const user = await person();
   const chatId = await createChat(user);
   const text = 'Größe "\u{1f600}" \n'.repeat(40_000);
@@ -80,7 +80,7 @@ test('a large message is stored as it was sent, and its hash is that of the whol
   assert.deepEqual(messages.find((message: { id: string }) => message.id === id).parts, parts);
 });
 
-test('a conversation with 16 MB in its queue takes no more, and an input is answered with its parts', async () => {
+test('a conversation with 16 MB in its queue accepts no more, and an input is answered with its parts', async () => {
   const user = await person();
   const chatId = await createChat(user);
   provider.enqueue('echo', () => stream([{ hang: true }]));

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { checkBackups } from '../../src/commands/doctor-backups.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 
-/** The doctor on backups: a schedule that fails, or whose files cannot be used, is a problem. */
+/** The doctor on backups: a schedule that fails, or has unusable files, is a problem. */
 
 let app: TestApp;
 let folder: string;
@@ -35,7 +35,7 @@ async function insert({ state, hoursAgo, cause = 'schedule', error, file = join(
   );
 }
 
-test('a scheduled backup that failed is a problem, with its reason', async () => {
+test('reports a failed scheduled backup with its reason', async () => {
   await insert({ state: 'failed', hoursAgo: 1, error: 'EACCES: permission denied' });
   const found = await look('daily 03:00');
   assert.equal(found.state, 'failed');
@@ -43,7 +43,7 @@ test('a scheduled backup that failed is a problem, with its reason', async () =>
   assert.match(found.advice ?? '', /tries again in an hour/);
 });
 
-test('a scheduled backup that failed stays a problem after a success by hand or an older one', async () => {
+test('still reports a failed scheduled backup after a manual success or an older one', async () => {
   await writeFile(join(folder, 'a.tar'), '12345');
   await insert({ state: 'done', hoursAgo: 30 });
   await insert({ state: 'failed', hoursAgo: 2, error: 'no space' });
@@ -51,12 +51,12 @@ test('a scheduled backup that failed stays a problem after a success by hand or 
   assert.match((await look('daily 03:00')).message, /no space/);
 });
 
-test('a scheduled backup whose process ended is a problem', async () => {
+test('reports a scheduled backup whose process ended', async () => {
   await insert({ state: 'running', hoursAgo: 1 });
   assert.match((await look('daily 03:00')).message, /process that made it ended/);
 });
 
-test('a scheduled backup that is gone or has another size is a problem', async () => {
+test('reports a scheduled backup that is missing or has another size', async () => {
   const file = join(folder, 'b.tar');
   await writeFile(file, '12345');
   await insert({ state: 'done', hoursAgo: 1, file });
@@ -67,7 +67,7 @@ test('a scheduled backup that is gone or has another size is a problem', async (
   assert.match((await look('daily 03:00')).message, /cannot be read.*ENOENT/);
 });
 
-test('a place that cannot be written to is a problem before the first backup', async () => {
+test('reports a place that cannot be written to before the first backup', async () => {
   await writeFile(join(folder, 'file'), '');
   const found = await look('daily 03:00', join(folder, 'file/inside'));
   assert.equal(found.state, 'failed');
@@ -77,7 +77,7 @@ test('a place that cannot be written to is a problem before the first backup', a
   assert.equal((await look('daily 03:00', join(folder, 'new/er'))).state, 'warning');
 });
 
-test('a backup that is older than two intervals of its schedule is a problem', async () => {
+test('reports a backup that is older than two intervals of its schedule', async () => {
   await writeFile(join(folder, 'a.tar'), '12345');
   await insert({ state: 'done', hoursAgo: 30 });
   for (const [schedule, state] of [
@@ -88,7 +88,7 @@ test('a backup that is older than two intervals of its schedule is a problem', a
     assert.equal((await look(schedule)).state, state, schedule);
 });
 
-test('without a schedule, a failure by hand and an old backup are warnings', async () => {
+test('warns without a schedule, of a failed manual backup and of an old one', async () => {
   assert.match((await look(undefined)).message, /no backup yet/);
   await insert({ state: 'failed', hoursAgo: 1, cause: 'page', error: 'the disk is full' });
   const failed = await look(undefined);

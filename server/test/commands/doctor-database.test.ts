@@ -9,7 +9,7 @@ import { findPgBouncer, startPgBouncer } from '../../../scripts/system-pgbouncer
 import { admin } from '../command-admin.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 
-/** The operator's commands where the database cannot be used: one reason, and what to do. */
+/** The operator's commands with an unusable database: one reason, and advice. */
 
 let folder: string;
 let database: TestDatabase;
@@ -32,7 +32,7 @@ const run = (args: string[], url: string, more: Record<string, string> = {}) =>
     ...more,
   });
 
-test('every command names an unreachable database and the setting, and never the password', async () => {
+test('every command names an unreachable database and its setting, and never the password', async () => {
   const port = await freePort();
   const url = `postgres://homeport:secret-word@127.0.0.1:${port}/chat`;
   for (const args of [
@@ -58,7 +58,7 @@ test('the doctor names an unreachable database once, and checks everything else'
     assert.match(output, new RegExp(check));
 });
 
-test('the doctor names a database that accepts connections and says nothing', { timeout: 120_000 }, async (t) => {
+test('the doctor names a database that accepts connections and never answers', { timeout: 120_000 }, async (t) => {
   const silent = createServer(() => undefined);
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
   t.after(() => silent.close());
@@ -69,7 +69,7 @@ test('the doctor names a database that accepts connections and says nothing', { 
   assert.match(output, /FAILED {2}database: The database does not answer \(timeout expired\)/);
 });
 
-test('a pooler without DATABASE_DIRECT_URL is named with that setting', async (t) => {
+test('names a pooler without DATABASE_DIRECT_URL together with that setting', async (t) => {
   const program = findPgBouncer();
   if (program === undefined) return t.skip('PgBouncer is not installed');
   const pooler = await startPgBouncer(program, database.url, 4);

@@ -13,7 +13,7 @@ after(async () => {
   await server.exited;
 });
 
-test('libraries of the embedded PostgreSQL that no system updates are a warning with what to do', async () => {
+test('warns about unmaintained libraries of the embedded PostgreSQL, with advice', async () => {
   await ready(server);
   const { code, output } = await admin(['doctor'], { DATA_DIR: dataDir, PORT: '0', WORKSPACE_MODE: 'disabled' });
   assert.equal(code, 0, output);

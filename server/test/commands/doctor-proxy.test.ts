@@ -35,7 +35,7 @@ async function listen(server: Server): Promise<string> {
 
 const proxy = async (listener: RequestListener): Promise<string> => `http://${await listen(createServer(listener))}`;
 
-/** Passes everything on, with these headers besides. */
+/** Forwards everything, with these headers added. */
 function passing(headers: Record<string, string>): RequestListener {
   return (incoming, outgoing) => {
     const { method, headers: sent } = incoming;
@@ -55,7 +55,7 @@ async function look(baseUrl: string, change: { port?: number; trustedProxies?: s
   return new Map(found.map((each) => [each.check, each]));
 }
 
-test('a proxy that does not reach Homeport is named with its status, and what to start', async () => {
+test('reports a proxy that does not reach Homeport with its status and advice', async () => {
   for (const status of [502, 503, 504]) {
     const origin = await proxy((_incoming, outgoing) => outgoing.writeHead(status).end('<h1>Bad Gateway</h1>'));
     const port = Number(new URL(app.url).port);
@@ -68,7 +68,7 @@ test('a proxy that does not reach Homeport is named with its status, and what to
   }
 });
 
-test('TLS and plain http in the wrong place are told apart', async () => {
+test('distinguishes TLS and plain http in the wrong place', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'homeport-doctor-tls-'));
   const { key, cert } = makeCertificates(folder, ['127.0.0.1']);
   await rm(folder, { recursive: true });
@@ -84,14 +84,14 @@ test('TLS and plain http in the wrong place are told apart', async () => {
   assert.match(unknown?.message ?? '', /certificate .* not trusted/);
 });
 
-test('a proxy that redirects is named with the place that it leads to', async () => {
+test('reports a redirecting proxy with the target of the redirect', async () => {
   const origin = await proxy((_incoming, outgoing) =>
     outgoing.writeHead(302, { location: 'https://login.example.org/' }).end(),
   );
   assert.match((await look(origin)).get('address')?.message ?? '', /redirects to https:\/\/login\.example\.org/);
 });
 
-test('a limit for bodies below the limit for uploads is found, without sending an upload', async () => {
+test('finds a limit for bodies below the limit for uploads, without an upload', async () => {
   let received = 0;
   const limited = await proxy((incoming, outgoing) => {
     incoming.on('data', (chunk) => (received += chunk.length));
@@ -106,7 +106,7 @@ test('a limit for bodies below the limit for uploads is found, without sending a
   assert.equal((await look(await proxy(passing({})))).get('uploads')?.state, 'ok');
 });
 
-test('a proxy that buffers uploads passes', async () => {
+test('accepts a proxy that buffers uploads', async () => {
   const buffering = await proxy((incoming, outgoing) => {
     if (incoming.method === 'POST') incoming.resume();
     else passing({})(incoming, outgoing);
@@ -118,7 +118,7 @@ for (const [name, value] of [
   ['x-forwarded-for', '203.0.113.9'],
   ['forwarded', 'for=203.0.113.9'],
 ] as const) {
-  test(`a proxy that sends ${name} without being trusted is named by the doctor, and once in the log`, async () => {
+  test(`the doctor reports a proxy that sends ${name} without being trusted, and the log does once`, async () => {
     const said = () => lines.filter((line) => line.includes('TRUSTED_PROXIES does not name'));
     const origin = await proxy(passing({ [name]: value }));
     const found = (await look(origin)).get('proxy');
@@ -130,7 +130,7 @@ for (const [name, value] of [
   });
 }
 
-test('a trusted proxy is right, and is not warned about', async () => {
+test('accepts a trusted proxy without a warning', async () => {
   const own: string[] = [];
   const trusting = await startTestApp({
     database: app.database,

@@ -10,7 +10,7 @@ import { examine } from '../../src/commands/doctor.ts';
 import type { Finding } from '../../src/commands/finding.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 
-/** The doctor on a running service: what is right, and what is wrong with advice. */
+/** The doctor on a running service: correct settings, and mistakes with advice. */
 
 let app: TestApp;
 let folder: string;
@@ -30,7 +30,7 @@ async function findings(change: object = {}): Promise<Map<string, Finding>> {
   return new Map(found.map((finding) => [finding.check, finding]));
 }
 
-test('a good installation is right in everything but backups', async () => {
+test('reports a good installation as correct in everything but backups', async () => {
   const found = await findings();
   for (const [check, { state, message }] of found) {
     if (check === 'settings' || check === 'disk') continue;
@@ -40,17 +40,17 @@ test('a good installation is right in everything but backups', async () => {
     assert.ok(found.has(check), check);
 });
 
-test('what is wrong is found', async () => {
+test('finds mistakes of an installation', async () => {
   await chmod(folder, 0o755);
   const found = await findings({ encryptionKey: 'another key of more than thirty-two bytes' });
   assert.equal(found.get('permissions')?.state, 'warning');
-  // Sealed by the first look of a start, which tests do not have.
+  // Sealed by the first check of a start, which tests do not have.
   const { rows } = await app.database.database.pool.query('select key_canary from installation');
   if (rows[0].key_canary !== null) assert.equal(found.get('key')?.state, 'failed');
   assert.equal((await findings({ baseUrl: 'http://127.0.0.1:1' })).get('address')?.state, 'failed');
 });
 
-test('a proxy that drops upgrades, or leads elsewhere, is found', async () => {
+test('finds a proxy that drops upgrades, or leads elsewhere', async () => {
   const stranger = createServer((_request, response) => response.end('hello'));
   const dropping = createServer(async (request, response) => {
     const answer = await fetch(new URL(request.url ?? '/', app.url));
@@ -72,7 +72,7 @@ const addressOf = (server: Server): string => {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 };
 
-test('a proxy that holds streams back is found, and one that passes them on is right', async () => {
+test('finds a proxy that buffers streams, and accepts one that forwards them', async () => {
   const passing = createServer((incoming, outgoing) => {
     const asked = request(new URL(incoming.url ?? '/', app.url), { headers: incoming.headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -96,7 +96,7 @@ test('a proxy that holds streams back is found, and one that passes them on is r
   const servers = [passing, holding, breaking];
   for (const server of servers) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const look = async (server: Server) => (await findings({ baseUrl: addressOf(server) })).get('streams');
-  // A pause of the machine between the two pieces looks like a stream that passes: then it is looked at again.
+  // A pause of the machine between the two pieces looks like an unbuffered stream: then the check is repeated.
   const lookUntilFailed = () =>
     until('the one that holds back is found', async () => {
       const found = await look(holding);
@@ -112,8 +112,8 @@ test('a proxy that holds streams back is found, and one that passes them on is r
   }
 });
 
-test('trial streams are limited, and one that is left makes room', async (t) => {
-  // None of them ends before all are asked for, however long that takes.
+test('limits trial streams, and closing one frees its place', async (t) => {
+  // None of them ends before all are requested, however long that takes.
   const pace = t.mock.property(limits as { liveStreamPieceMs: number }, 'liveStreamPieceMs', 60_000);
   const leaving = new AbortController();
   const streams = await Promise.all(
@@ -135,7 +135,7 @@ test('trial streams are limited, and one that is left makes room', async (t) => 
   }
 });
 
-test('a workspace is really tried, and why it does not work is told', async () => {
+test('really tries a workspace, and reports why it does not work', async () => {
   const off = await findings({ workspaceMode: 'disabled' });
   assert.match(off.get('workspaces')?.message ?? '', /switched off/);
   const dead = { workspaceMode: 'docker', workspaceDockerHost: 'unix:///nowhere/docker.sock' } as const;

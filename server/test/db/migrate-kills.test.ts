@@ -10,8 +10,8 @@ import { type Database, openDatabase } from '../../src/db/pool.ts';
 import { createEmptyDatabase, createTestDatabase, silentLog, type TestDatabase } from '../database.ts';
 
 /**
- * kill -9 in the middle of a migration, at a random statement of it, while two replicas are waiting to start. By
- * default in the newest and two others; MIGRATION_KILLS=40 kills in each.
+ * kill -9 in the middle of a migration, at a random statement, while two replicas wait to start. By default in the
+ * newest and two others; MIGRATION_KILLS=40 kills in each.
  */
 
 const kills = Number(process.env.MIGRATION_KILLS ?? 3);
@@ -38,7 +38,7 @@ function random(state: number): () => number {
 const next = random(seed);
 const shuffled = names.slice(0, -1).toSorted(() => next() - 0.5);
 for (const name of [names.at(-1) ?? '', ...shuffled].slice(0, kills)) {
-  test(`killed in ${name} (seed ${seed}): whole at the next start, and once`, () => killedIn(name));
+  test(`completes ${name} after a kill at the next start, and only once (seed ${seed})`, () => killedIn(name));
 }
 
 /** Tables, columns, indexes, constraints and functions, as text; not the rows. */
@@ -81,7 +81,7 @@ async function killedIn(name: string): Promise<void> {
     await parent.query('begin');
     await parent.query(text);
     await parent.query('rollback');
-    // A sequence goes on counting through a rollback.
+    // A sequence keeps counting through a rollback.
     const { rows } = await parent.query('select nextval($1)::int - 1 as count', ['block.statements']);
     assert.ok(rows[0].count > 0, `${name} changes nothing of the schema`);
     const statement = 1 + Math.floor(next() * rows[0].count);

@@ -14,7 +14,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
   return one;
 }
 
-test('many replicas that start at once migrate an empty database once', async () => {
+test('many replicas that start at the same time migrate an empty database once', async () => {
   const { url } = await emptyDatabase();
   const replicas = Array.from({ length: 5 }, () => openDatabase({ connection: url, max: 2, log: silentLog }));
   const applied = await Promise.all(replicas.map((replica) => migrate(replica)));
@@ -22,20 +22,20 @@ test('many replicas that start at once migrate an empty database once', async ()
   assert.deepEqual(applied.flat(), await listMigrations());
 });
 
-test('a migrated database is left alone', async () => {
+test('leaves a migrated database unchanged', async () => {
   const { database } = await emptyDatabase();
   assert.deepEqual(await migrate(database), await listMigrations());
   assert.deepEqual(await migrate(database), []);
 });
 
-test('a database of a newer release is refused and not touched', async () => {
+test('refuses a database of a newer release without changing it', async () => {
   const { database } = await emptyDatabase();
   await migrate(database);
   await database.pool.query(`insert into kysely_migration values ('9999-from-the-future', '2099-01-01T00:00:00Z')`);
   await assert.rejects(migrate(database), /newer release of Homeport \(it has 9999-from-the-future\)/);
 });
 
-test('migrations use nothing that PostgreSQL 14 does not know', async () => {
+test('migrations use only features of PostgreSQL 14', async () => {
   const newer =
     /\bnulls\s+not\s+distinct\b|\bmerge\s+into\b|\bset\s+(?:null|default)\s*\(|\bany_value\b|\bsecurity_invoker\b/i;
   for (const name of await listMigrations()) {

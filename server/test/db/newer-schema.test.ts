@@ -6,12 +6,12 @@ import { runCommand } from '../../src/commands/command.ts';
 import { commands } from '../../src/commands/commands.ts';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../database.ts';
 
-/** No command of the operator works on a database that a newer release has migrated. */
+/** No operator's command works on a database that a newer release has migrated. */
 
 const email = 'ann@example.org';
 const file = import.meta.filename;
 const place = join(tmpdir(), `homeport-newer-${process.pid}.tar`);
-/** What each command is called with; a new command needs a line here. */
+/** The arguments of each command; a new command needs a line here. */
 const calls: Record<string, readonly string[]> = {
   backup: ['--to', place],
   doctor: [],
@@ -46,7 +46,7 @@ before(async () => {
 
 after(() => database.drop());
 
-test('every command is called here, or says why not', () => {
+test('calls every command here, or has the reason why not', () => {
   assert.deepEqual(
     commands.map(({ name }) => name).toSorted(),
     [...Object.keys(calls), ...withoutInstallation].toSorted(),
@@ -54,7 +54,7 @@ test('every command is called here, or says why not', () => {
 });
 
 for (const [name, args] of Object.entries(calls)) {
-  test(`${name} refuses a newer schema and says what to do`, async (t) => {
+  test(`${name} refuses a newer schema with advice`, async (t) => {
     const said: string[] = [];
     const write = t.mock.method(process.stderr, 'write', (text: string | Uint8Array) => said.push(String(text)) > 0);
     const code = await runCommand(commands, [...name.split(' '), ...args], '1.2.3');
@@ -67,7 +67,7 @@ for (const [name, args] of Object.entries(calls)) {
   });
 }
 
-test('nothing of them is recorded', async () => {
+test('records none of the refused calls', async () => {
   const { rows } = await database.database.pool.query('select action from audit_events');
   assert.deepEqual(rows, []);
 });

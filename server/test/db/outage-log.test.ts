@@ -8,7 +8,7 @@ import { type DatabaseProxy, startDatabaseProxy } from '../fakes/database-proxy.
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { finish, say } from '../fakes/provider/provider-scripts.ts';
 
-/** The log of a database that goes away and comes back: one line when that begins, one when it ends. */
+/** The log of a database outage: one line at its begin, one at its end. */
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -26,7 +26,7 @@ before(async () => {
   app = await startTestApp({
     givesUp: true,
     database: proxy.database,
-    // Answers lose their lease during the outage.
+    // Responses lose their lease during the outage.
     timings: { leaseMs: 2_000, graceMs: 500 },
     log: (line) => void lines.push(JSON.parse(line)),
   });
@@ -58,7 +58,7 @@ async function answers(number: number): Promise<void> {
   }
 }
 
-test('connections that the database ends are one line while it answers', async () => {
+test('logs connections that the database closes once while it answers', async () => {
   await until(async () => (await user.call('GET /api/me')).status === 200);
   await Promise.all(Array.from({ length: 5 }, () => app.service.deps.db.pool.query('select pg_sleep(0.05)')));
   lines = [];
@@ -70,7 +70,7 @@ test('connections that the database ends are one line while it answers', async (
 });
 
 for (const mode of ['cut', 'stall'] as const) {
-  test(`an outage (${mode}) is two lines, whatever runs, is asked for or fails meanwhile`, {
+  test(`logs an outage (${mode}) in two lines, regardless of running, requested and failed work`, {
     timeout: 300_000,
   }, async () => {
     await answers(3);
@@ -83,7 +83,7 @@ for (const mode of ['cut', 'stall'] as const) {
       user.call('POST /api/chat/start', submission('chat-of-nobody', 'Hello')),
     ];
     for (const { status } of await Promise.all(asked)) assert.equal(status, 503);
-    // Jobs that fail again and again are in the log at level debug.
+    // Jobs that fail repeatedly are in the log at level debug.
     const jobs = mode === 'cut' ? 10 : 2;
     await until('failing jobs', () => count('a background job for responses failed') >= jobs);
     assert.ok(lines.every(({ level, msg }) => msg !== 'a background job for responses failed' || level === 20));
@@ -99,7 +99,7 @@ for (const mode of ['cut', 'stall'] as const) {
   });
 }
 
-test('a failure that only looks like one of the database stays in the log', async () => {
+test('logs a failure that only looks like one of the database', async () => {
   const { log } = app.service.deps;
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:443'), { code: 'ECONNREFUSED' });
   proxy.set('cut');

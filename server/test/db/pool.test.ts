@@ -17,14 +17,14 @@ async function count(table: string): Promise<number> {
   return rows[0]?.count ?? Number.NaN;
 }
 
-test('bigint is a number and timestamptz a date', async () => {
+test('reads bigint as a number and timestamptz as a date', async () => {
   const { rows } = await database.pool.query(
     `select 9007199254740991 as big, timestamptz '2026-01-02T03:04:05Z' as at`,
   );
   assert.deepEqual(rows, [{ big: 9007199254740991, at: new Date('2026-01-02T03:04:05Z') }]);
 });
 
-test('a transaction is committed before it resolves and undone when it throws', async () => {
+test('commits a transaction before it resolves, and rolls it back when it throws', async () => {
   await database.pool.query('create table notes (text text)');
   const kept = await inTransaction(database, async (transaction) => {
     await sql`insert into notes values ('kept')`.execute(transaction);
@@ -40,13 +40,13 @@ test('a transaction is committed before it resolves and undone when it throws', 
   assert.equal(await count('notes'), 1);
 });
 
-test('a statement cannot run for ever', async () => {
+test('ends a statement that runs too long', async () => {
   const { rows } = await database.pool.query(`select current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as idle`);
   assert.deepEqual(rows, [{ statement: '10s', idle: '20s' }]);
 });
 
-test('cut connections, idle and busy, cost one error each and the pool goes on', async () => {
+test('cut connections, idle and busy, cost one error each, and the pool recovers', async () => {
   await Promise.all([database.pool.query('select 1'), database.pool.query('select 1')]);
   const busy = database.pool.query('select pg_sleep(30)');
   const outcome = assert.rejects(busy, isDatabaseUnavailable);
@@ -72,7 +72,7 @@ test('cut connections, idle and busy, cost one error each and the pool goes on',
   assert.deepEqual(answer, [{ one: 1 }]);
 });
 
-test('a server that accepts and says nothing is unavailable within the time given', async () => {
+test('reports a server that accepts and never answers as unavailable within the timeout', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -87,7 +87,7 @@ test('a server that accepts and says nothing is unavailable within the time give
   await away.close();
 });
 
-test('a statement that ran out of time, or lost a deadlock, may be tried again', async () => {
+test('a statement that timed out, or lost a deadlock, can be retried', async () => {
   const slow = inTransaction(database, async (transaction) => {
     await sql`set local statement_timeout = 20`.execute(transaction);
     await sql`select pg_sleep(10)`.execute(transaction);
@@ -112,7 +112,7 @@ test('a statement that ran out of time, or lost a deadlock, may be tried again',
   assert.equal(toApiError(lost[0]?.reason).status, 503);
 });
 
-test('a full disk is told as such', async () => {
+test('reports a full disk as such', async () => {
   const full = inTransaction(database, async (transaction) => {
     await sql`do $$ begin raise exception 'no room' using errcode = '53100'; end $$`.execute(transaction);
   });

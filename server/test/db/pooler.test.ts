@@ -8,8 +8,8 @@ import { type Database, inTransaction, lacksLimits, openDatabase, type Queryable
 import { createEmptyDatabase, silentLog, type TestDatabase } from '../database.ts';
 
 /**
- * PgBouncer in transaction mode: `npm test -- PgBouncer` runs all that have a database through it. Here is what only
- * shows with more clients than connections.
+ * PgBouncer in transaction mode: `npm test -- PgBouncer` runs all tests with a database through it. These cases show
+ * only with more clients than connections.
  */
 
 const program = findPgBouncer();
@@ -32,7 +32,7 @@ after(async () => {
   await made?.drop();
 });
 
-/** What the role has in this database, whatever it has elsewhere; for connections that are made afterwards. */
+/** Sets the role's limits in this database, regardless of those elsewhere; for connections that are made afterwards. */
 async function limit({ pool }: Database, time: string, jit: 'on' | 'off'): Promise<void> {
   const role = `alter role current_user in database ${new URL(made?.url ?? '').pathname.slice(1)}`;
   for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
@@ -44,7 +44,7 @@ function open() {
   return openDatabase({ connection: pooled, direct: made?.url, max: 20, log: silentLog });
 }
 
-test('40 clients on two connections: statements that would be prepared, and transactions', {
+test('40 clients share two connections, with prepared statements and transactions', {
   skip,
 }, async () => {
   const replicas = [open(), open()] as const;
@@ -76,7 +76,7 @@ test('40 clients on two connections: statements that would be prepared, and tran
   await Promise.all(replicas.map((replica) => replica.close()));
 });
 
-test('signals come on a connection of their own, which has no time limit; the pool has what the role has', {
+test("signals use a connection of their own without a time limit, and the pool has the role's limits", {
   skip,
 }, async () => {
   const db = open();

@@ -1,6 +1,7 @@
 /**
- * How much of a text came through, from 0 to 1: the characters that both texts have in the same order (their longest
- * common subsequence), over the length of the longer one. What is missing, added, wrong or elsewhere counts against it.
+ * The share of a text that was extracted, from 0 to 1: the characters that both texts have in the same order (their
+ * longest common subsequence), over the length of the longer one. Missing, added, wrong and misplaced characters count
+ * against it.
  */
 export function likeness(expected: string, actual: string): number {
   const [one, other] = [plain(expected), plain(actual)];
@@ -13,9 +14,9 @@ const wide = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3
 const spaceByWide = new RegExp(`(?<=${wide}) | (?=${wide})`, 'gu');
 
 /**
- * What no two programs agree on is made the same: compatibility forms (NFKC), soft hyphens, direction marks, marks of
- * headings and list items at the beginning of a line, and white space, which is one space, or none beside characters
- * that are written without, and between Korean and digits, where programs leave a gap of their own.
+ * Normalizes the differences that are common between programs: compatibility forms (NFKC), soft hyphens, direction
+ * marks, marks of headings and list items at the beginning of a line, and white space, which is one space, or none
+ * beside characters that are written without, and between Korean and digits, where programs leave a gap of their own.
  */
 function plain(text: string): string[] {
   const bare = text
@@ -30,8 +31,8 @@ function plain(text: string): string[] {
 }
 
 /**
- * Insertions and deletions that make one of the other (Myers): quick where they differ little, and given up where they
- * differ much.
+ * Insertions and deletions that turn one into the other (Myers): fast for small differences, and given up for large
+ * ones.
  */
 function distance(one: readonly string[], other: readonly string[]): number {
   const most = Math.ceil((one.length + other.length) / 4);

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
-/** Small files of office programs, made here byte by byte. */
+/** Small office files, made here byte by byte. */
 
 export type Parts = Record<string, string | Uint8Array>;
 type ZipFault = { flags?: number; deflated?: Record<string, Uint8Array> };
@@ -42,7 +42,7 @@ const relation = (id: string, type: string, target: string) =>
   `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`;
 const relations = (...all: string[]) => `<?xml version="1.0"?><Relationships>${all.join('')}</Relationships>`;
 
-/** `body` is what stands inside w:body. */
+/** `body` is the content of w:body. */
 export function makeDocx(body: string, others: Parts = {}): Buffer {
   const xml = `<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`;
   return makeZip({ '[Content_Types].xml': '<Types/>', 'word/document.xml': xml, ...others });
@@ -115,7 +115,7 @@ export function makeEpub(chapters: string[], others: Parts = {}): Buffer {
 
 type PdfObject = string | { dictionary: string; stream: Uint8Array };
 
-/** Objects 1, 2, 3 … as they are given, with a table of where they are. Object 1 is the catalogue. */
+/** Objects 1, 2, 3 … as given, with a table of their offsets. Object 1 is the catalogue. */
 export function makePdfOf(objects: PdfObject[], trailer = ''): Buffer {
   const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n')];
   let length = pieces[0]?.length ?? 0;

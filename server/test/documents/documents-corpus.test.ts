@@ -9,7 +9,7 @@ import { indexed } from '../../src/documents/pieces.ts';
 import { likeness } from '../document-corpus/likeness.ts';
 import { openTestSandbox } from '../sandbox/parsing.ts';
 
-/** Files that real programs made (document-corpus/make.py) say what they were made of. */
+/** Files made by real programs (document-corpus/make.py), compared with their source texts. */
 
 type Entry = { file: string; program: string; text: string; least?: number; why?: string };
 
@@ -26,7 +26,7 @@ async function read({ file }: Entry): Promise<IndexedDocument> {
   return indexed(await extractDocument(await readFile(join(folder, 'files', file)), documentBounds));
 }
 
-test('at least 99 % of the characters of every file come through, in their order', async () => {
+test('extracts at least 99 % of the characters of every file, in their order', async () => {
   assert.ok(corpus.length >= 60, `${corpus.length} files`);
   const known = corpus.filter(({ least }) => least !== undefined);
   assert.ok(known.length <= corpus.length / 50, 'what is read less well stays an exception');
@@ -39,7 +39,7 @@ test('at least 99 % of the characters of every file come through, in their order
   assert.deepEqual(short, []);
 });
 
-test('the process that reads documents gives the same for every kind', async () => {
+test('the process that reads documents returns the same for every kind', async () => {
   const firsts = new Map<string, { entry: Entry; document: IndexedDocument }>();
   for (const entry of corpus) {
     const extension = entry.file.slice(entry.file.lastIndexOf('.'));
@@ -52,7 +52,7 @@ test('the process that reads documents gives the same for every kind', async () 
   }
 });
 
-test('the measure counts what is missing, added or elsewhere', () => {
+test('the measure counts missing, added and misplaced characters', () => {
   const text = 'a text of forty characters, no more of it';
   assert.equal(likeness(text, text), 1);
   assert.equal(likeness('ab cd', 'ab  cd\n'), 1);

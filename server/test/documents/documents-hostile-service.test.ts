@@ -11,16 +11,19 @@ import { watchTurns } from '../loop-turns.ts';
 import { makeHostileFiles } from './hostile-documents.ts';
 import type { HostileFile } from './hostile-file.ts';
 
-/** What the service says of hostile files, with its own bounds, and that it answers others meanwhile. */
+/** The service's results for hostile files, with its own limits, while it answers other requests. */
 
-/** No turn of the event loop may take longer on a machine with nothing else to do. */
+/** No turn of the event loop can take longer on an idle machine. */
 const longestTurnMs = 200;
-/** The machine has other work, and the memory is cleaned up now and then: a turn too long must be so each time. */
+/**
+ * The machine has other work, and garbage is collected now and then: a turn counts as too long only if it is so each
+ * time.
+ */
 const mostTries = 3;
 
 type Files = Map<string, HostileFile>;
 
-test('each of the hostile files gets a clear word, within its bounds, and holds nobody up', {
+test('each hostile file gets a clear reason within its limits and blocks no other request', {
   timeout: 800_000,
 }, async (t) => {
   const files = makeHostileFiles();
@@ -59,12 +62,12 @@ test('each of the hostile files gets a clear word, within its bounds, and holds 
     const allowed = Math.max(longestTurnMs, 8 * largeTextMs());
     if (longest < allowed) return;
     assert.ok(tries < mostTries, `a turn of the event loop took ${longest} ms of CPU each time (${allowed})`);
-    // As if nobody had read them yet.
+    // As if they had not been read yet.
     await pool.query('delete from documents');
   }
 });
 
-/** Asks for all of them at once, as clients do. */
+/** Requests all of them at the same time, as clients do. */
 async function readAll(user: SignedIn, chatId: string, files: Files) {
   return Promise.all(
     [...files].map(async ([id, { name, warning }]) => {
@@ -87,7 +90,7 @@ async function textOf(user: SignedIn, query: { chatId: string; id: string }): Pr
   );
 }
 
-/** What a large text costs to parse at this moment: an eighth of the longest turn on a machine that is idle. */
+/** The current cost of parsing a large text: an eighth of the longest turn on an idle machine. */
 function largeTextMs(): number {
   const text = `"${'\\u20ac'.repeat(limits.jsonBodyBytes / 6 - 1)}"`;
   const times = [1, 2, 3].map(() => {

@@ -7,7 +7,7 @@ import { extractInSandbox } from '../../src/documents/extractor.ts';
 import { openTestSandbox } from '../sandbox/parsing.ts';
 import { makeDocx, makeEpub, makeOdf, makePdf, makePdfOf, makeZip, paragraph } from './document-makers.ts';
 
-/** Files that are broken, locked or made to do harm: each is refused with a word, or read as far as it goes. */
+/** Files that are broken, locked or malicious: each is refused with a reason, or read up to the damage. */
 
 const sandbox = openTestSandbox();
 after(() => sandbox.close());
@@ -29,7 +29,7 @@ async function refusal(bytes: Uint8Array, bounds?: DocumentBounds): Promise<stri
 const inSandbox = (bytes: Uint8Array, bounds: Partial<DocumentBounds>) =>
   extractInSandbox(sandbox, bytes, AbortSignal.timeout(300_000), small(bounds));
 
-test('what unpacks without end is refused before it fills the memory', async () => {
+test('refuses decompression bombs before they fill the memory', async () => {
   const zeros = deflateRawSync(Buffer.alloc(8 * mebibyte));
   const bomb = makeZip({}, { deflated: { 'word/document.xml': zeros } });
   assert.equal(await refusal(bomb, small({ maxUnpackedBytes: 4 * mebibyte })), 'unsafe');
@@ -38,7 +38,7 @@ test('what unpacks without end is refused before it fills the memory', async () 
   assert.equal(await refusal(makeEpub(chapters), small({ maxUnpackedBytes: 4 * mebibyte })), 'unsafe');
 });
 
-test('entities that a file declares are refused, wherever they lead', async () => {
+test('refuses entities that a file declares, whatever their target', async () => {
   const laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>';
   const outside = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>';
   const parameter = '<!DOCTYPE x [<!ENTITY % a SYSTEM "http://127.0.0.1/x"> %a;]>';
@@ -52,7 +52,7 @@ test('entities that a file declares are refused, wherever they lead', async () =
   assert.equal((await read(undeclared)).pages[0]?.text, 'a &unknown; b');
 });
 
-test('what is locked says so', async () => {
+test('reports locked files as locked', async () => {
   assert.equal(await refusal(makeZip({ 'word/document.xml': 'x' }, { flags: 1 })), 'password');
   const office = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]);
   assert.equal(await refusal(office), 'password');
@@ -68,7 +68,7 @@ test('what is locked says so', async () => {
   assert.equal(await refusal(pdf), 'password');
 });
 
-test('what is cut short, cyclic or something else is refused', async () => {
+test('refuses truncated, cyclic and foreign files', async () => {
   const whole = makeDocx(paragraph('text '.repeat(200)));
   for (const share of [0.1, 0.5, 0.9, 0.99]) {
     assert.equal(await refusal(whole.subarray(0, whole.length * share)), 'damaged', `${share}`);
@@ -86,7 +86,7 @@ test('what is cut short, cyclic or something else is refused', async () => {
   assert.equal(await refusal(Buffer.from(`{\\rtf1 ${'{'.repeat(5_000)}`)), 'damaged');
 });
 
-test('what has too many pages or too much text is read as far as the bounds go', async () => {
+test('reads files with too many pages or too much text up to the limits', async () => {
   const pages = await read(makePdf(['one', 'two', 'three']), small({ maxPages: 2 }));
   assert.deepEqual(
     [pages.pages.map(({ text }) => text), pages.warnings.map(({ code }) => code)],
@@ -107,7 +107,7 @@ test('what has too many pages or too much text is read as far as the bounds go',
   assert.ok(bytes <= 2 * mebibyte && bytes > mebibyte, `${bytes}`);
 });
 
-test('nesting without end is refused at once', async () => {
+test('refuses endless nesting immediately', async () => {
   const before = process.cpuUsage();
   const deep = `${'<w:tbl><w:tr><w:tc>'.repeat(50_000)}${paragraph('x')}`;
   assert.equal(await refusal(makeDocx(deep)), 'unsafe');
@@ -116,7 +116,7 @@ test('nesting without end is refused at once', async () => {
   assert.ok(user + system < 20_000_000, `${user + system} µs`);
 });
 
-test('the longest text is read and handed over whole', async () => {
+test('reads and returns the longest text in full', async () => {
   const text = 'Words of a long text, line by line, on and on.\n'.repeat(30_000);
   const share = text.length / documentBounds.maxTextBytes;
   const maxPages = Math.floor(documentBounds.maxPages * share);
@@ -127,7 +127,7 @@ test('the longest text is read and handed over whole', async () => {
   assert.equal(pages.map(({ pieces }) => pieces.map((piece) => piece.text).join('')).join('\n'), text.trimEnd());
 });
 
-test('a file that takes too long or too much memory ends the process that reads it and nothing else', async () => {
+test('a file that takes too long or too much memory ends only the process that reads it', async () => {
   assert.deepEqual(await inSandbox(makeDocx(paragraph('x')), { timeoutMs: 1 }), {
     problem: { code: 'too_slow', message: 'Reading the file takes too long.' },
   });

@@ -13,7 +13,7 @@ async function pages(bytes: string | Uint8Array): Promise<[string, string][]> {
   return pages.map(({ label, text }) => [label, text]);
 }
 
-test('a PDF gives the lines of each page under its number', async () => {
+test('a PDF returns the lines of each page under its number', async () => {
   const file = makePdf(['Größe (1)\nSecond line', 'Page two', '']);
   assert.deepEqual(await pages(file), [
     ['page 1', 'Größe (1)\nSecond line'],
@@ -28,7 +28,7 @@ test('a PDF gives the lines of each page under its number', async () => {
   ]);
 });
 
-test('a Word file gives headings, paragraphs, tables and notes, without what was deleted', async () => {
+test('a Word file returns headings, paragraphs, tables and notes, without deleted text', async () => {
   const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`;
   const body = [
     '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Plan</w:t></w:r></w:p>',
@@ -40,7 +40,7 @@ test('a Word file gives headings, paragraphs, tables and notes, without what was
   assert.deepEqual(await pages(file), [['part 1', '## Plan\nOne & two\nA\tB\n1\t2\nA note']]);
 });
 
-test('a Word file has the pages that Word saw; without them it has parts', async () => {
+test("a Word file has Word's own pages if it stored them, and parts otherwise", async () => {
   const turn = '<w:p><w:r><w:lastRenderedPageBreak/><w:t>Next</w:t></w:r></w:p>';
   assert.deepEqual(await pages(makeDocx(paragraph('First') + turn + turn)), [
     ['page 1', 'First'],
@@ -56,7 +56,7 @@ test('a Word file has the pages that Word saw; without them it has parts', async
   assert.match(parts[2]?.[1] ?? '', /^\d+ word/, 'a part begins with a paragraph');
 });
 
-test('an Excel file gives values as they are shown, each sheet under its name', async () => {
+test('an Excel file returns values as displayed, each sheet under its name', async () => {
   const styles =
     '<numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/></cellXfs>';
   const rows = [
@@ -74,14 +74,14 @@ test('an Excel file gives values as they are shown, each sheet under its name', 
   assert.deepEqual(labels, ['sheet Long, rows 1–858', 'sheet Long, rows 859–900']);
 });
 
-test('a presentation gives its slides in the order they are shown, with their notes', async () => {
+test('a presentation returns its slides in the order of display, with their notes', async () => {
   assert.deepEqual(await pages(makePptx([{ text: 'Hello', notes: 'Smile' }, { text: 'Numbers' }])), [
     ['slide 1', 'Hello\n\nNotes:\nSmile'],
     ['slide 2', 'Numbers'],
   ]);
 });
 
-test('OpenDocument texts, sheets and slides are read', async () => {
+test('reads OpenDocument texts, sheets and slides', async () => {
   const text =
     '<text:h text:outline-level="1">Title</text:h><text:p>a<text:s text:c="2"/>b<text:tab/>c</text:p><text:p><text:soft-page-break/>d</text:p>';
   assert.deepEqual(await pages(makeOdf('text', text)), [
@@ -99,27 +99,27 @@ test('OpenDocument texts, sheets and slides are read', async () => {
   ]);
 });
 
-test('a book gives its chapters in reading order', async () => {
+test('a book returns its chapters in reading order', async () => {
   assert.deepEqual(await pages(makeEpub(['<h1>One</h1><p>It   began.</p>', '<p>It&#160;ended.</p>'])), [
     ['part 1', '# One\nIt began.'],
     ['part 2', 'It\u00a0ended.'],
   ]);
 });
 
-test('RTF gives its words in whatever way they are written', async () => {
+test('RTF returns its words in every notation', async () => {
   const rtf =
     "{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}}{\\*\\generator x;}\\f0 Gr\\'f6\\u223?e \\u8364\\'80 5\\par Next\\~line\\tab {\\b bold} \\{x\\}\\par}";
   assert.deepEqual(await pages(rtf), [['part 1', 'Größe € 5\nNext\u00a0line\tbold {x}']]);
 });
 
-test('a page of HTML gives what its reader sees', async () => {
+test('an HTML page returns its visible text', async () => {
   const html =
     '<!doctype html><meta charset="windows-1252"><title>Ti</title><style>p{}</style><script>alert(1)</script><h2>Head</h2><ul><li>a<li>b</ul><p>x &lt; y<br>z</p><table><tr><td>1<td>2</table><pre>  k\n l</pre>';
   const [[, text] = ['', '']] = await pages(Buffer.from(`${html}<p>caf\u00e9</p>`, 'latin1'));
   assert.equal(text, 'Ti\n## Head\n- a\n- b\nx < y\nz\n1\t2\nk\n l\ncafé');
 });
 
-test('an e-mail gives who wrote what to whom, and what was attached', async () => {
+test('an email returns its sender, recipients, text and attachments', async () => {
   const mail = [
     'From: =?utf-8?q?J=C3=BCrgen?= <j@example.org>',
     'To: a@example.org',
@@ -144,7 +144,7 @@ test('an e-mail gives who wrote what to whom, and what was attached', async () =
   assert.equal(text, 'From: Jürgen <j@example.org>\nTo: a@example.org\nSubject: Hello\n\nGrüße\n[Attached: plan.pdf]');
 });
 
-test('text is read in every common encoding', async () => {
+test('reads text in every common encoding', async () => {
   const text = 'Größe: 5 €\r\nзаметка';
   const expected: [string, string][] = [['part 1', text.replace('\r', '')]];
   const wide = Buffer.from(text, 'utf16le');

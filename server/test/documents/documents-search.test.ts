@@ -32,14 +32,14 @@ const questions: [text: string, document: number, page: number][] = [
   ['Wie lang ist die Kündigungsfristen einer Werkstatt?', 63, 13],
 ];
 
-test('a question finds its page among thousands, in other forms of its words', async (t) => {
+test('a question finds its page among thousands, with other forms of its words', async (t) => {
   const database = await createTestDatabase();
   t.after(() => database.drop());
   await fill(database);
   const { kysely } = database.database;
   const find = async (query: string) =>
     (await searchDocuments(kysely, namespace, query, 5)).map(({ file, page }) => `${file} ${page}`);
-  // Before the table was analyzed, nothing is known of its words.
+  // Before the table is analyzed, the planner has no statistics of its words.
   for (const known of [false, true]) {
     if (known) await seed(database.database, 'analyze documents, document_chunks');
     for (const [text, document, page] of questions) {

@@ -10,8 +10,7 @@ import { chunk, finish, say } from '../fakes/provider/provider-scripts.ts';
 import { makeDocx, makePdf, makeZip, paragraph } from './document-makers.ts';
 
 /**
- * Documents from the upload to the answer: what a person and a model get of them, search, and what becomes of their
- * texts.
+ * Documents from the upload to the response: the text for users and models, search, and the life of extracted texts.
  */
 
 let app: TestApp;
@@ -35,7 +34,7 @@ async function store(scope: object, name: string, bytes: Uint8Array | string, wh
   return answer.body.artifact.id;
 }
 
-/** Asks until the file is read, as a client does; as long as the tests may take. */
+/** Polls until the file is read, as a client does; at most as long as the tests can take. */
 async function textOf(query: Record<string, string>, who = user): Promise<Json> {
   const read = async () => {
     const answer = await who.call('GET /api/artifacts/text', undefined, { query });
@@ -57,7 +56,7 @@ const fileOf = (id: string) => ({ type: 'file', mediaType: 'text/plain', filenam
 const lastContent = (body: Json): string => body.messages.at(-1).content;
 const toolNames = (body: Json): string[] => (body.tools ?? []).map((tool: Json) => tool.function.name);
 
-test('a person sees what a model will read of a file, and why it cannot', async () => {
+test("shows a user the text that a model will read of a file, or the reason why it can't", async () => {
   const chatId = await createChat(user);
   const id = await store({ chatId }, 'plan.pdf', makePdf(['Rent is due\non the third.', 'Notice: three months.']));
   const { tokens, ...read } = await textOf({ chatId, id });
@@ -90,7 +89,7 @@ test('a person sees what a model will read of a file, and why it cannot', async 
   assert.equal(foreign.status, 404);
 });
 
-test('a model reads a document page by page, or hears why it cannot', async () => {
+test("a model reads a document page by page, or gets the reason why it can't", async () => {
   const chatId = await createChat(user);
   const pdf = await store({ chatId }, 'plan.pdf', makePdf(['First page', 'Second page', '']));
   const broken = await store({ chatId }, 'broken.docx', makeDocx(paragraph('x')).subarray(0, 60));
@@ -108,7 +107,7 @@ test('a model reads a document page by page, or hears why it cannot', async () =
   assert.equal(lastContent(await ask(chatId, [fileOf(note)])), '[File note.docx]\nOnly this');
 });
 
-test('what does not fit is announced, searched and read, and the answer can cite it', async () => {
+test('documents that do not fit are announced, searched and read, and the response can cite them', async () => {
   const project = await makeProject(app.service.deps.db.pool, [user.id]);
   const { body } = await user.call('POST /api/chats', { projectId: project });
   const chatId: string = body.chat.id;
@@ -174,7 +173,7 @@ test('search finds nothing in files of other conversations', async () => {
   for (const odd of ["'", '!', ':*', "a' | 'b", '\\', '« »', '日本', 'x'.repeat(500)]) await find(mine, odd);
 });
 
-test('the same content is read once, and its text goes with the last file that has it', async () => {
+test('reads equal contents once, and deletes their text with the last file', async () => {
   const [one, two] = [await createChat(user), await createChat(user)];
   const bytes = makeDocx(paragraph(`Shared ${nextId('text')}`));
   const first = await store({ chatId: one }, 'a.docx', bytes);
@@ -199,7 +198,7 @@ test('the same content is read once, and its text goes with the last file that h
   assert.deepEqual([await count('documents'), await count('document_chunks')], [0, 0]);
 });
 
-test('a file whose reader died is read by the next one, and one that keeps killing it is left alone', async () => {
+test('a file whose reader died is read by the next one, and one that keeps killing it is left unread', async () => {
   const { claimDocument, findDocuments, saveDocument } = await import('../../src/documents/document-store.ts');
   const { deps } = app.service;
   const { pool, kysely } = deps.db;
@@ -220,7 +219,7 @@ test('a file whose reader died is read by the next one, and one that keeps killi
   assert.equal((await findDocuments(kysely, [sha256])).get(sha256)?.state, 'failed');
 });
 
-test('a file that took too long is tried again later, one that is damaged is not', async () => {
+test('tries a file that took too long again later, but not a damaged one', async () => {
   const { claimDocument, failDocument, findDocuments } = await import('../../src/documents/document-store.ts');
   const { pool, kysely } = app.service.deps.db;
   const chatId = await createChat(user);

@@ -5,7 +5,7 @@ import { hostilePdfs } from './hostile-pdfs.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** More than forty files that are broken, locked or made to do harm. */
+/** More than forty files that are broken, locked or malicious. */
 export function makeHostileFiles(): HostileFile[] {
   return [...zips(), ...sheets(), ...texts(), ...hostilePdfs(), ...others()];
 }

@@ -1,4 +1,4 @@
-/** Files that are made to do harm, or broken, each with what has to be said of it: `ready`, or why it is not read. */
+/** Malicious or broken files, each with the expected result: `ready`, or the reason why it is not read. */
 export type HostileFile = { name: string; bytes: Buffer; said: string; warning?: string };
 
 export function file(name: string, bytes: Uint8Array | string, said: string, warning?: string): HostileFile {

@@ -4,7 +4,7 @@ import { file, type HostileFile } from './hostile-file.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** PDF files that go round in circles, unpack without end, or are broken. */
+/** PDF files that are cyclic, decompression bombs, or broken. */
 export function hostilePdfs(): HostileFile[] {
   const root = '<< /Type /Catalog /Pages 2 0 R >>';
   const page =

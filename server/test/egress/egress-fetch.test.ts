@@ -40,7 +40,7 @@ test('answers with the built-in Response', async () => {
   assert.equal(await response.text(), 'answer');
 });
 
-test('takes Request objects and every kind of body', async () => {
+test('accepts Request objects and every kind of body', async () => {
   const stream = () => new Response('text').body;
   const bodies = [
     'text',
@@ -60,7 +60,7 @@ test('takes Request objects and every kind of body', async () => {
   assert.equal(received.at(-1)?.body, 'text');
 });
 
-test('redirect modes', async () => {
+test('follows, reports or refuses redirects by mode', async () => {
   const followed = await open.fetch(`${origin}/redirect`);
   assert.deepEqual([followed.status, followed.redirected, followed.url], [201, true, `${origin}/target`]);
   await followed.text();
@@ -70,7 +70,7 @@ test('redirect modes', async () => {
   await assert.rejects(open.fetch(`${origin}/redirect`, { redirect: 'error' }), { code: 'provider_unreachable' });
 });
 
-test('answers without a body, and cookies apart', async () => {
+test('returns answers without a body, and cookies separately', async () => {
   assert.equal((await open.fetch(`${origin}/empty`)).body, null);
   assert.equal(await (await open.fetch(origin, { method: 'HEAD' })).text(), '');
   const cookies = await open.fetch(`${origin}/cookies`);
@@ -78,7 +78,7 @@ test('answers without a body, and cookies apart', async () => {
   await cookies.text();
 });
 
-test('a stream is read as it comes, and cancelling ends it', async () => {
+test('a stream is read as it arrives, and canceling ends it', async () => {
   const closed = Promise.withResolvers<void>();
   server.once('request', (_request, response) => response.on('close', () => closed.resolve()));
   const reader = (await open.fetch(`${origin}/stream`)).body?.getReader();
@@ -88,7 +88,7 @@ test('a stream is read as it comes, and cancelling ends it', async () => {
   await closed.promise;
 });
 
-test('refusals keep their code, before any request is made', async () => {
+test('refusals keep their code, before any request is sent', async () => {
   const closed = createEgress({ allowPrivateEgress: false, allowInsecureHttp: true });
   const count = received.length;
   for (const input of [
@@ -106,7 +106,7 @@ test('refusals keep their code, before any request is made', async () => {
   await closed.close();
 });
 
-test('the built-in fetch is guarded once installed, and free of secrets in its error', async () => {
+test('the built-in fetch is guarded once installed, and its errors contain no secrets', async () => {
   const closed = createEgress({ allowPrivateEgress: false, allowInsecureHttp: true });
   closed.installGlobally();
   const count = received.length;

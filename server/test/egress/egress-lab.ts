@@ -1,5 +1,5 @@
-// Runs inside a network namespace in which every address of the world leads to the canary. Started by
-// egress-vectors.test.ts with the folder of the certificates as its argument; prints its findings as JSON.
+// Runs inside a network namespace in which every public address leads to the canary. Started by egress-vectors.test.ts
+// with the folder of the certificates as its argument; prints its findings as JSON.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import {
 type Way = 'request' | 'fetch' | 'global';
 type Outcome = { ok: boolean; code: string };
 
-/** What the lab found; each list is empty when the guard is right. */
+/** The findings of the lab; each list is empty if the guard is right. */
 export type Findings = {
   checks: number;
   connections: number;
@@ -95,7 +95,7 @@ async function check(egress: Egress, vector: SsrfVector, setting: Setting, way: 
   }
 }
 
-// The built-in fetch keeps its own rules on the text of a URL; under it the guard answers for addresses.
+// The built-in fetch keeps its own rules on the text of a URL; below it the guard decides on addresses.
 function isForbidden(vector: SsrfVector, way: Way, connections: string[], requests: string[]): boolean {
   if (way === 'global') return connections.some((connection) => !publicHops.has(connection));
   if (vector.layer !== 'redirect') return connections.length > 0;
@@ -110,7 +110,7 @@ function isExpected(vector: SsrfVector, connection: string): boolean {
     const target = parseDestination(vector.redirect?.location ?? 'https://127.0.0.1/', new URL('https://pub.test'));
     return publicHops.has(connection) || addressesOf(target).includes(connection.split(' ')[0] ?? '');
   }
-  // A line break in the text is the parser's business under the built-in fetch.
+  // A line break in the text is left to the parser of the built-in fetch.
   const url = parseDestination(vector.url) ?? URL.parse(vector.url) ?? undefined;
   return addressesOf(url).includes(connection.split(' ')[0] ?? '');
 }

@@ -15,8 +15,8 @@ import type { GuardOptions } from '../../src/egress/guard.ts';
 import { makeCertificates } from '../fakes/certificates.ts';
 
 /**
- * Calls through a proxy of the operator's, with a real one that takes CONNECT; and a certificate authority of the
- * operator's.
+ * Calls through the operator's proxy, with a real one that accepts CONNECT; and the operator's own certificate
+ * authority.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-proxy-'));
@@ -54,7 +54,7 @@ beforeEach(() => {
   answerOf = () => '200 Fine';
 });
 
-/** Leads port 443 to our secure server and port 80 to the plain one, whatever the address. */
+/** Leads port 443 to the secure server of the test and port 80 to the plain one, regardless of the address. */
 function takeConnect(server: http.Server | https.Server): typeof server {
   server.on('connection', () => {
     connections += 1;
@@ -97,7 +97,7 @@ async function errorOf(work: Promise<unknown>): Promise<ApiError> {
   );
 }
 
-test('a target is reached through the proxy by its checked address, and TLS is with the target', async () => {
+test('reaches a target through the proxy by its checked address, with TLS to the target', async () => {
   const egress = egressWith();
   assert.equal(await read(egress, 'https://good.test/v1'), 'secure');
   const authorization = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
@@ -111,7 +111,7 @@ test('a target is reached through the proxy by its checked address, and TLS is w
   assert.equal(failureDetails(await errorOf(read(stranger, 'https://good.test/')))?.reason, 'tls');
 });
 
-test('what is forbidden is refused before the proxy is asked', async () => {
+test('refuses forbidden targets before it connects to the proxy', async () => {
   const egress = egressWith({ allowInsecureHttp: false });
   for (const url of [
     'https://inside.test/',
@@ -126,14 +126,14 @@ test('what is forbidden is refused before the proxy is asked', async () => {
   assert.equal(connections, 0);
 });
 
-test('this machine and what NO_PROXY names are called directly', async () => {
+test('calls this machine and the names of NO_PROXY directly', async () => {
   const egress = egressWith({ allowPrivateEgress: true, noProxy: ['10.0.0.0/8'] });
   assert.equal(await read(egress, `http://127.0.0.1:${plainTarget}/`), 'plain');
   assert.equal(await read(egress, `https://localhost:${secureTarget}/`), 'secure');
   assert.equal(connections, 0);
 });
 
-test('the next address is tried when the proxy refuses one; a refusal tells nothing of it', async () => {
+test('tries the next address when the proxy refuses one, and a refusal shows nothing of it', async () => {
   answerOf = (target) => (target.startsWith(second) ? '200 Fine' : '403 Not this one');
   const egress = egressWith();
   assert.equal(await read(egress, 'https://good.test/'), 'secure');
@@ -147,13 +147,13 @@ test('the next address is tried when the proxy refuses one; a refusal tells noth
   assert.doesNotMatch(`${refused.message}${refused.stack}`, /p@ss|p%40ss|Who are you/);
 });
 
-test('the connection to the proxy itself may be TLS', async () => {
+test('supports TLS on the connection to the proxy itself', async () => {
   const egress = egressWith({ httpsProxy: `https://localhost:${secureProxyPort}` });
   assert.equal(await read(egress, 'https://good.test/'), 'secure');
   assert.deepEqual(asked, [{ target: `${first}:443`, authorization: undefined }]);
 });
 
-test('NODE_EXTRA_CA_CERTS makes a certificate authority of one’s own trusted', async () => {
+test('NODE_EXTRA_CA_CERTS makes the operator’s own certificate authority trusted', async () => {
   const module = join(import.meta.dirname, '../../src/egress/egress.ts');
   const script = `
     import { createEgress } from ${JSON.stringify(module)};

@@ -81,7 +81,7 @@ async function assertFails(work: Promise<unknown>, reason: FailureReason, phase:
   });
 }
 
-/** A pause may use up the total time before the call has come that far: then it gets twice as much. */
+/** A pause can use up the total time before the call has come that far: then it gets twice as much. */
 async function assertTotalEnds(work: (totalTimeoutMs: number) => Promise<unknown>, phase: FailurePhase): Promise<void> {
   for (let totalTimeoutMs = 50; ; totalTimeoutMs *= 2) {
     const error = await work(totalTimeoutMs).then(
@@ -119,7 +119,7 @@ const ways = {
 
 for (const [way, call] of Object.entries(ways)) {
   for (const status of [301, 302, 303, 307, 308]) {
-    test(`${way}: a ${status} to another origin takes no secret along`, async () => {
+    test(`${way}: a ${status} to another origin carries no secret`, async () => {
       const second = await serve((response) => response.end('second'));
       const first = await serve((response) => response.writeHead(status, { location: `${second.origin}/x` }).end());
       assert.equal(
@@ -134,7 +134,7 @@ for (const [way, call] of Object.entries(ways)) {
       assert.equal(headers.host, `127.0.0.1:${second.port}`);
     });
 
-    test(`${way}: a ${status} to another origin takes no body along`, async () => {
+    test(`${way}: a ${status} to another origin carries no body`, async () => {
       const second = await serve((response) => response.end('second'));
       const first = await serve((response) => response.writeHead(status, { location: second.origin }).end());
       const work = call(first.origin, { method: 'POST', body: 'the prompt', headers: secrets });
@@ -152,7 +152,7 @@ for (const [way, call] of Object.entries(ways)) {
     });
   }
 
-  test(`${way}: a 307 within one origin is the same request again`, async () => {
+  test(`${way}: a 307 within one origin repeats the same request`, async () => {
     const server = await serve((response, { url }) => {
       if (url === '/a') response.writeHead(307, { location: '/b' }).end();
       else response.end('done');
@@ -226,20 +226,20 @@ test('framing headers of the caller are not sent', async () => {
   assert.equal(seen?.headers['transfer-encoding'], undefined);
 });
 
-test('a header that HTTP forbids is refused before any connection', async () => {
+test('refuses a header that HTTP forbids before any connection', async () => {
   const server = await serve((response) => response.end());
   await assert.rejects(request(server.origin, { headers: { 'x-a': 'b\r\nc: d' } }), { code: 'invalid_request' });
   assert.equal(server.received.length, 0);
 });
 
-test('nobody listens: refused, and safe to try again', async () => {
+test('a closed port is refused, and safe to retry', async () => {
   const { port, server } = await serve(() => {});
   server.close();
   await once(server, 'close');
   await assertFails(request(`http://127.0.0.1:${port}`), 'refused', 'connect');
 });
 
-test('the connection ends before, and within, the answer', async () => {
+test('distinguishes connections that end before and within the answer', async () => {
   await assertFails(request(await serveRaw((socket) => socket.destroy())), 'reset', 'request');
   const half = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'));
   await assertFails(requestText(half), 'reset', 'response');
@@ -249,13 +249,13 @@ test('the connection ends before, and within, the answer', async () => {
   await assertFails(requestText(reset), 'reset', 'response');
 });
 
-test('an answer that is not HTTP', async () => {
+test('refuses an answer that is not HTTP', async () => {
   await assertFails(request(await serveRaw((socket) => socket.write('SSH-2.0-OpenSSH\r\n'))), 'protocol', 'request');
   const doubled = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab';
   await assertFails(request(await serveRaw((socket) => socket.write(doubled))), 'protocol', 'request');
 });
 
-test('endless headers, one by one or as interim answers, end', async () => {
+test('endless headers, one by one or as interim answers, stop at a limit', async () => {
   const flood = (line: string) => (socket: net.Socket) => {
     const write = () => {
       while (!socket.destroyed && socket.write(line.repeat(100)));
@@ -272,7 +272,7 @@ test('endless headers, one by one or as interim answers, end', async () => {
   await assertFails(request(interim, { headersTimeoutMs: 100 }), 'timeout', 'request');
 });
 
-test('an endless body, also as a single line, ends at its limit', async () => {
+test('an endless body, even as a single line, stops at its limit', async () => {
   let sent = 0;
   const server = await serve((response) => {
     const write = () => {
@@ -292,7 +292,7 @@ test('an endless body, also as a single line, ends at its limit', async () => {
   assert.ok(sent < 100_000_000, `${sent} bytes were taken`);
 });
 
-test('silence and trickling end in time', async () => {
+test('silent and trickling answers time out', async () => {
   const silent = await serve(() => {});
   await assertFails(request(silent.origin, { headersTimeoutMs: 50 }), 'timeout', 'request');
   await assertTotalEnds((totalTimeoutMs) => request(silent.origin, { totalTimeoutMs }), 'request');
@@ -306,7 +306,7 @@ test('silence and trickling end in time', async () => {
   await assertTotalEnds((totalTimeoutMs) => requestText(trickle.origin, { ...endless, totalTimeoutMs }), 'response');
 });
 
-test('a name server, or a handshake, that never answers', async () => {
+test('a name server or handshake that never answers times out', async () => {
   const hanging = createEgress({ ...flags, lookup: () => new Promise(() => {}) });
   await assertFails(request('http://slow.test/', { connectTimeoutMs: 50 }, hanging), 'timeout', 'connect');
   const mute = await listen(net.createServer((socket) => closers.push(() => socket.destroy())));
@@ -314,7 +314,7 @@ test('a name server, or a handshake, that never answers', async () => {
   await hanging.close();
 });
 
-test('names: unknown, without addresses, and private ones that tell nothing', async () => {
+test('unknown names, names without addresses and private ones get answers without details', async () => {
   const answers = new Map([
     ['db.internal', ['10.0.0.5']],
     ['empty.test', []],
@@ -357,7 +357,7 @@ test('TLS: an unknown authority and a wrong name fail, our authority passes', as
   await trusting.close();
 });
 
-test('a connection is used again once its body was read, and closed when it was not', async () => {
+test('reuses a connection after its body was read, and closes it otherwise', async () => {
   const egress = createEgress(flags);
   const server = await serve((response) => response.end('x'.repeat(200_000)));
   let connections = 0;
@@ -372,7 +372,7 @@ test('a connection is used again once its body was read, and closed when it was 
   await egress.close();
 });
 
-test('both ways of reading give the same bytes; leaving the loop ends the answer', async () => {
+test('both ways of reading return the same bytes, and leaving the loop ends the answer', async () => {
   const closed = Promise.withResolvers<void>();
   const text = Array.from({ length: 2000 }, (_, index) => `data: ${index} é漢🎈\n\n`);
   const server = await serve((response, { url }) => {
@@ -390,7 +390,7 @@ test('both ways of reading give the same bytes; leaving the loop ends the answer
   await closed.promise;
 });
 
-test('a reader that throws, or reads twice, is told', async () => {
+test('throws at a reader that throws, or reads twice', async () => {
   const server = await serve((response) => response.write('x'));
   const response = await request(server.origin);
   const broken = () => {
@@ -400,7 +400,7 @@ test('a reader that throws, or reads twice, is told', async () => {
   assert.throws(() => response.body.pump(broken), /read once/);
 });
 
-test('a slow reader slows the sender instead of filling memory', async () => {
+test('a slow reader slows the sender down instead of filling memory', async () => {
   let sent = 0;
   const stalled = Promise.withResolvers<void>();
   const server = await serve((response) => {

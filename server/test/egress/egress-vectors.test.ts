@@ -13,7 +13,7 @@ import type { Findings } from './egress-lab.ts';
 const missing = whyNoSandbox();
 if (missing !== undefined && process.env.REQUIRE_SANDBOX === '1') throw new Error(missing);
 
-describe('every vector against real sockets', { skip: missing ?? false }, () => {
+describe('tries every vector with real sockets', { skip: missing ?? false }, () => {
   let findings: Findings;
 
   before(async () => {
@@ -45,7 +45,7 @@ describe('every vector against real sockets', { skip: missing ?? false }, () => 
     }
   });
 
-  test('no forbidden connection, by request, fetch or the built-in fetch', () => {
+  test('makes no forbidden connection, by request, fetch or the built-in fetch', () => {
     assert.equal(
       findings.checks,
       readSsrfVectors().filter((vector) => !vector.rebind).length * settingNames.length * 3,
@@ -54,13 +54,13 @@ describe('every vector against real sockets', { skip: missing ?? false }, () => 
     assert.deepEqual(findings.forbidden, []);
   });
 
-  test('nothing permitted is refused', () => assert.deepEqual(findings.overBlocked, []));
+  test('refuses nothing permitted', () => assert.deepEqual(findings.overBlocked, []));
 
-  test('every refusal is blocked_destination', () => assert.deepEqual(findings.wrongCode, []));
+  test('every refusal has the code blocked_destination', () => assert.deepEqual(findings.wrongCode, []));
 
-  test('proxies from the environment are not used', () => assert.equal(findings.proxied, 0));
+  test('ignores proxies from the environment', () => assert.equal(findings.proxied, 0));
 
-  test('a name that changes its address never leads to one that is not permitted', () => {
+  test('a name that changes its address never leads to a forbidden one', () => {
     assert.equal(Object.keys(findings.rebinding).length, 6);
     for (const [name, count] of Object.entries(findings.rebinding)) {
       assert.equal(count.forbidden, 0, name);

@@ -5,16 +5,16 @@ import type { FakeMcp } from './mcp-server.ts';
 /** A real authorization server (npm `oidc-provider`) on loopback, as those of MCP servers are. */
 export type AuthorizationServer = {
   issuer: string;
-  /** The value of an access token that it gave out and still accepts. */
+  /** The value of an access token that it issued and still accepts. */
   accepts(token: string): Promise<{ scope: string; resource: string } | undefined>;
-  /** Token requests by grant type, as they came. */
+  /** Token requests by grant type, as received. */
   grants: string[];
   close(): void;
 };
 
 type Options = {
   registers?: boolean;
-  /** Where it finds client id metadata documents; undefined: it does not support them. */
+  /** Fetches client id metadata documents; undefined: it does not support them. */
   documents?: (url: string) => Promise<Response>;
   clients?: readonly object[];
   tokenSeconds?: number;
@@ -22,7 +22,7 @@ type Options = {
 
 export async function startAuthorizationServer(options: Options = {}): Promise<AuthorizationServer> {
   const { default: Provider } = await import('oidc-provider');
-  // It warns of what is for development only, which this is.
+  // It warns of options for development only, as used here.
   console.info = console.warn = () => undefined;
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -76,7 +76,9 @@ export async function startAuthorizationServer(options: Options = {}): Promise<A
   };
 }
 
-/** Puts an MCP server behind it: without a token of this server for this resource, nothing. Returns the tokens seen. */
+/**
+ * Protects an MCP server with it: without a token of this server for this resource, no access. Returns the tokens seen.
+ */
 export function protect(
   fake: FakeMcp,
   server: Pick<AuthorizationServer, 'issuer' | 'accepts'>,

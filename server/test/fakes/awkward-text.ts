@@ -1,6 +1,6 @@
 import type { FakeStep } from './provider/provider-scripts.ts';
 
-/** Text that is easily torn: several bytes, several UTF-16 units or several code points to a character. */
+/** Text that is easily torn: several bytes, several UTF-16 units or several code points per character. */
 const awkward = [
   'Grüße ',
   '👩‍👩‍👧‍👦',

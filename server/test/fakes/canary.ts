@@ -4,12 +4,13 @@ import https from 'node:https';
 import net from 'node:net';
 import { canonicalAddress } from '../../src/egress/addresses.ts';
 
-/** What reached the listeners: every connection as `address port`, and every request as `METHOD host path`. */
+/** Traffic that reached the listeners: every connection as `address port`, and every request as `METHOD host path`. */
 export type Sightings = { connections: string[]; requests: string[] };
 
 /**
- * Listens on these ports of every address there is, speaks HTTP and TLS on each, and writes down all that arrives.
- * `/redir?c=<status>&to=<location>` redirects; `/redir-chain-private` does so three times, at last to 127.0.0.1.
+ * Listens on these ports of every address of the machine, serves HTTP and TLS on each, and records everything that
+ * arrives. `/redir?c=<status>&to=<location>` redirects; `/redir-chain-private` does so three times, at last to
+ * 127.0.0.1.
  */
 export async function startCanary(ports: number[], tls: { key: string; cert: string }) {
   const seen: Sightings = { connections: [], requests: [] };
@@ -40,7 +41,7 @@ export async function startCanary(ports: number[], tls: { key: string; cert: str
     }),
   );
   return {
-    /** What was seen since the last call. */
+    /** The traffic since the last call. */
     take(): Sightings {
       const taken = { ...seen };
       seen.connections = [];

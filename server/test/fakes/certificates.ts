@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-/** PEM texts; `ca` is what a client has to trust. `caFile` holds it as well. */
+/** PEM texts; `ca` is the authority that a client has to trust. `caFile` contains it as well. */
 export type Certificates = { ca: string; caFile: string; key: string; cert: string };
 
 /** Makes a certificate authority and one certificate for all these names and addresses in `folder`, with openssl. */

@@ -3,11 +3,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { TestDatabase } from '../database.ts';
 
 /**
- * What lies between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps
- * them and lets nothing through, `pass` carries on.
+ * A proxy between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps them
+ * and forwards nothing, `pass` forwards again.
  */
 export type DatabaseProxy = {
-  /** The database as it is seen from behind the proxy. */
+  /** The address of the database behind the proxy. */
   database: TestDatabase;
   set(mode: Mode): void;
   close(): void;
@@ -15,7 +15,7 @@ export type DatabaseProxy = {
 type Mode = 'pass' | 'cut' | 'stall';
 type Way = { url: string; set(mode: Mode): void; close(): void };
 
-/** Lies before every address of a database, so before its pooler as well. */
+/** In front of every address of a database, so in front of its pooler as well. */
 export async function startDatabaseProxy(database: TestDatabase): Promise<DatabaseProxy> {
   const { connection, direct } = database.address;
   const way = await startWay(connection);
@@ -33,7 +33,7 @@ export async function startDatabaseProxy(database: TestDatabase): Promise<Databa
   };
 }
 
-/** A TCP proxy before the server that a postgres URL names, be it on a port or on a socket in the file system. */
+/** A TCP proxy in front of the server that a postgres URL names, on a port or on a socket in the file system. */
 async function startWay(databaseUrl: string): Promise<Way> {
   const target = new URL(databaseUrl);
   const socketFolder = target.searchParams.get('host');

@@ -1,13 +1,13 @@
 import dgram from 'node:dgram';
 import { isIPv6 } from 'node:net';
 
-/** A name's answers, or a list of answers that are given in turn, one per question (DNS rebinding). */
+/** A name's answers, or a list of answers that are used one after the other, one per question (DNS rebinding). */
 export type Zone = Map<string, string[] | string[][]>;
 
 const typeA = 1;
 const typeAaaa = 28;
 
-/** A DNS server on 127.0.0.1:53 that knows `zone` and nothing else; every answer has TTL 0. */
+/** A DNS server on 127.0.0.1:53 that resolves `zone` and nothing else; every answer has TTL 0. */
 export async function startDns(zone: Zone): Promise<{ close(): void }> {
   const asked = new Map<string, number>();
   const socket = dgram.createSocket('udp4');

@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
-/** A token as it would be right; tests spoil it. */
+/** A valid token, which tests modify. */
 export type TokenFacts = { claims: JWTPayload; keyId: string; privateKey: CryptoKey; publicKeyPem: string };
 type JsonAnswer = { status: number; body: unknown };
 
-/** An identity provider that does everything right until a test tells it otherwise. It asks nobody for a password. */
+/** An identity provider that is correct until a test changes it. It never asks for a password. */
 export type FakeIdentityProvider = {
   issuer: string;
   client: { clientId: string; clientSecret: string };
-  /** Claims of the next tokens, beside those that the protocol wants. */
+  /** Claims of the next tokens, in addition to those that the protocol requires. */
   person: Record<string, unknown>;
-  /** Members of the discovery document, over those that are right. */
+  /** Members of the discovery document that replace the correct ones. */
   document: Record<string, unknown>;
   /** Makes the id token in place of a signature by the published key. */
   sign: ((facts: TokenFacts) => Promise<string>) | undefined;
-  /** Answers a path in place of what is right. */
+  /** Answers a path instead of the correct handler. */
   answers: Map<string, (form: URLSearchParams) => JsonAnswer>;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   seen: string[];
   /** Accepts a code any number of times. */
   forgetful: boolean;
-  /** What the provider does when the person agrees: the address of ours that the browser goes to. */
+  /** Consents in place of the user: returns the callback address of ours that the browser goes to. */
   agree(authorizationUrl: string): string;
-  /** Goes away, and comes back at the same address. */
+  /** Stops, and starts again at the same address. */
   stop(): Promise<void>;
   restart(): Promise<void>;
 };
@@ -127,7 +127,7 @@ export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
   }
 }
 
-/** The id token as it should be. */
+/** The correct id token. */
 export function signRight({ claims, keyId, privateKey }: TokenFacts): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: keyId }).sign(privateKey);
 }

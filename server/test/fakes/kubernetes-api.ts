@@ -10,25 +10,25 @@ import { faultsOf } from '../workspaces/kubernetes/api-schema.ts';
 import { makeCertificates } from './certificates.ts';
 
 /**
- * As much of a Kubernetes API as the runtime asks for, over TLS, with a token: objects in memory, held against the
- * official definitions; a StatefulSet that is wanted gets its pod, with the status that the test says.
+ * The part of a Kubernetes API that the runtime uses, over TLS, with a token: objects in memory, checked against the
+ * official definitions; a StatefulSet with a replica gets its pod, with the status that the test sets.
  */
 export type KubernetesApi = {
   kubeconfig: string;
   url: string;
   /** By `plural/name`. */
   objects: Map<string, Json>;
-  /** `METHOD plural/name`, without what only reads. */
+  /** `METHOD plural/name`, without requests that only read. */
   writes: string[];
   /** `verb plural` that is not allowed. */
   denied: Set<string>;
   /** The status of new pods; undefined: none is made. */
   podStatus: Json;
-  /** Told of each new pod and of the StatefulSet that wants it. */
+  /** Called with each new pod and the StatefulSet that it belongs to. */
   onPod: ((set: Json, pod: Json) => void) | undefined;
-  /** Pods that are not wanted any more stay, marked as deleted. */
+  /** Unwanted pods stay, marked as deleted. */
   linger: boolean;
-  /** Answers this instead of anything. */
+  /** Answers this to every request. */
   broken: { status: number; body: string } | undefined;
   close(): Promise<void>;
 };
@@ -117,7 +117,7 @@ async function answer(api: KubernetesApi, request: IncomingMessage): Promise<Ans
   return { status: 200, body: given };
 }
 
-/** What the controller of StatefulSets does. */
+/** Does the work of the StatefulSet controller. */
 function control(api: KubernetesApi, set: Json): void {
   const id = `pods/${set.metadata.name}-0`;
   const pod = api.objects.get(id);

@@ -15,7 +15,7 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** How many wait for a time to come. */
+  /** The number of sleeps that wait for a later time. */
   get waiting(): number {
     return this.#alarms.size;
   }
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** What is due rings once, in the order of time, as on a machine that was asleep. */
+  /** Due timers fire once, in the order of time, as on a machine that was asleep. */
   advance(milliseconds: number): void {
     this.#now += milliseconds;
     const due = [...this.#alarms].filter(({ at }) => at <= this.#now).sort((one, other) => one.at - other.at);
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Dates and sleeps are moved by hand; timers ring as ever. */
+/** Dates and sleeps are moved by hand; timers run as usual. */
 export function manualDate(): ManualClock {
   const { elapsed, after, every } = systemClock;
   return Object.assign(new ManualClock(), { elapsed, after, every });

@@ -17,7 +17,7 @@ export type FakeTool = {
 export type RpcMessage = { jsonrpc: '2.0'; id?: number | string; method?: string; params?: Record<string, unknown> };
 type FakeCall = { name: string; input: unknown; headers: Record<string, string>; definitions: FakeTool[] };
 
-/** What a hook may do instead of the usual answer: send a result, or take the response over and return `handled`. */
+/** A hook instead of the usual answer: sends a result, or takes the response over and returns `handled`. */
 export type Hook = (
   message: RpcMessage,
   response: ServerResponse,
@@ -30,25 +30,25 @@ export type FakeMcp = {
   sseUrl: string;
   tools: FakeTool[];
   pageSize: number;
-  /** Whether it promises to tell of changes, and whether clients get a stream to be told on. */
+  /** Whether it announces changes, and whether clients get a stream of announcements. */
   announces: boolean;
   streams: boolean;
   calls: FakeCall[];
-  /** Methods as they came. */
+  /** Methods as received. */
   methods: string[];
   headersSeen: Record<string, string>[];
   hook: Hook | undefined;
-  /** Refuses a request before anything else, or lets it pass. */
+  /** Refuses a request before anything else, or accepts it. */
   gate: ((headers: Record<string, string>) => Promise<Refusal | undefined>) | undefined;
-  /** JSON at these paths, for everybody. */
+  /** JSON at these paths, for every client. */
   documents: Record<string, unknown>;
   answer: (call: FakeCall) => unknown;
-  /** What it can besides tools, and what it answers to their methods. */
+  /** Capabilities other than tools, with the answers to their methods. */
   more: Record<string, object>;
   answerMore: (method: string, params: Record<string, unknown>) => unknown;
-  /** Puts other tools in place, and tells those who listen if it announces. */
+  /** Replaces the tools, and notifies listeners if it announces changes. */
   change(tools: FakeTool[]): void;
-  /** Forgets all sessions, as a restart does. */
+  /** Drops all sessions, as a restart does. */
   forget(): void;
   openStreams(): number;
   close(): Promise<void>;

@@ -25,7 +25,7 @@ export async function startNewestMcp(make: () => McpServer) {
     try {
       for await (const chunk of response.body ?? []) outgoing.write(chunk);
     } catch {
-      // Who asked has gone.
+      // The client has disconnected.
     }
     outgoing.end();
   });
@@ -35,7 +35,7 @@ export async function startNewestMcp(make: () => McpServer) {
   const port = typeof address === 'object' ? address?.port : 0;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    /** As they came. */
+    /** As received. */
     methods,
     notify: handler.notify,
     close() {

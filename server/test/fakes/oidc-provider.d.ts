@@ -1,4 +1,4 @@
-/** The package has no types of its own; what the tests use of it. */
+/** Types of the parts of the package that the tests use; it has none of its own. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

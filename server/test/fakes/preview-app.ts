@@ -1,5 +1,5 @@
 /**
- * An app as a model writes it, for the tests of previews: pages, a WebSocket, a log of what reached it, and attacks.
+ * An app as a model writes it, for the tests of previews: pages, a WebSocket, a log of received requests, and attacks.
  */
 
 /** Runs in the workspace with nothing but Node. */

@@ -18,11 +18,11 @@ type Running = { generation: number; child: ChildProcess; socketPath: string; is
 
 /**
  * A runtime that runs the real daemon without any sandbox, as a child on a unix socket. Workspaces outlive `close`, as
- * real ones do; so several apps may share it. Call `destroy` in `after`.
+ * real ones do; so several apps can share it. Call `destroy` in `after`.
  */
 export class ProcessRuntime implements WorkspaceRuntime {
   readonly kind = 'local';
-  /** Where commands in workspaces find the control plane; startTestApp sets it. */
+  /** The control plane's address for commands in workspaces; startTestApp sets it. */
   controlUrl = 'http://127.0.0.1:9';
   /** How often `start` made a daemon. */
   starts = 0;
@@ -102,7 +102,7 @@ export class ProcessRuntime implements WorkspaceRuntime {
     await rm(await this.#folder, { recursive: true, force: true });
   }
 
-  /** `number` is taken before anything is waited for: others start at the same time. */
+  /** `number` is reserved before the first await: others start at the same time. */
   async #spawn({ id, generation, daemonTokenHash, workspaceToken }: StartedWorkspace, number: number) {
     const folder = join(await this.#folder, id);
     const home = join(folder, 'home');

@@ -12,8 +12,8 @@ export type RealIdentityProvider = {
 const client = { clientId: 'homeport', clientSecret: 'real:secret/with+signs%' };
 
 /**
- * Who signs in is who they type: `grace` is grace@corp.example, an address is itself, and `unverified-…` has an address
- * that nobody has checked. Any password will do.
+ * The typed name chooses the account: `grace` is grace@corp.example, an address is itself, and `unverified-…` has an
+ * unverified address. Any password is accepted.
  */
 function accountOf(login: string) {
   const email = login.includes('@') ? login : `${login}@corp.example`;
@@ -55,7 +55,7 @@ export async function startRealIdentityProvider(redirectUris: string[]): Promise
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { redirect: { type: 'string', multiple: true, default: [] } } });
-  // It warns of what is for development only, which this is.
+  // It warns of options for development only, as used here.
   console.info = console.warn = () => undefined;
   const provider = await startRealIdentityProvider([
     ...values.redirect,

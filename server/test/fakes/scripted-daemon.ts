@@ -7,22 +7,22 @@ import type { Duplex } from 'node:stream';
 import { daemonProtocol } from '@homeport/contracts/workspace/daemon';
 import type { StartedWorkspace, WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 
-/** What the daemon does with a wish for a WebSocket. */
+/** Handles a request for a WebSocket in place of the daemon. */
 export type UpgradeScript = (request: IncomingMessage, socket: Duplex) => void;
 
-/** A runtime whose daemons do as the test says: one unix socket for all of them. Call `destroy` in `after`. */
+/** A runtime whose daemons are scripted by the test: one unix socket for all of them. Call `destroy` in `after`. */
 export class ScriptedDaemons implements WorkspaceRuntime {
   readonly kind = 'local';
-  /** By default it takes the handshake and says everything back. */
+  /** By default it accepts the handshake and echoes everything. */
   onUpgrade: UpgradeScript = (request, socket) => {
     takeHandshake(request, socket);
     socket.pipe(socket);
   };
-  /** What it answers to requests for files. */
+  /** Answers requests for files. */
   onFiles: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end();
-  /** The connections that daemons have now. */
+  /** The current connections of daemons. */
   readonly sockets = new Set<Duplex>();
-  /** What asked for a terminal; the service asks for health whenever it likes. */
+  /** Requests for a terminal; the service checks health at any time. */
   readonly upgrades: IncomingMessage[] = [];
   readonly #generations = new Map<string, number>();
   readonly #server: Server;
@@ -56,7 +56,7 @@ export class ScriptedDaemons implements WorkspaceRuntime {
       this.sockets.add(socket);
       socket.on('error', () => socket.destroy()).on('close', () => this.sockets.delete(socket));
       this.onUpgrade(request, socket);
-      // Read in any case, to find out who has gone.
+      // Read in any case, to notice a disconnect.
       socket.resume().on('end', () => socket.end());
     });
   }

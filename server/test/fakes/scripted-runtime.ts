@@ -14,27 +14,27 @@ import { sha256 } from '../../src/workspaces/tokens.ts';
 type Running = { workspace: StartedWorkspace; server: Server; socketPath: string; processes: number };
 
 /**
- * A runtime whose daemons are small servers in this process, which know their token, and whose starts do as the test
- * says. Several apps may share it as replicas do. Call `destroy` in `after`.
+ * A runtime whose daemons are small servers in this process, which check their token, and whose starts are scripted by
+ * the test. Several apps can share it as replicas do. Call `destroy` in `after`.
  */
 export class ScriptedRuntime implements WorkspaceRuntime {
   readonly kind = 'docker';
-  /** Every daemon that was made, and every stop that was asked for. */
+  /** Every daemon that was made, and every stop that was requested. */
   readonly started: StartedWorkspace[] = [];
   readonly stopped: string[] = [];
-  /** Ids of every start that was asked for, also of what runs. */
+  /** Ids of every requested start, including those of running workspaces. */
   readonly asked: string[] = [];
-  /** What a start does instead of just making a daemon. */
+  /** Runs in place of just making a daemon. */
   onStart:
     | ((workspace: StartedWorkspace, signal: AbortSignal, launch: () => Promise<void>) => Promise<void>)
     | undefined;
-  /** Told before anything is ended. */
+  /** Called before anything is ended. */
   onStop: ((id: string) => Promise<void> | void) | undefined;
-  /** What daemons answer to health, instead of what this release's daemon would. */
+  /** The health that daemons report, in place of this release's. */
   onHealth: ((workspace: StartedWorkspace, health: DaemonHealth) => unknown) | undefined;
   /** Requests to daemons other than for their health, as `POST /v1/drain`, with their bodies. */
   readonly requests: { id: string; route: string; body: string }[] = [];
-  /** What `status` says beside the phase. */
+  /** Details of `status` in addition to the phase. */
   readonly details = new Map<string, string>();
   readonly #running = new Map<string, Running>();
   #folder: Promise<string> | undefined;
@@ -50,7 +50,7 @@ export class ScriptedRuntime implements WorkspaceRuntime {
     else await this.onStart(workspace, signal, launch);
   }
 
-  /** A daemon comes to life, whatever anybody thinks of it. */
+  /** Starts a daemon regardless of the recorded state. */
   async launch(workspace: StartedWorkspace): Promise<void> {
     this.started.push(workspace);
     this.#folder ??= mkdtemp(join(tmpdir(), 'hp-sr-'));

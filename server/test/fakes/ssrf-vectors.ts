@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One address and whether it may be called under each of the four settings (`verdict` true: it must be refused). */
+/** One address and whether it can be called under each of the four settings (`verdict` true: it must be refused). */
 export type SsrfVector = {
   id: string;
   url: string;
@@ -25,7 +25,7 @@ export const settingNames: Setting[] = ['none', 'private', 'http', 'both'];
 
 /**
  * Vectors whose verdict follows a lenient URL parser (they are marked ambiguous): a line break inside the text is
- * refused here whatever the setting, so that the text saved and the address dialled are the same.
+ * refused here under every setting, so that the saved text and the dialed address are the same.
  */
 const stricterThanVectors = new Set(['S241', 'S242']);
 

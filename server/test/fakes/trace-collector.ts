@@ -23,7 +23,7 @@ export type TraceCollector = {
   resource: Record<string, string | number | boolean>;
   /** Head and body of every request. */
   bytes: Buffer[];
-  /** Takes nothing from now on: 503, or it does not answer at all. */
+  /** Accepts nothing from now on: answers 503, or not at all. */
   breakDown(how: 'refuses' | 'hangs' | undefined): void;
   stop(): Promise<void>;
 };

@@ -7,7 +7,7 @@ import { type Answer, createCaller, startTestApp, type TestApp } from '../app.ts
 import { addModels, createChat, postChat, readStream, submit } from '../chat/chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 
-/** A replica that is told to stop, as balancers, clients and people at other replicas see it. */
+/** A replica that is asked to stop, as balancers, clients and users at other replicas see it. */
 
 const noticeMs = 86_400_000;
 let provider: FakeProvider;
@@ -32,7 +32,7 @@ async function startLeaving(): Promise<{ app: TestApp; endNotice: () => void }> 
   return { app: await startTestApp({ database: stays.database, clock }), endNotice: () => notice.resolve() };
 }
 
-/** A kept-alive connection: sends text and reads one answer whose length is known. */
+/** A kept-alive connection: sends text and reads one answer of known length. */
 function openConnection(url: string): { socket: Socket; ask(text: string): Promise<string> } {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -58,7 +58,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 const closes = (answer: string) => /\r\nconnection: close\r\n/i.test(answer);
 
-test('a balancer is told first, and who comes meanwhile is answered', async () => {
+test('reports to balancers first, and answers the requests that arrive meanwhile', async () => {
   const { app, endNotice } = await startLeaving();
   const [kept, idle] = [openConnection(app.url), openConnection(app.url)];
   for (const connection of [kept, idle]) {
@@ -79,7 +79,7 @@ test('a balancer is told first, and who comes meanwhile is answered', async () =
   await assert.rejects(app.anonymous.fetch('/api/live'));
 });
 
-test('a request that is under way is answered before its connection ends', async () => {
+test('answers a request in progress before its connection ends', async () => {
   const user = await stays.signIn();
   const { app, endNotice } = await startLeaving();
   const body = JSON.stringify({ title: 'Begun before the end' });
@@ -99,9 +99,9 @@ test('a request that is under way is answered before its connection ends', async
   await stopped;
 });
 
-test('who follows an answer that another replica makes is let go between two events and misses none', async () => {
+test("releases a follower of another replica's response between two events, without a lost one", async () => {
   const user = await stays.signIn();
-  // Goes on until it is stopped.
+  // Runs until it is stopped.
   await addModels(user, provider, ['words-60000@100']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
@@ -112,7 +112,7 @@ test('who follows an answer that another replica makes is let go between two eve
   let stopped: Promise<void> | undefined;
   const { body, headers } = await elsewhere.fetch(`/api/chat/${chatId}/stream`);
   const [events, bytes] = body?.tee() ?? [];
-  // Fails where the connection breaks instead of ending.
+  // Fails if the connection breaks instead of ending.
   const ended = new Response(bytes).text();
   const part = await readStream(new Response(events, { headers }), ({ id }) => {
     if (id > 20) stopped ??= app.service.stop(30_000);

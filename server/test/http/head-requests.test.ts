@@ -23,7 +23,7 @@ after(async () => {
   await rm(webFolder, { recursive: true });
 });
 
-/** HEAD, and then a GET on the same connection: it is answered only when HEAD has been answered whole. */
+/** HEAD, and then a GET on the same connection: it is answered only when HEAD has been answered completely. */
 async function headThenHealth(path: string, cookie = ''): Promise<string> {
   const { head, body } = await sendRaw(
     app.url,
@@ -47,7 +47,7 @@ test('HEAD of an endpoint has the headers of GET and no body', async () => {
   assert.match(await headThenHealth('/api/me'), /^HTTP\/1\.1 401 /);
 });
 
-test('HEAD of a running stream follows nothing', async () => {
+test('HEAD of a running stream does not follow it', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5006@50']);
   const chatId = await createChat(user);

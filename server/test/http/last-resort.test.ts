@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 
-/** A failure that no code has caught, in a process of its own. */
+/** An uncaught failure, in a process of its own. */
 async function run(failure: string): Promise<{ code: unknown; lines: string[] }> {
   const script = `
     import { PassThrough } from 'node:stream';
@@ -23,7 +23,7 @@ async function run(failure: string): Promise<{ code: unknown; lines: string[] }>
   });
 }
 
-test('the error of a stream that nobody hears is logged, and the process goes on', async () => {
+test('logs an unhandled stream error and continues the process', async () => {
   const failures = [
     `new PassThrough().destroy(new DOMException('This operation was aborted', 'AbortError'));`,
     `new PassThrough().destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));`,
@@ -37,7 +37,7 @@ test('the error of a stream that nobody hears is logged, and the process goes on
   }
 });
 
-test('any other failure is logged and ends the process', async () => {
+test('logs any other uncaught failure and ends the process', async () => {
   const { code, lines } = await run(`throw new TypeError('half done');`);
   assert.deepEqual([code, lines.length], [1, 1]);
   const { level, cause } = JSON.parse(lines[0] ?? '');

@@ -8,9 +8,9 @@ import { type Json, startTestApp } from '../app.ts';
 import { createTestDatabase } from '../database.ts';
 import { chatGptConversation, conversationsOf, zipOf } from './import-makers.ts';
 
-/** How often an import is tried again (contract.md section 11), and when it is given up. */
+/** How often an import is retried (contract.md section 11), and when it is given up. */
 
-test('an import that meets an error again and again is given up, after longer and longer rests', async () => {
+test('gives up an import that fails repeatedly, after growing delays', async () => {
   const { database, drop } = await createTestDatabase();
   const { kysely, pool } = database;
   try {
@@ -42,11 +42,11 @@ test('an import that meets an error again and again is given up, after longer an
   }
 });
 
-test('an import that brings something at each attempt is not given up', async (context) => {
+test('does not give up an import that makes progress at each attempt', async (context) => {
   const count = 9;
   let updates = 0;
   const faulty = await startTestApp({
-    // One conversation comes, the next one fails.
+    // One conversation is imported, the next one fails.
     trace: async (statement, work) => {
       if (statement.startsWith('update "import_entries"') && ++updates % 2 === 0)
         throw Object.assign(new Error('could not serialize access'), { code: '40001' });
@@ -64,7 +64,7 @@ test('an import that brings something at each attempt is not given up', async (c
   const begun = await who.fetch('/api/imports', { method: 'POST', body: Buffer.from(archive) });
   const { import: made }: Json = await begun.json();
   const ended = await until('the import to end', async () => {
-    // Its rests pass at once.
+    // Its delays pass immediately.
     await faulty.database.database.pool.query('update imports set claimed_until = null where claim is null');
     faulty.service.deps.imports.look();
     const { body } = await who.call('GET /api/imports', undefined, { query: { id: made.id } });

@@ -27,7 +27,7 @@ async function run(...args: string[]) {
   return admin(args, { ...env, ARTIFACT_STORE: artifactStore });
 }
 
-test('an archive is tried, imported, and refused with words; a trial run leaves nothing open', async () => {
+test('tries an archive, imports it, or refuses it with a reason, and a trial run leaves nothing open', async () => {
   const who = await app.signIn();
   const file = join(folder, 'export.zip');
   await writeFile(file, await chatGptArchive());
@@ -42,7 +42,7 @@ test('an archive is tried, imported, and refused with words; a trial run leaves 
   );
   assert.deepEqual(await conversationsOf(who), []);
 
-  // The service takes part of the work, too.
+  // The service does part of the work, too.
   const looks = setInterval(() => app.service.deps.imports.look(), 10);
   const done = await bring('--json').finally(() => clearInterval(looks));
   assert.equal(done.code, 0, done.output);
@@ -57,7 +57,7 @@ test('an archive is tried, imported, and refused with words; a trial run leaves 
   assert.equal((await run('import', file)).code, 2);
 });
 
-test('every command is listed once', async () => {
+test('lists every command once', async () => {
   const { output } = await run('--help');
   const names = [...output.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)/gm)].map(([, name]) => name);
   assert.ok(names.length > 15);

@@ -3,7 +3,7 @@ import { ZipFile } from 'yazl';
 import { until } from '../../../contracts/test/until.ts';
 import type { Json, SignedIn } from '../app.ts';
 
-/** Archives as other programs make them, small, and what the tests do with them. */
+/** Small archives in other programs' formats, and the tests' imports of them. */
 
 export async function zipOf(entries: Readonly<Record<string, string | Buffer | object>>): Promise<Buffer> {
   const zip = new ZipFile();
@@ -40,7 +40,7 @@ export async function settled(who: SignedIn, id: string): Promise<Json> {
   });
 }
 
-/** Every conversation of a person as the API tells it, without ids and times that an import gives. */
+/** Every conversation of a user as the API returns it, without the ids and times that an import assigns. */
 export async function conversationsOf(who: SignedIn): Promise<Json[]> {
   const found: Json[] = [];
   for (const archived of [undefined, '1']) {

@@ -8,7 +8,10 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts'
 import { skillText } from '../assistants/skill-makers.ts';
 import { bring, settled, zipOf } from './import-makers.ts';
 
-/** Assistants, prompts and skills of Homeport's own export: they come as their new owner's alone, and go again. */
+/**
+ * Assistants, prompts and skills of Homeport's own export: imported as private to their new owner, and removed by an
+ * undo.
+ */
 
 let app: TestApp;
 let folder: string;
@@ -70,7 +73,7 @@ async function reasonsOf(who: SignedIn, id: string): Promise<Record<string, stri
   return Object.fromEntries(body.entries.map(({ title, outcome, reason }: Json) => [title, `${outcome}: ${reason}`]));
 }
 
-test('what one person exports comes to another whole; a second time adds nothing', async () => {
+test("imports one user's export completely for another, and adds nothing the second time", async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   await make(first);
   const archive = await exportOf(first);
@@ -97,7 +100,7 @@ test('what one person exports comes to another whole; a second time adds nothing
   assert.equal((await everythingOf(first)).assistants.length, 1, 'what is still here is the same');
 });
 
-test('nobody trusts a skill that came, until its owner has looked at it; servers are those of the same name', async () => {
+test('an imported skill is untrusted until its owner reviews it, and servers are matched by name', async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   await make(first);
   const { body: server } = await second.call('POST /api/mcp', { name: 'Charts', url: 'https://other.example.org/mcp' });
@@ -108,7 +111,7 @@ test('nobody trusts a skill that came, until its owner has looked at it; servers
   assert.deepEqual(assistant.mcpServerIds, [server.server.id]);
 });
 
-test('an import is undone with what it brought, except what was changed here', async () => {
+test('undoing an import removes its records, except those changed here', async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   await make(first);
   const { import: made } = await bring(second, await exportOf(first));
@@ -131,7 +134,7 @@ test('an import is undone with what it brought, except what was changed here', a
   });
 });
 
-test('what is damaged, taken or too much is left out alone, with the reason', async () => {
+test('skips only damaged, taken and excess entries, with the reason', async () => {
   const who = await app.signIn();
   await who.call('POST /api/prompts', { name: 'mine', text: 'Mine' });
   const prompts = [
@@ -193,7 +196,7 @@ test('what is damaged, taken or too much is left out alone, with the reason', as
   );
 });
 
-test('an export without any conversation is an export', async () => {
+test('accepts an export without any conversation', async () => {
   const who = await app.signIn();
   assert.equal((await bring(who, await zipOf(exported))).import.state, 'done');
 });

@@ -9,7 +9,7 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts'
 import { createChat, upload } from '../artifacts/artifact-makers.ts';
 import { bring, zipOf } from './import-makers.ts';
 
-/** A file that was replaced goes into an account's export with its earlier versions, and comes back with them. */
+/** A replaced file is exported with its earlier versions, and imported with them. */
 
 let app: TestApp;
 let folder: string;
@@ -74,7 +74,7 @@ const earlier = (version: unknown, entry = `files/f/versions/${version}/a.txt`) 
   entry,
 });
 
-test('export, import and export again: every version with its number, type, time and content', async () => {
+test('exporting, importing and exporting again keeps every version with its number, type, time and content', async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   const chat = { chatId: await createChat(first) };
   await replace(first, chat, 'page.html', ['one', 'two', 'three']);
@@ -106,7 +106,7 @@ test('export, import and export again: every version with its number, type, time
   assert.deepEqual(await filesOf(third, await onlyChat(third)), changed, 'and it goes on');
 });
 
-test('what is deleted while an export is being sent is left out of it, and nothing else', async () => {
+test('leaves out of an export only the files that are deleted while it is sent', async () => {
   const who = await app.signIn();
   const chat = { chatId: await createChat(who) };
   for (const path of ['a-1.bin', 'a-2.bin']) {
@@ -117,7 +117,7 @@ test('what is deleted while an export is being sent is left out of it, and nothi
   await replace(who, chat, 'c.txt', ['kept']);
   const reader = (await who.fetch('/api/me/export')).body?.getReader();
   assert.ok(reader !== undefined);
-  // The files are listed by now, and nobody takes the large ones.
+  // The files are listed by now, and the client doesn't read the large ones.
   const chunks = [(await reader.read()).value ?? new Uint8Array()];
   while (Buffer.concat(chunks).length < 1024 * 1024) chunks.push((await reader.read()).value ?? new Uint8Array());
   const { artifacts } = (await who.call('GET /api/artifacts', undefined, { query: chat })).body;
@@ -135,7 +135,7 @@ test('what is deleted while an export is being sent is left out of it, and nothi
   assert.equal(came.length, 3);
 });
 
-test('versions that are damaged, out of order or too many are left out alone', async () => {
+test('skips only versions that are damaged, out of order or too many', async () => {
   const who = await app.signIn();
   const odd = [
     earlier(9),
@@ -164,7 +164,7 @@ test('versions that are damaged, out of order or too many are left out alone', a
   assert.match(JSON.stringify(report.body), /Version 8 of the file “a\.txt” is damaged or too large/);
 });
 
-test('no more versions come than are kept, and a number that is none counts as the first', async () => {
+test('imports no more versions than are kept, and an invalid number counts as the first', async () => {
   const many = Array.from({ length: limits.artifactVersionsKept + 5 }, (_, index) => earlier(99 - index));
   const contents = Object.fromEntries(many.map(({ entry }) => [entry, 'x']));
   const who = await app.signIn();

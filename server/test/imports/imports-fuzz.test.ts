@@ -52,7 +52,7 @@ function randomOf(start: number): (below: number) => number {
   };
 }
 
-/** JSON.stringify does not go that deep, so it is put into the text. */
+/** JSON.stringify does not nest that deep, so it is put into the text. */
 const deep = '@deep@';
 const textOf = (value: Json): string =>
   JSON.stringify(value).replaceAll(`"${deep}"`, '['.repeat(5000) + ']'.repeat(5000));
@@ -75,7 +75,7 @@ const odd: readonly unknown[] = [
   ...['client-created-root', 'u1', 'a1', '../../etc/passwd', { content_type: 'text' }, 'data:image/png;base64,AAAA'],
 ];
 
-/** Puts something odd in a place or several, or makes a circle of parents. */
+/** Puts an unexpected value in one or several places, or makes a cycle of parents. */
 function spoil(value: Json, random: (below: number) => number): Json {
   const copy = structuredClone(value);
   for (let count = 1 + random(4); count > 0; count -= 1) {
@@ -126,7 +126,7 @@ function assertWhole(item: PreparedItem): void {
   assert.ok(item.chat.title.length > 0 && [...item.chat.title].length <= 200);
 }
 
-test(`${rounds} damaged archives are read or refused with words (seed ${seed})`, async () => {
+test(`reads or refuses ${rounds} damaged archives with a reason (seed ${seed})`, async () => {
   const random = randomOf(seed);
   const path = join(folder, 'archive');
   let [whole, refused] = [0, 0];
@@ -151,7 +151,7 @@ test(`${rounds} damaged archives are read or refused with words (seed ${seed})`,
   assert.ok(whole > 0 && refused > 0, `${whole} items, ${refused} refused`);
 });
 
-test('what gets through the service is whole, and the rest has a reason', async () => {
+test('imported conversations are complete, and the others have a reason', async () => {
   const random = randomOf(seed + 1);
   const who = await app.signIn();
   for (let round = 0; round < 4; round += 1) {
@@ -171,7 +171,7 @@ test('what gets through the service is whole, and the rest has a reason', async 
   }
 });
 
-test('bombs are refused before they are unpacked', async () => {
+test('refuses decompression bombs before they are unpacked', async () => {
   const path = join(folder, 'bomb');
   const refusal = async (archive: Buffer): Promise<string> => {
     await writeFile(path, archive);
@@ -192,7 +192,7 @@ test('bombs are refused before they are unpacked', async () => {
   archive.close();
 });
 
-test('an import goes on where a crash left it, and brings nothing twice', async () => {
+test('an import continues where a crash left it, and imports nothing twice', async () => {
   const who = await app.signIn();
   const list = Array.from({ length: 6 }, (_, n) => ({
     ...chatGptConversation,
@@ -200,7 +200,7 @@ test('an import goes on where a crash left it, and brings nothing twice', async 
     title: `Resumed ${n}`,
   }));
   const { import: tried } = await bring(who, JSON.stringify(list), '?dryRun=1');
-  // As a crash leaves it: two conversations have come, the others have not, and whoever had the claim is gone.
+  // As after a crash: two conversations are imported, the others are not, and the process with the claim is gone.
   await bring(who, JSON.stringify(list.slice(0, 2)));
   const { pool } = app.database.database;
   await pool.query('update import_entries set is_done = true where import_id = $1 and position < 2', [tried.id]);

@@ -19,7 +19,9 @@ import {
   zipOf,
 } from './import-makers.ts';
 
-/** Importing from other programs (contract.md section 11): what comes, what does not and why, again and back. */
+/**
+ * Importing from other programs (contract.md section 11): imported content, reasons for the skipped, repeats and undo.
+ */
 
 let app: TestApp;
 let folder: string;
@@ -45,7 +47,7 @@ const shape = ({ messages }: Json): string[] =>
       .join(' | '),
   );
 
-test('ChatGPT: a trial run changes nothing; then every branch, thought, tool, link and picture comes with its time', async () => {
+test('ChatGPT: a trial run changes nothing; then every branch, thought, tool, link and picture is imported with its time', async () => {
   const who = await app.signIn();
   const tried = await bring(who, await chatGptArchive(), '?dryRun=1&filename=export.zip');
   assert.equal(tried.import.state, 'ready');
@@ -90,7 +92,7 @@ test('ChatGPT: a trial run changes nothing; then every branch, thought, tool, li
   assert.deepEqual(Buffer.from(await bytes.arrayBuffer()), png);
 });
 
-test('a second import adds only what is new, and what was changed here stays', async () => {
+test('a second import adds only new conversations, and keeps those changed here', async () => {
   const who = await app.signIn();
   await bring(who, await chatGptArchive());
   const [first] = await conversationsOf(who);
@@ -123,7 +125,7 @@ test('a second import adds only what is new, and what was changed here stays', a
   assert.equal(back.messages.length, 5);
 });
 
-test('an import is undone as a whole, except what was continued here, and can be made again', async () => {
+test('an import is undone completely, except conversations continued here, and can be made again', async () => {
   const who = await app.signIn();
   const { import: made } = await bring(who, await chatGptArchive());
   const [continued] = await conversationsOf(who);
@@ -140,7 +142,7 @@ test('an import is undone as a whole, except what was continued here, and can be
   assert.equal((await bring(who, await chatGptArchive())).import.counts.imported, 1);
 });
 
-test('Claude, LibreChat, chatbot-ui and Open WebUI are told apart by themselves', async () => {
+test('recognizes Claude, LibreChat, chatbot-ui and Open WebUI', async () => {
   const who = await app.signIn();
   const sources = [];
   for (const archive of [await claudeArchive(), openWebUiExport, libreChatExport, chatbotUiExport]) {
@@ -176,7 +178,7 @@ test('Claude, LibreChat, chatbot-ui and Open WebUI are told apart by themselves'
   assert.equal(all.Plan.chat.projectId, body.projects.find(({ name }: Json) => name === 'Work').id);
 });
 
-test('a webui.db brings the conversations and folders of whoever has the address, and of nobody else', async () => {
+test('a webui.db imports the conversations and folders of the user with the same email address only', async () => {
   const who = await app.signIn();
   const path = join(folder, 'webui.db');
   const database = new DatabaseSync(path);
@@ -205,7 +207,7 @@ test('a webui.db brings the conversations and folders of whoever has the address
   assert.match(refused.import.problems[0].message, /none of them has your address/);
 });
 
-test('what is no export is refused with words, and an import is its owner’s alone', async () => {
+test('refuses unrecognized archives with a reason, and shows an import to its owner only', async () => {
   const who = await app.signIn();
   for (const [archive, message] of [
     ['not an export', /neither a zip archive nor a JSON file/],
@@ -235,7 +237,7 @@ for (const [what, fault] of [
   ['a lost race of two transactions', { message: 'could not serialize access', code: '40001' }],
   ['a connection that ends', { message: 'Connection terminated unexpectedly' }],
 ] as const) {
-  test(`an import goes on soon after ${what}, with the whole archive and nothing twice`, async () => {
+  test(`an import continues soon after ${what}, with the whole archive and nothing twice`, async () => {
     let [faults, outageUntil] = [0, 0];
     let isGivenBack = false;
     const said: string[] = [];
@@ -248,7 +250,7 @@ for (const [what, fault] of [
           outageUntil = performance.now() + 1_500;
           throw Object.assign(new Error(fault.message), fault);
         }
-        // Nor can the import be given back at once.
+        // Releasing the import fails at that moment, too.
         if (performance.now() < outageUntil && /update imports\b/.test(statement))
           throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
         isGivenBack ||= /update imports set claim = null, claimed_until = now\(\) \+/.test(statement);
@@ -269,7 +271,7 @@ for (const [what, fault] of [
   });
 }
 
-test('a store that takes nothing for a moment does not cost a file', async () => {
+test('a store that refuses writes for a moment does not lose a file', async () => {
   const faulty = await startTestApp({ config: { dataDir: folder } });
   try {
     const { artifactStore } = faulty.service.deps;

@@ -25,7 +25,7 @@ let provider: FakeProvider;
 const timings = { heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 before(async () => {
   provider = await startFakeProvider();
-  // Calls `wipe` and `echo` at once, then says what came of them.
+  // Calls `wipe` and `echo` in parallel, then writes their results.
   provider.script('asks', (call) => {
     const messages = call.body.messages ?? [];
     if (messages.at(-1)?.role === 'tool') {
@@ -57,7 +57,7 @@ type Scene = {
   count(name: string): number;
 };
 
-/** An answer that waits for a word on `wipe`, while `echo` has run. */
+/** A response that waits for the decision about `wipe`, while `echo` has run. */
 async function waiting(work: (scene: Scene) => Promise<void>, at: TestApp = app): Promise<void> {
   const fake = await startFakeMcp([echoTool, { ...echoTool, name: 'wipe' }]);
   try {
@@ -89,7 +89,7 @@ const elsewhere = (user: SignedIn): SignedIn => ({
   email: user.email,
 });
 
-/** As after a crash, once all was stored that `echo` gave back. */
+/** As after a crash, once the whole result of `echo` was stored. */
 async function loseLease(chatId: string): Promise<void> {
   await untilStored(app, chatId, 'tool-output-available');
   await passLease(app, chatId);
@@ -102,7 +102,7 @@ async function ended(user: SignedIn, chatId: string) {
   });
 }
 
-test('approved: the tool runs once, whatever number of clients says so at once', () =>
+test('approved: runs the tool once, however many clients approve at the same time', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     assert.equal(count('wipe'), 0);
     const reloaded = await chatDetail(user, chatId);
@@ -127,7 +127,7 @@ test('approved: the tool runs once, whatever number of clients says so at once',
     assert.deepEqual([after.running, after.waiting, after.lastStatus], [false, false, 'complete']);
   }));
 
-test('allowed for the conversation: the tool runs there without asking again, and asks in every other', () =>
+test('allowed for the conversation: runs the tool there without asking again, and asks in every other', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     assert.equal((await word(user, chatId, { approvalId, approved: true, remember: 'conversation' })).status, 200);
     assert.equal((await streaming).done, true);
@@ -141,7 +141,7 @@ test('allowed for the conversation: the tool runs there without asking again, an
     assert.equal(count('wipe'), 2, 'another conversation asks');
   }));
 
-test('a refusal remembers nothing, and a tool that may never run stays so', () =>
+test('stores nothing about a refusal, and a denied tool stays denied', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     await word(user, chatId, { approvalId, approved: false, remember: 'conversation' });
     await streaming;
@@ -161,7 +161,7 @@ test('a refusal remembers nothing, and a tool that may never run stays so', () =
     assert.equal(count('wipe'), 1, 'never is never');
   }));
 
-test('denied: the tool does not run and the model is told why', () =>
+test('denied: does not run the tool and sends the model the reason', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     assert.equal((await word(user, chatId, { approvalId, approved: false, reason: 'Not today' })).status, 200);
     const streamed = await streaming;
@@ -173,7 +173,7 @@ test('denied: the tool does not run and the model is told why', () =>
     assert.deepEqual(stored.approval, { id: approvalId, approved: false, reason: 'Not today' });
   }));
 
-test('a question of somebody else, or none, is not found; bad words are 400', () =>
+test("answers 404 for another user's question or none, and 400 for invalid decisions", () =>
   waiting(async ({ user, chatId, approvalId, count }) => {
     const stranger = await app.signIn();
     const own = await createChat(stranger);
@@ -191,7 +191,7 @@ test('a question of somebody else, or none, is not found; bad words are 400', ()
     await ended(user, chatId);
   }));
 
-test('Stop works while it waits, and the question is closed', () =>
+test('Stop works during a wait for approval, and closes the question', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     assert.equal((await elsewhere(user).call(`POST /api/chat/${chatId}/stop`, {})).body.stopped, true);
     await streaming;
@@ -202,7 +202,7 @@ test('Stop works while it waits, and the question is closed', () =>
     assert.equal(count('wipe'), 0);
   }));
 
-test('no replica interrupts what waits longer than a lease', () =>
+test('no replica interrupts a response that waits longer than a lease', () =>
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     const { pool } = app.database.database;
     const lease = async (): Promise<Date> =>
@@ -219,7 +219,7 @@ test('no replica interrupts what waits longer than a lease', () =>
   }));
 
 for (const approved of [true, false]) {
-  test(`after the service is gone the word is given all the same, and the turn goes on (approved: ${approved})`, async () => {
+  test(`a question can be decided after its service is gone, and the turn continues (approved: ${approved})`, async () => {
     const gone = await startTestApp({ timings, database: app.database });
     await waiting(async ({ user, chatId, approvalId, count }) => {
       await gone.service.deps.responses.drain(60_000);
@@ -243,7 +243,7 @@ for (const approved of [true, false]) {
   });
 }
 
-test('after a crash the lease runs out, the question stays, and an answer given before that counts', async () => {
+test('after a crash the lease expires, the question stays, and an earlier decision counts', async () => {
   const crashed = await startTestApp({
     timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,
@@ -264,7 +264,7 @@ test('after a crash the lease runs out, the question stays, and an answer given 
   await crashed.stop();
 });
 
-test('a replica that goes on with what it had lost without noticing makes it once', async () => {
+test('a replica that continues a response whose loss it had not noticed makes it once', async () => {
   const crashed = await startTestApp({
     timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,
@@ -285,14 +285,14 @@ test('a replica that goes on with what it had lost without noticing makes it onc
     const [, message] = (await ended(here, chatId)).messages;
     assert.equal(message.status, 'complete');
     assert.deepEqual([count('wipe'), count('echo')], [1, 1]);
-    // Whoever was quicker, the first making ends at the latest with its replica.
+    // Either way, the first run ends at the latest with its replica.
     const stopped = crashed.stop();
     await lost.done;
     await stopped;
   }, crashed);
 });
 
-test('continued by hand before the word is given, it waits again for the same one', async () => {
+test('continued by hand before the decision, the response waits again for the same one', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await waiting(async ({ user, chatId, approvalId, count }) => {
     await gone.service.deps.responses.drain(60_000);
@@ -309,7 +309,7 @@ test('continued by hand before the word is given, it waits again for the same on
   await gone.stop();
 });
 
-test('a tool that is denied by now waits for no word, and nothing continues with it', async () => {
+test('a tool that was denied in the meantime waits for no decision, and nothing continues with it', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await waiting(async ({ user, chatId, approvalId, count }) => {
     await gone.service.deps.responses.drain(60_000);
@@ -332,7 +332,7 @@ test('a tool that is denied by now waits for no word, and nothing continues with
   await gone.stop();
 });
 
-test('a conversation that went on without the answer takes none', async () => {
+test('a conversation that continued without the response accepts no decision', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await waiting(async ({ user, chatId, approvalId, count }) => {
     await gone.service.deps.responses.drain(60_000);

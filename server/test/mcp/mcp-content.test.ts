@@ -29,7 +29,7 @@ async function trusted(user: SignedIn, url: string): Promise<string> {
 
 const resources = (user: SignedIn, id: string) => user.call('GET /api/mcp/resources', undefined, { query: { id } });
 
-test('resources of the reference server are listed, read, and attached with their source', async () => {
+test("lists, reads and attaches the reference server's resources with their source", async () => {
   const user = await app.signIn();
   const id = await trusted(user, everything.url);
   const { body } = await resources(user, id);
@@ -62,7 +62,7 @@ test('resources of the reference server are listed, read, and attached with thei
   assert.equal(attached?.source, made.artifact.source);
 });
 
-test('what is attached from a server reaches the model as somebody else’s text', async () => {
+test("marks content attached from a server for the model as another party's text", async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const upload = async (fields: Record<string, string>) => {
@@ -98,7 +98,7 @@ test('what is attached from a server reaches the model as somebody else’s text
   assert.doesNotMatch(told[1] ?? '', /Somebody else/);
 });
 
-test('prompts of the reference server are listed and become text', async () => {
+test("lists the reference server's prompts and turns them into text", async () => {
   const user = await app.signIn();
   const id = await trusted(user, everything.url);
   const { body } = await user.call('GET /api/mcp/prompts');
@@ -130,7 +130,7 @@ test('prompts of the reference server are listed and become text', async () => {
   assert.deepEqual([wrong.status, wrong.body.error.code], [502, 'mcp_unreachable']);
 });
 
-test('only of servers that are trusted as they are now, and switched on', async () => {
+test('offers content only from enabled servers that are trusted in their current state', async () => {
   const fake = await startFakeMcp();
   try {
     const user = await app.signIn();
@@ -154,7 +154,7 @@ test('only of servers that are trusted as they are now, and switched on', async 
   }
 });
 
-test('a hostile server: endless pages, odd entries, too much, silence: bounded, never 500', async () => {
+test("bounds a hostile server's endless pages, unexpected entries, sizes and silence, and never answers 500", async () => {
   const fake = await startFakeMcp();
   let pages = 0;
   let answer: (method: string) => unknown = () => ({});
@@ -214,7 +214,7 @@ test('a hostile server: endless pages, odd entries, too much, silence: bounded, 
   }
 });
 
-test('a list of pages that come slowly ends in the time of one', async () => {
+test('a list of slow pages ends within the time of one', async () => {
   const user = await app.signIn();
   const fake = await startFakeMcp();
   try {
@@ -235,7 +235,7 @@ test('a list of pages that come slowly ends in the time of one', async () => {
   }
 });
 
-test('a list of large entries ends where it is too large', async () => {
+test('cuts a list of large entries at the size limit', async () => {
   const user = await app.signIn();
   const fake = await startFakeMcp();
   try {

@@ -17,7 +17,7 @@ import {
 import { startEverything } from '../everything.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 
-/** What the protocol's reference server, a process of its own, asks the person while its tool runs. */
+/** Questions that the protocol's reference server, a process of its own, asks the user while its tool runs. */
 
 let app: TestApp;
 let second: TestApp;
@@ -63,7 +63,7 @@ async function asking(order: string, work: (scene: Scene) => Promise<void>, wher
 const form = 'mcp__Everything__trigger-elicitation-request {}';
 const optional = (asked: Json) => asked.questions.map(({ field }: Json) => (field.name === 'name' ? 'Ada' : null));
 
-test('a form of every kind of field is asked, answered once from any replica, and the server gets what it asked for', () =>
+test('asks a form of every kind of field, accepts one answer from any replica, and returns it to the server', () =>
   asking(form, async ({ user, chatId, asked, streaming }) => {
     assert.equal(asked.from.server, 'Everything');
     assert.ok(asked.from.message.length > 5);
@@ -105,7 +105,7 @@ test('a form of every kind of field is asked, answered once from any replica, an
     );
   }));
 
-test('declined, or another message sent instead: the server is told which', async () => {
+test('a declined form and another message instead reach the server as different actions', async () => {
   await asking(form, async ({ user, chatId, asked, streaming }) => {
     const { questionId } = asked;
     assert.equal((await reply(user, chatId, { questionId, answers: [], action: 'decline' })).status, 200);
@@ -113,7 +113,7 @@ test('declined, or another message sent instead: the server is told which', asyn
   });
 });
 
-test('an address to open is shown with its server, and what was done there is not asked', () =>
+test('an address to open is shown with its server, and the question asks nothing about the visit', () =>
   asking(
     'mcp__Everything__trigger-url-elicitation {"url":"https://example.org/pay?x=1","message":"Pay there"}',
     async (scene) => {
@@ -124,7 +124,7 @@ test('an address to open is shown with its server, and what was done there is no
     },
   ));
 
-test('an address that is not of https is declined without asking', async () => {
+test('declines an address without https without asking', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['order']);
   const { body } = await user.call('POST /api/mcp', { name: 'Everything', url: everything.url });
@@ -140,7 +140,7 @@ test('an address that is not of https is declined without asking', async () => {
   assert.ok(!frames.some(({ frame }) => frame.type === 'data-question'));
 });
 
-test('after a crash the call is told as interrupted, the question is closed, and no answer continues it', async () => {
+test('after a crash the call is stored as interrupted, the question is closed, and no answer continues it', async () => {
   const crashed = await startTestApp({
     timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,

@@ -24,7 +24,7 @@ for (const [mode, transport] of [
   ['streamableHttp', 'http'],
   ['sse', 'sse'],
 ] as const) {
-  test(`the reference server over ${transport}: tools, results of every kind, errors, and its process gone`, async () => {
+  test(`the reference server over ${transport}: lists tools, returns results of every kind and errors, and survives a lost process`, async () => {
     const { url, child } = await startEverything(mode);
     children.push(child);
     const user = await app.signIn();

@@ -8,7 +8,9 @@ import { refusedAccess } from '../../src/mcp/connection/failures.ts';
 import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { echoTool, type FakeMcp, type Hook, type RpcMessage, sse, startFakeMcp } from '../fakes/mcp-server.ts';
 
-/** MCP servers that hang, lie, flood or point elsewhere: bounded, typed, and nothing is asked of anybody else. */
+/**
+ * MCP servers that hang, lie, flood or redirect: bounded, with typed errors, and without a request to any other host.
+ */
 
 let app: TestApp;
 let user: SignedIn;
@@ -73,7 +75,7 @@ const result =
 const tool = (fields: object) => ({ ...echoTool, ...fields });
 const deep = (levels: number): unknown => (levels === 0 ? {} : { a: deep(levels - 1) });
 
-describe('lies', () => {
+describe('rejects false answers of a server', () => {
   const lists: [name: string, expected: RegExp, make: (message: RpcMessage) => unknown][] = [
     ['no list at all', /not that of an MCP server/, () => ({ tools: 'many' })],
     ['a tool that is no object', /not an object/, () => ({ tools: [null] })],
@@ -155,7 +157,7 @@ describe('lies', () => {
   }
 });
 
-test('a call whose answer breaks off fails at once', { timeout: 300_000 }, () =>
+test('a call whose answer breaks off fails immediately', { timeout: 300_000 }, () =>
   withFake(async (fake) => {
     fake.hook = (message, response) => {
       if (message.method !== 'tools/call') return undefined;
@@ -171,7 +173,7 @@ test('a call whose answer breaks off fails at once', { timeout: 300_000 }, () =>
 );
 
 for (const transport of ['http', 'sse'] as const) {
-  test(`over ${transport}, a refusal during a call says what would be accepted`, () =>
+  test(`over ${transport}, a refusal during a call states the accepted versions`, () =>
     withFake(async (fake) => {
       const signal = new AbortController().signal;
       const deps = { fetch, version: '1', now: () => 0 };
@@ -187,16 +189,16 @@ for (const transport of ['http', 'sse'] as const) {
     }));
 }
 
-test('strange pieces of a result cost what their size does, and do not spoil the others', () =>
+test('unknown parts of a result cost time in proportion to their size, and do not affect the others', () =>
   withFake(async (fake) => {
     const pieces = [{ type: 'text', text: 'readable' }, { type: 'new' }, ...Array.from({ length: 45_000 }, () => ({}))];
-    // One piece of as many bytes.
+    // One part of as many bytes.
     const ordinary = [{ type: 'text', text: 'x'.repeat(JSON.stringify(pieces).length) }];
     const signal = new AbortController().signal;
     const deps = { fetch, version: '1', now: () => 0 };
     const connection = await McpConnection.open(deps, { url: fake.url, transport: 'http', headers: {} }, signal);
     const costs = { ordinary: Number.POSITIVE_INFINITY, strange: Number.POSITIVE_INFINITY };
-    // The least of several, in CPU time of this thread: other work of the machine costs something now and then.
+    // The minimum of several, in CPU time of this thread: other work of the machine costs something now and then.
     for (let times = 0; times < 3; times += 1) {
       for (const [kind, answer] of [['ordinary', ordinary] as const, ['strange', pieces] as const]) {
         fake.answer = () => ({ content: answer });
@@ -207,12 +209,12 @@ test('strange pieces of a result cost what their size does, and do not spoil the
         if (kind === 'strange') assert.deepEqual(content[0], { type: 'text', text: 'readable' });
       }
     }
-    // A few times as much; what explains each of them takes seconds, hundreds of times as much.
+    // A few times as much; an explanation of each of them would take hundreds of times as much.
     assert.ok(costs.strange < 50 * costs.ordinary, `milliseconds of CPU: ${JSON.stringify(costs)}`);
     connection.close();
   }));
 
-describe('floods', () => {
+describe('bounds floods of a server', () => {
   test('pages of large definitions end before they fill the memory', () =>
     withFake(async (fake) => {
       fake.hook = result('tools/list', ({ params }) => ({
@@ -224,7 +226,7 @@ describe('floods', () => {
       assert.ok(pages <= 2 * 10, `${pages} pages in two listings`);
     }));
 
-  test('an answer without end is cut', () =>
+  test('cuts an endless answer', () =>
     withFake(async (fake) => {
       let sent = 0;
       fake.hook = (message, response) => {
@@ -274,8 +276,8 @@ describe('floods', () => {
   }
 });
 
-describe('elsewhere', () => {
-  test('redirects within the origin are followed, to another never', () =>
+describe('never follows a server to another host', () => {
+  test('follows redirects within the origin, and never to another', () =>
     withFake(async (fake) => {
       const { origin } = new URL(fake.url);
       const moved = createServer((request, response) => {
@@ -292,7 +294,7 @@ describe('elsewhere', () => {
       assert.ok(origin);
     }));
 
-  test('a 401 that names where to authorize leads nowhere before somebody signs in', () =>
+  test('a 401 that names an authorization address causes no request before a user signs in', () =>
     withFake(async (fake) => {
       for (const transport of ['http', 'sse'] as const) {
         const challenge = `Bearer resource_metadata="${canaryUrl}/.well-known/oauth-protected-resource", error="insufficient_scope"`;
@@ -312,7 +314,7 @@ describe('elsewhere', () => {
       assert.equal(canaryHits, 0);
     }));
 
-  test('an endpoint event of another origin is refused', async () => {
+  test('refuses an endpoint event of another origin', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`event: endpoint\ndata: ${canaryUrl}/messages\n\n`);
@@ -326,7 +328,7 @@ describe('elsewhere', () => {
     server.close();
   });
 
-  test('what a server asks for is refused: it gets no sampling, no elicitation, no roots', () =>
+  test("refuses a server's requests: no sampling, no elicitation, no roots", () =>
     withFake(async (fake) => {
       const replies: unknown[] = [];
       fake.hook = (message, response) => {
@@ -346,7 +348,7 @@ describe('elsewhere', () => {
     }));
 });
 
-test('one that hangs at any point costs its time and no more', { timeout: 300_000 }, () =>
+test('a server that hangs at any point costs only its timeout', { timeout: 300_000 }, () =>
   withFake(async (fake) => {
     const hang =
       (method: string): Hook =>
@@ -361,7 +363,7 @@ test('one that hangs at any point costs its time and no more', { timeout: 300_00
         await own.close();
       }),
     );
-    // The question for the newest protocol may hang as well: older servers are reached all the same.
+    // The question for the newest protocol can hang as well: older servers are reached nevertheless.
     fake.hook = hang('server/discover');
     const { body } = await user.call('POST /api/mcp', { name: 'Old', url: fake.url });
     assert.equal(body.server.lastError, null);
@@ -369,7 +371,7 @@ test('one that hangs at any point costs its time and no more', { timeout: 300_00
   }),
 );
 
-test('two people with the same server never get each other’s answers', () =>
+test('two users with the same server never get each other’s answers', () =>
   withFake(async (fake) => {
     fake.answer = ({ input, headers }) => ({
       content: [{ type: 'text', text: `${headers['x-user']} ${JSON.stringify(input)}` }],
@@ -400,7 +402,7 @@ test('two people with the same server never get each other’s answers', () =>
     for (const { expected, got } of answers) assert.ok(JSON.parse(got)[0].text === expected, `${expected}: ${got}`);
   }));
 
-test('connections close when they are idle, and there are at most so many', async () => {
+test('closes idle connections, and limits their number', async () => {
   const { McpConnections } = await import('../../src/mcp/connection/connections.ts');
   const { db, egress, secrets, clock, config } = app.service.deps;
   const connections = new McpConnections(

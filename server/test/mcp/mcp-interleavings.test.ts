@@ -6,9 +6,9 @@ import { createChat } from '../chat/chat-harness.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, type FakeTool, startFakeMcp } from '../fakes/mcp-server.ts';
 
 /**
- * A server changes its definitions at any moment, announced or in silence. A call is bad when it comes although the last
- * definitions that the server gave before it are not those that the person trusted. What it changes after its last word
- * nobody can see: no call can name the definition it means.
+ * A server changes its definitions at any moment, announced or not. A call is wrong if it arrives although the last
+ * definitions that the server listed before it are not the trusted ones. Changes after its last listing can't be
+ * noticed: no call can name the definition it means.
  */
 
 let app: TestApp;
@@ -25,7 +25,7 @@ after(async () => {
 /** More of them: INTERLEAVING_RUNS=1000. */
 const runs = Number(process.env.INTERLEAVING_RUNS ?? 200);
 
-/** Small and seeded: a failing run can be repeated. */
+/** Small and seeded, so that a failing run can be repeated. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -47,7 +47,7 @@ const bad: FakeTool[][] = [
   [echoTool],
 ];
 
-test(`${runs} interleavings of drift and calls: no call with definitions that were not trusted`, {
+test(`${runs} interleavings of drift and calls never call with untrusted definitions`, {
   timeout: 500_000,
 }, async () => {
   const user = await app.signIn();
@@ -86,7 +86,7 @@ test(`${runs} interleavings of drift and calls: no call with definitions that we
     };
     fake.hook = (message) => {
       const isPage = message.params?.cursor !== undefined;
-      // A call that has come is judged by what was listed before it.
+      // A call that has arrived is judged by the definitions listed before it.
       if (message.method !== 'tools/call' && !isPage && left >= 0 && --left < 0) change();
       if (message.method === 'tools/list' && !isPage) listed = expectedFingerprint(fake.tools);
       return undefined;
@@ -100,7 +100,7 @@ test(`${runs} interleavings of drift and calls: no call with definitions that we
       const tools = await findMcpTools(deps, { ownerId: user.id, chatId, serverIds: null }, () => undefined);
       if (left >= 0 && random(4) === 0) change();
       if (tools.length === 0) withheld += 1;
-      // One after the other: a word that is on its way to us while a call is on its way there is nobody's fault.
+      // One after the other: an announcement that crosses a call on the way is not an error of either side.
       for (const tool of tools) {
         const result = await tool.call({ text: 'x' }, signal);
         if ('errorText' in result) withheld += 1;

@@ -7,9 +7,7 @@ import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { createChat } from '../chat/chat-harness.ts';
 import { startNewestMcp } from '../fakes/newest-mcp.ts';
 
-/**
- * The newest protocol, where a call that needs an answer is answered with a question and sent again with what was said.
- */
+/** The newest protocol: a call that needs input is answered with a question, and sent again with the user's answer. */
 
 const nothing = fromJsonSchema({ type: 'object', properties: {} });
 const field = (name: string) =>
@@ -81,7 +79,7 @@ async function callIt(user: SignedIn, name: string, ask: Ask, signal = new Abort
   return { text: JSON.stringify(result), notices, said };
 }
 
-test('questions of several rounds are asked, and the call is sent again with what was said', async () => {
+test('asks the questions of several rounds, and sends the call again with the answers', async () => {
   const { user } = await trusted();
   const from = newest.methods.length;
   const asked: string[] = [];
@@ -99,7 +97,7 @@ test('questions of several rounds are asked, and the call is sent again with wha
   assert.match(declined.text, /decline/);
 });
 
-test('a stop while it is asked ends the call', async () => {
+test('Stop during a question ends the call', async () => {
   const { user } = await trusted();
   const stop = new AbortController();
   const ask: Ask = async (_asked, signal) => {
@@ -110,7 +108,7 @@ test('a stop while it is asked ends the call', async () => {
   await assert.rejects(callIt(user, 'book', ask, stop.signal));
 });
 
-test('a server that asks for ever, for too much at once, or for a model gets no more', async () => {
+test('a server that asks endlessly, too much at once, or for a model gets no more', async () => {
   const { user } = await trusted();
   let questions = 0;
   const ask: Ask = async () => {
@@ -132,7 +130,7 @@ test('a server that asks for ever, for too much at once, or for a model gets no 
   assert.equal(questions, 0);
 });
 
-test('tools that change while the server is used are noticed at once', async () => {
+test('notices tools that change while the server is used immediately', async () => {
   const { user, id } = await trusted();
   const listings = () => newest.methods.filter((method) => method === 'tools/list').length;
   await callIt(user, 'none', async () => ({ action: 'cancel' }));

@@ -5,7 +5,7 @@ import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { protect, startAuthorizationServer } from '../fakes/authorization-server.ts';
 import { type FakeMcp, startFakeMcp } from '../fakes/mcp-server.ts';
 
-/** MCP servers that an administrator offers to everybody: each person adds, trusts and signs in for themselves. */
+/** MCP servers that an administrator offers to all users: each user adds, trusts and signs in for themselves. */
 
 const home = 'https://chat.example.org';
 let app: TestApp;
@@ -46,7 +46,7 @@ async function trust(user: SignedIn, server: { id: string; fingerprint: string }
   assert.equal((await user.call('POST /api/mcp/trust', { id, fingerprint })).status, 200);
 }
 
-test('an offer is added by each person for themselves, who trusts it, uses it and can delete it', async () => {
+test('each user adds an offer, trusts it, uses it and can delete it', async () => {
   const { id } = await offer({ name: 'Notes', description: 'Notes of the team', headerNames: ['x-key'] });
   const [ada, bob] = await Promise.all([app.signIn(), app.signIn()]);
   const seen = await offeredTo(ada, id);
@@ -59,7 +59,7 @@ test('an offer is added by each person for themselves, who trusts it, uses it an
   assert.equal(fake.headersSeen.at(-1)?.['x-key'], 'of-ada');
   assert.equal((await offeredTo(ada, id)).serverId, server.id);
   await trust(ada, server);
-  // What one person did is nobody else's.
+  // One user's actions have no effect for another.
   assert.deepEqual([await serversOf(bob), (await offeredTo(bob, id)).serverId], [[], null]);
   const theirs = await add(bob, id);
   assert.equal(theirs.trustState, 'untrusted');
@@ -67,7 +67,7 @@ test('an offer is added by each person for themselves, who trusts it, uses it an
   assert.equal((await bob.call('POST /api/mcp', { name: 'Again', offerId: id })).status, 400);
   const { body } = await admin.call('GET /api/admin/mcp/offers');
   assert.equal(body.offers.find((each: { id: string }) => each.id === id).servers, 2);
-  // The person decides about name, use and headers, the offer about the rest.
+  // The user decides about name, use and headers, the offer about everything else.
   assert.equal((await ada.call('PATCH /api/mcp', { id: server.id, name: 'My notes', enabled: false })).status, 200);
   for (const change of [
     { url: 'https://elsewhere.example/mcp' },
@@ -83,7 +83,7 @@ test('an offer is added by each person for themselves, who trusts it, uses it an
   assert.equal((await offeredTo(ada, id)).serverId, null);
 });
 
-test('whoever may not change MCP settings sees offers, and an administrator adds one for them', async () => {
+test('users without access to MCP settings see offers, and an administrator adds one for them', async () => {
   const { id } = await offer({ name: 'For all' });
   const user = await app.signIn({ mcpSettingsEnabled: false });
   assert.ok(await offeredTo(user, id));
@@ -94,7 +94,7 @@ test('whoever may not change MCP settings sees offers, and an administrator adds
   assert.equal((await serversOf(user))[0].offerId, id);
 });
 
-test('names are taken once, and what cannot be is refused', async () => {
+test('refuses taken names and invalid offers', async () => {
   await offer({ name: 'Taken' });
   for (const bad of [
     { name: 'Taken', url: fake.url },
@@ -131,7 +131,7 @@ async function storedFor(offerId: string): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-test('another address ends everybody’s trust and sign-in, and their keys stay where they were for', async () => {
+test('another address ends every user’s trust and sign-in, and keys stay with their old address', async () => {
   const [guarded, authority] = await Promise.all([startFakeMcp(), startAuthorizationServer({ registers: true })]);
   try {
     const [ada, bob] = await Promise.all([app.signIn(), app.signIn()]);
@@ -152,7 +152,7 @@ test('another address ends everybody’s trust and sign-in, and their keys stay 
       ['untrusted', 'none', fake.url, [], new URL(guarded.url).origin],
     );
     assert.equal((await serversOf(bob))[0].url, fake.url);
-    // Keys of the old place are not sent to the new one.
+    // Keys for the old address are not sent to the new one.
     const tested = await ada.call('POST /api/mcp/test', { id: moved.id });
     assert.deepEqual([tested.status, tested.body.error.details.reason], [409, 'address_changed']);
     assert.equal(fake.headersSeen.length, before);
@@ -191,7 +191,7 @@ test('a withdrawn offer leaves nothing behind: no server, trust, sign-in or key'
   }
 });
 
-test('adding and changing at once: nobody keeps what the offer no longer says', async () => {
+test('after concurrent additions and changes no user keeps an outdated offer', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id } = await offer({ name: `Race ${round}`, url: 'http://127.0.0.1:9/old' });
     const users = await Promise.all([1, 2, 3].map(() => app.signIn()));

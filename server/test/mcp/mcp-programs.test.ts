@@ -34,7 +34,7 @@ const speak = String.raw`$| = 1; while (<STDIN>) { next unless /"id":(\d+)/; my 
     : '{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}';
   print "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}\n"; }`;
 
-test('the reference server: listed, trusted, called; it ends with the workspace and comes back', async () => {
+test('the reference server is listed, trusted and called, ends with the workspace and comes back', async () => {
   const user = await app.signIn();
   const made = await add(user, { ...everything, env: { SECRET_KEY: 'precious-value' } });
   assert.equal(made.lastError, null);
@@ -54,7 +54,7 @@ test('the reference server: listed, trusted, called; it ends with the workspace 
   assert.equal((await user.call('POST /api/mcp/test', { id })).body.drift.changed, false);
 });
 
-test('trust is of command, arguments, environment and version', async () => {
+test('trust covers command, arguments, environment and version', async () => {
   const user = await app.signIn();
   const { id } = await add(user, perl(speak));
   await user.call('POST /api/mcp/trust', { id });
@@ -83,7 +83,7 @@ test('trust is of command, arguments, environment and version', async () => {
   assert.equal(updated.body.server.version, '2.0');
 });
 
-test('a program that announces other tools is looked at again before it is offered', async () => {
+test('a program that announces other tools is listed again before it is offered', async () => {
   const user = await app.signIn();
   const changing = String.raw`$| = 1; my $more = ''; while (<STDIN>) { next unless /"id":(\d+)/; my $id = $1;
     my $result = /"initialize"/ ? '{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"p","version":"1"}}'
@@ -120,7 +120,7 @@ for (const [name, program, expected] of [
   });
 }
 
-test('required fields, and no workspace', async () => {
+test('requires its fields, and refuses a program without a workspace', async () => {
   const user = await app.signIn();
   for (const [body, path] of [
     [{ transport: 'stdio' }, 'command'],

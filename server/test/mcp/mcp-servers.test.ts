@@ -32,7 +32,7 @@ async function find(user: SignedIn, id: string) {
 
 const trust = (user: SignedIn, body: object) => user.call('POST /api/mcp/trust', body);
 
-test('a new server is listed, fingerprinted and untrusted; header values are never in lists', () =>
+test('a new server is listed, fingerprinted and untrusted, and lists never contain header values', () =>
   withFake(async (fake) => {
     const user = await app.signIn();
     fake.tools = [
@@ -62,19 +62,19 @@ test('a new server is listed, fingerprinted and untrusted; header values are nev
     assert.match(rows[0].headers, /^v2\./);
   }));
 
-test('every transition of the states table', () =>
+test('makes every transition of the states table', () =>
   withFake(async (fake) => {
     const user = await app.signIn();
     const { id } = await create(user, { headers: { 'x-key': 'one' } });
     const state = async () => (await find(user, id)).trustState;
     const patch = (body: object) => user.call('PATCH /api/mcp', { id, ...body });
-    // Test grants no trust.
+    // A test grants no trust.
     const tested = await user.call('POST /api/mcp/test', { id });
     assert.equal(tested.body.server.trustState, 'untrusted');
     assert.equal(tested.body.drift.changed, false);
     assert.ok(tested.body.server.lastTestedAt);
     assert.equal((await trust(user, { id })).body.server.trustState, 'trusted');
-    // Kept by anything that is not url, transport or headers, and by the same values again.
+    // Kept by changes other than of url, transport or headers, and by the same values again.
     for (const body of [
       { name: 'Other' },
       { enabled: false },
@@ -85,7 +85,7 @@ test('every transition of the states table', () =>
       assert.equal((await patch(body)).body.server.trustState, 'trusted', JSON.stringify(body));
     }
     assert.deepEqual((await find(user, id)).toolPolicies, { echo: 'ask' });
-    // Taken back by each of the three.
+    // Withdrawn by each of the three.
     for (const body of [{ headers: { 'x-key': 'two' } }, { headers: {} }, { url: `${fake.url}?x=1` }]) {
       const { server } = (await patch(body)).body;
       assert.equal(server.trustState, 'untrusted', JSON.stringify(body));
@@ -98,7 +98,7 @@ test('every transition of the states table', () =>
     const moved = await patch({ url: fake.sseUrl, transport: 'sse' });
     assert.equal(moved.body.server.trustState, 'untrusted');
     assert.equal(moved.body.server.lastError, null);
-    // Omitted headers stay.
+    // Omitted headers are kept.
     await patch({ headers: { 'x-key': 'three' } });
     await patch({ name: 'Third', url: fake.url, transport: 'http' });
     const { body } = await user.call('GET /api/mcp', undefined, { query: { id } });
@@ -107,7 +107,7 @@ test('every transition of the states table', () =>
     assert.equal(await find(user, id), undefined);
   }));
 
-test('a server is deleted once, however many say so at once', () =>
+test('deletes a server once under concurrent requests', () =>
   withFake(async () => {
     const user = await app.signIn();
     for (let round = 0; round < 5; round += 1) {
@@ -119,7 +119,7 @@ test('a server is deleted once, however many say so at once', () =>
     }
   }));
 
-test('trust is for what was seen: other tools meanwhile are 409, and nothing is trusted', () =>
+test('trusts only the tools that the user saw: a change in the meantime is 409, and nothing is trusted', () =>
   withFake(async (fake) => {
     const user = await app.signIn();
     const server = await create(user);
@@ -140,7 +140,7 @@ test('trust is for what was seen: other tools meanwhile are 409, and nothing is 
     assert.equal(trusted.body.server.trustedFingerprint, now.fingerprint);
   }));
 
-test('drift is told with before and after, until it is trusted; the order of members is none', () =>
+test('shows drift with before and after until it is trusted, and ignores the order of members', () =>
   withFake(async (fake) => {
     const user = await app.signIn();
     fake.tools = [echoTool, { ...echoTool, name: 'gone' }];
@@ -173,7 +173,7 @@ test('drift is told with before and after, until it is trusted; the order of mem
     assert.equal((await user.call('POST /api/mcp/test', { id })).body.drift.changed, false);
   }));
 
-test('a server that cannot be reached is saved all the same; its test is typed and kept', async () => {
+test('saves an unreachable server, and its test has a typed, stored error', async () => {
   const user = await app.signIn();
   const { status, body } = await user.call('POST /api/mcp', { name: 'Away', url: 'http://127.0.0.1:9/mcp' });
   assert.equal(status, 201);
@@ -191,7 +191,7 @@ test('a server that cannot be reached is saved all the same; its test is typed a
   assert.equal(tested.body.error.code, 'blocked_destination');
 });
 
-test('people whose MCP settings are managed list and select, nothing more; an administrator acts for them', () =>
+test('users whose MCP settings are managed only list and select, and an administrator acts for them', () =>
   withFake(async () => {
     const admin = await app.signIn({ role: 'admin' });
     const user = await app.signIn({ mcpSettingsEnabled: false });
@@ -241,7 +241,7 @@ test('people whose MCP settings are managed list and select, nothing more; an ad
     assert.doesNotMatch(JSON.stringify(rows), /x-key/);
   }));
 
-test('headers of another key: told in lists, 409 where they are needed, mended by new ones', () =>
+test('reports headers sealed with another key in lists, answers 409 where they are needed, and accepts new ones', () =>
   withFake(async () => {
     const user = await app.signIn();
     const { id } = await create(user, { headers: { 'x-key': 'one' } });

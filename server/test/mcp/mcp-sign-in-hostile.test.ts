@@ -8,7 +8,7 @@ import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { protect, startAuthorizationServer } from '../fakes/authorization-server.ts';
 import { type FakeMcp, startFakeMcp } from '../fakes/mcp-server.ts';
 
-/** Authorization servers that lie, and refreshes that race: no code, token or secret goes where it does not belong. */
+/** Hostile authorization servers, and concurrent refreshes: no code, token or secret is sent to the wrong party. */
 
 let app: TestApp;
 before(async () => {
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** An authorization server that says whatever a test wants, and remembers what it was sent. */
+/** An authorization server with scripted answers, which records its requests. */
 async function startLiar() {
   const seen: { path: string; body: string; authorization: string | undefined }[] = [];
   const documents: Record<string, unknown> = {};
@@ -160,7 +160,7 @@ const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
 ];
 
 for (const [name, lie] of refusals) {
-  test(`refused before anybody leaves: ${name}`, () =>
+  test(`refuses before the user leaves: ${name}`, () =>
     withLiar(async (liar, fake, user, id) => {
       lie(liar, fake);
       const { status, body, text } = await user.call('POST /api/mcp/connect', { id });
@@ -201,7 +201,7 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
 
 const endpoints = ['token', 'registration', 'revocation'] as const;
 for (const kind of endpoints) {
-  test(`metadata that came from another origin names no ${kind} endpoint there`, () =>
+  test(`metadata from another origin can't name a ${kind} endpoint there`, () =>
     withLiar(async (liar, _fake, user, id) => {
       const other = await startLiar();
       const path = '/.well-known/oauth-authorization-server';
@@ -215,7 +215,7 @@ for (const kind of endpoints) {
     }));
 }
 
-test('an issuer may name a token endpoint at another origin in its own metadata', () =>
+test('an issuer can name a token endpoint at another origin in its own metadata', () =>
   withLiar(async (liar, _fake, user, id) => {
     const other = await startLiar();
     lieIn(liar.documents, { ...liar.metadata, token_endpoint: `${other.issuer}/token` });
@@ -246,7 +246,7 @@ for (const [name, lie] of leaks) {
     }));
 }
 
-test('an authorization page that brings parameters of its own gets ours, each once', () =>
+test("an authorization page with parameters of its own gets Homeport's, each once", () =>
   withLiar(async (liar, _fake, user, id) => {
     const own =
       'redirect_uri=https://evil.example&state=known&client_id=evil&code_challenge=weak&code_challenge_method=plain';
@@ -262,7 +262,7 @@ test('an authorization page that brings parameters of its own gets ours, each on
     }
   }));
 
-test('a signed-in server that redirects elsewhere takes no token along', () =>
+test('a signed-in server that redirects elsewhere carries no token along', () =>
   withLiar(async (liar, fake, user, id) => {
     const canary = await startLiar();
     const begun = await user.call('POST /api/mcp/connect', { id });
@@ -283,7 +283,7 @@ test('a signed-in server that redirects elsewhere takes no token along', () =>
     canary.close();
   }));
 
-test('an answer that names another issuer, or none, gets no code redeemed', () =>
+test('redeems no code of an answer that names another issuer, or none', () =>
   withLiar(async (liar, _fake, user, id) => {
     for (const iss of ['https://other.example', `${liar.issuer}/`, undefined]) {
       const begun = await user.call('POST /api/mcp/connect', { id });
@@ -298,7 +298,7 @@ test('an answer that names another issuer, or none, gets no code redeemed', () =
     );
   }));
 
-test('a given secret goes to the issuer where it was first used, and to no other', () =>
+test('sends a given secret only to the issuer where it was first used', () =>
   withLiar(async (liar, fake, user, id) => {
     await user.call('PATCH /api/mcp', { id, clientId: 'mine', clientSecret: 'precious-secret' });
     const begun = await user.call('POST /api/mcp/connect', { id });
@@ -314,7 +314,7 @@ test('a given secret goes to the issuer where it was first used, and to no other
     other.close();
   }));
 
-test('tokens that no header can carry are refused; a token reaches no other origin', () =>
+test('refuses tokens that no header can carry, and sends a token to no other origin', () =>
   withLiar(async (liar, _fake, user, id) => {
     for (const answer of [
       { access_token: 'a\r\nx-injected: 1', token_type: 'Bearer' },
@@ -336,7 +336,7 @@ test('tokens that no header can carry are refused; a token reaches no other orig
     }
   }));
 
-test('inner addresses are closed as everywhere: nothing is called, nothing is opened', async () => {
+test('private addresses are closed here too: nothing is called, nothing is opened', async () => {
   const closed = await startTestApp({ config: { allowPrivateEgress: false }, database: app.database });
   try {
     await withLiar(async (liar, _fake, user, id) => {
@@ -357,7 +357,7 @@ test('inner addresses are closed as everywhere: nothing is called, nothing is op
 
 const rounds = Number(process.env.MCP_REFRESH_ROUNDS ?? 12);
 
-test(`a refresh is made once, whichever of three replicas needs it first (${rounds} times)`, async () => {
+test(`refreshes a token once, whichever of three replicas needs it first (${rounds} times)`, async () => {
   const replicas = [app];
   for (let index = 0; index < 2; index += 1) replicas.push(await startTestApp({ database: app.database }));
   const authority = await startAuthorizationServer({ registers: true });
@@ -395,7 +395,7 @@ function lieIn(documents: Record<string, unknown>, metadata: object): void {
   documents['/.well-known/oauth-authorization-server'] = metadata;
 }
 
-/** What the MCP server says of itself as a resource. */
+/** Sets the MCP server's own description as a resource. */
 function describeResource(fake: FakeMcp, fields: object): void {
   const path = '/.well-known/oauth-protected-resource/mcp';
   fake.documents[path] = { ...(fake.documents[path] as object), ...fields };

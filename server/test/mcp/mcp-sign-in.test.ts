@@ -6,7 +6,7 @@ import { createChat } from '../chat/chat-harness.ts';
 import { type AuthorizationServer, protect, startAuthorizationServer } from '../fakes/authorization-server.ts';
 import { type FakeMcp, startFakeMcp } from '../fakes/mcp-server.ts';
 
-/** Signing in to MCP servers, end to end with an authorization server that somebody else wrote. */
+/** Signing in to MCP servers, end to end with an independent authorization server. */
 
 const home = 'https://chat.example.org';
 const callback = `${home}/api/mcp/oauth/callback`;
@@ -49,7 +49,7 @@ async function find(user: SignedIn, id: string) {
   return body.servers.find((server: { id: string }) => server.id === id);
 }
 
-/** Presses "Connect", agrees there, and comes back: the path where the browser lands. */
+/** Presses "Connect", consents there, and comes back; returns the path where the browser lands. */
 async function connect(user: SignedIn, id: string, login: string | undefined = 'grace'): Promise<string> {
   const begun = await user.call('POST /api/mcp/connect', { id });
   assert.equal(begun.status, 200, begun.text);
@@ -74,7 +74,7 @@ for (const [way, options, fields] of [
   ['dynamic registration', { registers: true }, {}],
   ['a given client', { clients: [given] }, { clientId: given.client_id, clientSecret: given.client_secret }],
 ] as const) {
-  test(`by ${way}: asked for, signed in, trusted, called, signed out`, () =>
+  test(`by ${way}: asks for, signs in to, trusts, calls and signs out of a server`, () =>
     withServers({ ...options }, async ({ fake, authority, tokens }) => {
       const user = await app.signIn();
       const { id, connection, lastError } = await add(user, fake, fields);
@@ -122,7 +122,7 @@ for (const [way, options, fields] of [
     }));
 }
 
-test('without any way to introduce itself the person is asked for a client id', () =>
+test('without any way of registration the user is asked for a client id', () =>
   withServers({ clients: [given] }, async ({ fake }) => {
     const user = await app.signIn();
     const { id } = await add(user, fake);
@@ -134,7 +134,7 @@ test('without any way to introduce itself the person is asked for a client id', 
     assert.equal(await connect(user, id), `/settings/tools?mcp=${id}`);
   }));
 
-test('a sign-in ends once, in its session, and only at a page of ours', () =>
+test('a sign-in ends once, in its session, and only at a page of Homeport', () =>
   withServers({ registers: true }, async ({ fake, authority }) => {
     const user = await app.signIn();
     const { id } = await add(user, fake);
@@ -169,7 +169,7 @@ test('a sign-in ends once, in its session, and only at a page of ours', () =>
     assert.equal((await other.call('POST /api/mcp/connect', { id })).status, 404);
   }));
 
-test('a call that needs more access fails once and says so; the next sign-in asks for all of it', () =>
+test('a call that needs more access fails once with the reason, and the next sign-in asks for all of it', () =>
   withServers({ registers: true }, async ({ fake, authority }) => {
     const user = await app.signIn();
     const { id } = await add(user, fake);

@@ -14,11 +14,11 @@ import { chunk, type FakeStep, finish, say } from '../fakes/provider/provider-sc
 
 let app: TestApp;
 let provider: FakeProvider;
-/** Runs whenever the model is asked. */
+/** Runs at each request to the model. */
 let onAsk: (() => void) | undefined;
 before(async () => {
   provider = await startFakeProvider();
-  // The model calls every tool that the last message names, once, then says what it got.
+  // The model calls every tool that the last message names, once, then writes their results.
   provider.script('caller', (call) => {
     onAsk?.();
     const messages = call.body.messages ?? [];
@@ -83,7 +83,7 @@ async function addServer(user: SignedIn, fake: FakeMcp, name: string): Promise<s
   return body.server.id;
 }
 
-/** Of the servers: `plan` and `ask` come beside them. */
+/** Of the servers: `plan` and `ask` are offered too. */
 const offered = () =>
   (provider.requests.at(-1)?.body.tools ?? []).flatMap(({ function: { name } = {} }) =>
     name?.startsWith('mcp__') ? [name] : [],
@@ -96,7 +96,7 @@ async function stateOf(user: SignedIn, id: string) {
   return body.servers.find((server: { id: string }) => server.id === id)?.trustState;
 }
 
-test('a trusted tool is offered under its name, called, and its result stored', () =>
+test('offers a trusted tool under its name, calls it, and stores its result', () =>
   scene(async ({ fake, ask }) => {
     const streamed = await ask('mcp__Fake__echo');
     assert.deepEqual(offered(), ['mcp__Fake__echo']);
@@ -108,7 +108,7 @@ test('a trusted tool is offered under its name, called, and its result stored', 
     assert.deepEqual(notices(streamed), []);
   }));
 
-test('only enabled, trusted and chosen servers take part', () =>
+test('only enabled, trusted and selected servers take part', () =>
   scene(async ({ user, fake, id, ask }) => {
     const other = await startFakeMcp([{ ...echoTool, name: 'other' }]);
     const second = await addServer(user, other, 'Second');
@@ -133,7 +133,7 @@ test('only enabled, trusted and chosen servers take part', () =>
 
 for (const [turn, kind] of [...providerKinds, ...providerKinds].entries()) {
   const announces = turn < providerKinds.length;
-  test(`${kind}: drift before a turn leaves the server out and says so (announced: ${announces})`, () =>
+  test(`${kind}: drift before a turn leaves the server out with a notice (announced: ${announces})`, () =>
     scene(
       async ({ user, fake, id, ask }) => {
         fake.announces = announces;
@@ -147,7 +147,7 @@ for (const [turn, kind] of [...providerKinds, ...providerKinds].entries()) {
         assert.match(notices(streamed)[0]?.message ?? '', /Fake/);
         assert.equal(fake.calls.length, 0);
         assert.equal(await stateOf(user, id), 'drifted');
-        // Back to what was trusted, it needs trust all the same.
+        // Back to the trusted definitions, it needs trust nevertheless.
         fake.change([echoTool]);
         await ask('mcp__Fake__echo');
         assert.equal(await stateOf(user, id), 'drifted');
@@ -160,7 +160,7 @@ for (const [turn, kind] of [...providerKinds, ...providerKinds].entries()) {
     ));
 }
 
-test('a changed server is told of once in each conversation, not after somebody looked, and again when it changes again', () =>
+test('announces a changed server once in each conversation, not after the user reviewed it, and again when it changes again', () =>
   scene(async ({ user, fake, id, ask }) => {
     const told = async (asking: typeof ask) => notices(await asking('hello')).map(({ code }) => code);
     const inAnother = async () => {
@@ -180,7 +180,7 @@ test('a changed server is told of once in each conversation, not after somebody 
     assert.deepEqual(await told(ask), []);
   }));
 
-test('tools named like members of every object are asked about and denied like others', () => {
+test('asks about and denies tools named like members of every object as others', () => {
   const names = ['constructor', 'toString', 'hasOwnProperty'];
   const tools = names.map((name) => ({ ...echoTool, name }));
   return scene(
@@ -198,7 +198,7 @@ test('tools named like members of every object are asked about and denied like o
   );
 });
 
-test('a tool named __proto__, which could not be denied, is refused where tools are listed, and so is a policy for it', () =>
+test('refuses to list a tool named __proto__, which could not be denied, and a policy for it', () =>
   scene(async ({ user, fake, id, ask }) => {
     fake.change([{ ...echoTool, name: '__proto__' }]);
     const tested = await user.call('POST /api/mcp/test', { id });
@@ -211,7 +211,7 @@ test('a tool named __proto__, which could not be denied, is refused where tools 
   }));
 
 for (const kind of providerKinds) {
-  test(`${kind}: a server that changes between the offer and the call is not called, and nobody is told its new words`, () =>
+  test(`${kind}: a server that changes between the offer and the call is not called, and its new descriptions are never sent`, () =>
     scene(
       async ({ user, fake, id, ask }) => {
         await ask('hello');
@@ -235,7 +235,7 @@ for (const kind of providerKinds) {
     ));
 }
 
-test('a warm connection that is told of changes is not asked at the beginning of a turn; one that is not, is', () =>
+test("asks a warm connection for its tools at the beginning of a turn only if it doesn't announce changes", () =>
   scene(async ({ fake, id, ask }) => {
     await ask('hello');
     const listings = () => fake.methods.filter((method) => method === 'tools/list').length;
@@ -251,7 +251,7 @@ test('a warm connection that is told of changes is not asked at the beginning of
     assert.equal(listings(), before + 3);
   }));
 
-test('a lost session is made anew once for a listing, and a call is never sent twice', () =>
+test('opens a lost session again once for a listing, and never sends a call twice', () =>
   scene(async ({ fake, ask }) => {
     await ask('hello');
     fake.forget();
@@ -272,7 +272,7 @@ test('a lost session is made anew once for a listing, and a call is never sent t
     assert.match((await ask('mcp__Fake__echo')).text, /echo/);
   }));
 
-test('errors, structured content, images, resources and links become what the model and the person can use', () =>
+test('turns errors, structured content, images, resources and links into parts for the model and the user', () =>
   scene(async ({ fake, ask }) => {
     const image = Buffer.from('not really a picture').toString('base64');
     fake.answer = () => ({
@@ -304,7 +304,7 @@ test('errors, structured content, images, resources and links become what the mo
     );
   }));
 
-test('names are unique, safe for every provider and at most 64 characters, whatever servers call their tools', () => {
+test('tool names are unique, valid for every provider and at most 64 characters', () => {
   const long = 'x'.repeat(200);
   const tools = ['a.b', 'a_b', 'a b', '🙂', '日本語', long, `${long}y`, 'mcp__x'].map((name) => ({
     ...echoTool,
@@ -323,7 +323,7 @@ test('names are unique, safe for every provider and at most 64 characters, whate
   );
 });
 
-test('a server that cannot be used does not hold up the answer, and the stream says so', () =>
+test('a server that cannot be used does not delay the response, and the stream reports it', () =>
   scene(async ({ fake, user, id, ask }) => {
     app.service.deps.mcp.drop(id);
     await fake.close();
@@ -338,7 +338,7 @@ test('a server that cannot be used does not hold up the answer, and the stream s
     assert.equal(body.servers[0].trustState, 'trusted');
   }));
 
-test('deny is told to the model and nothing runs; a policy set during the turn counts', () =>
+test('sends a denial to the model and runs nothing, and applies a policy set during the turn', () =>
   scene(async ({ fake, user, id, ask }) => {
     await user.call('PATCH /api/mcp', { id, toolPolicies: { echo: 'deny' } });
     const streamed = await ask('mcp__Fake__echo');
@@ -354,7 +354,7 @@ test('deny is told to the model and nothing runs; a policy set during the turn c
     assert.equal(fake.calls.length, 0);
   }));
 
-test('a server that connects slowly is left out of a turn, but waited for when an allowed call needs it', async () => {
+test('leaves a slowly connecting server out of a turn, but waits for it when an allowed call needs it', async () => {
   await scene(async ({ user, id }) => {
     const { mcp, db } = app.service.deps;
     const [row] = await db.kysely.selectFrom('mcp_servers').selectAll().where('id', '=', id).execute();

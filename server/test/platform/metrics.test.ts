@@ -38,7 +38,7 @@ async function series(): Promise<Map<string, number>> {
   );
 }
 
-test('only the bearer of the token reads them', async () => {
+test('requires the bearer token', async () => {
   for (const authorization of [
     undefined,
     'Bearer',
@@ -58,7 +58,7 @@ test('only the bearer of the token reads them', async () => {
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });
 
-test('while no token is set there is nothing at that address, also with a browser client', async () => {
+test('answers 404 without a configured token, even to browsers', async () => {
   const bare = await startTestApp();
   try {
     for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {
@@ -70,7 +70,7 @@ test('while no token is set there is nothing at that address, also with a browse
   }
 });
 
-test('requests are counted by row of the endpoint table, never by what was typed', async () => {
+test('counts requests by row of the endpoint table, never by the requested path', async () => {
   const user = await app.signIn();
   const chat = await createChat(user);
   await user.call('POST /api/chat/:chatId/stop'.replace(':chatId', chat), {});
@@ -86,7 +86,7 @@ test('requests are counted by row of the endpoint table, never by what was typed
   assert.ok(![...counted.keys()].some((name) => name.includes(chat) || name.includes('secret-path')));
 });
 
-test('responses, streams, calls, tokens and connections', async () => {
+test('measures responses, streams, calls, tokens and connections', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5', 'hang-5']);
   const before = await series();

@@ -7,7 +7,7 @@ import { addModels, answer, createChat, nextId, postChat, submission, submit } f
 import { startResponse } from '../conversations/conversation-makers.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 
-/** Conversations in projects: coming, going, and what an archived project allows. */
+/** Conversations in projects: creating, moving, and the limits of an archived project. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -35,7 +35,7 @@ const listed = async (query: Record<string, string> = {}): Promise<string[]> =>
     (chat: Json) => chat.id,
   );
 
-test('a conversation is created in a project of one’s own only, and never in an archived one', async () => {
+test("creates a conversation only in the user's own projects, and never in an archived one", async () => {
   const [own, foreign] = [await makeProject(), await makeProject(other)];
   assert.equal((await user.call('POST /api/chats', { projectId: own })).body.chat.projectId, own);
   assert.equal((await user.call('POST /api/chats', { projectId: foreign })).body.error.code, 'not_found');
@@ -47,7 +47,7 @@ test('a conversation is created in a project of one’s own only, and never in a
   assert.equal((await user.call('POST /api/chats', { id: used, projectId: own })).body.error.code, 'id_taken');
 });
 
-test('a conversation moves into a project, to another one, and out of it', async () => {
+test('moves a conversation into a project, to another one, and out of it', async () => {
   const [one, two] = [await makeProject(), await makeProject()];
   const id = await createChat(user);
   for (const projectId of [one, one, two, null, null]) {
@@ -64,7 +64,7 @@ const paths = async (scope: Record<string, string>): Promise<string[]> =>
     .map((file: Json) => file.path)
     .sort();
 
-test('the files of a conversation go into the project with it, their paths kept; out of it they stay there', async () => {
+test('the files of a conversation move into the project under the same paths, and stay there when it leaves', async () => {
   const project = await makeProject();
   const id = await createChat(user);
   await put(user, { chatId: id }, 'plans/harbour.txt', 'one');
@@ -77,7 +77,7 @@ test('the files of a conversation go into the project with it, their paths kept;
   assert.deepEqual([(await paths({ chatId: id })).length, (await paths({ projectId: project })).length], [0, 2]);
 });
 
-test('if one path is taken, all files go into a folder named after the conversation', async () => {
+test('moves all files into a folder named after the conversation if one path is taken', async () => {
   const project = await makeProject();
   await put(user, { projectId: project }, 'notes.txt', 'there before');
   const id = await createChat(user);
@@ -89,7 +89,7 @@ test('if one path is taken, all files go into a folder named after the conversat
   assert.deepEqual(await paths({ projectId: project }), expected);
 });
 
-test('a refused move leaves the files where they are', async () => {
+test('a refused move leaves the files unchanged', async () => {
   const closed = await makeProject();
   const id = await createChat(user);
   await put(user, { chatId: id }, 'stays.txt', 'one');
@@ -98,7 +98,7 @@ test('a refused move leaves the files where they are', async () => {
   assert.deepEqual(await paths({ chatId: id }), ['stays.txt']);
 });
 
-test('who has left a project sees its files no more, not even by the conversation that was in it', async () => {
+test("a former member no longer sees a project's files, not even through the conversation that was in it", async () => {
   const project = (await other.call('POST /api/projects', { name: 'Left' })).body.project.id;
   await other.call('POST /api/projects/members', { projectId: project, email: user.email, role: 'member' });
   const id = await createIn(project);
@@ -110,7 +110,7 @@ test('who has left a project sees its files no more, not even by the conversatio
   assert.equal(status, 404);
 });
 
-test('a move is refused while a response is running, into an archived project, and into somebody else’s', async () => {
+test("refuses a move during a response, into an archived project, and into another user's project", async () => {
   const [open, closed, foreign] = [await makeProject(), await makeProject(), await makeProject(other)];
   await archive(closed);
   const id = await createChat(user);
@@ -124,7 +124,7 @@ test('a move is refused while a response is running, into an archived project, a
   assert.equal((await user.call('PATCH /api/chats', { id: inside, projectId: open, title: 'Stays' })).status, 200);
 });
 
-test('an archived project hides its conversations from the list and the search; by its id they are found, nothing is deleted', async () => {
+test('an archived project hides its conversations from the list and the search, keeps them by id, and deletes nothing', async () => {
   const project = await makeProject();
   const id = await createIn(project);
   await user.call('PATCH /api/chats', { id, title: 'Pelican notes' });
@@ -145,7 +145,7 @@ test('an archived project hides its conversations from the list and the search; 
   assert.deepEqual(await seen(), [true, true, true, true, true]);
 });
 
-test('in an archived project nothing new is admitted, begun, regenerated or resumed; a retry still answers as before', async () => {
+test('an archived project admits, starts, regenerates and resumes nothing new, and a retry is answered as before', async () => {
   const project = await makeProject();
   const id = await createIn(project);
   const first = submission(id, 'hello');
@@ -164,11 +164,11 @@ test('in an archived project nothing new is admitted, begun, regenerated or resu
   assert.deepEqual([again.status, again.body], [201, { messageId: first.message.id }]);
 });
 
-test('inputs that wait when their project is archived go on waiting, and are answered when it is restored', async () => {
+test('queued inputs of an archived project stay queued, and are answered when it is restored', async () => {
   const project = await makeProject();
   const id = await createIn(project);
   const messageId = nextId('waits');
-  // Between the two the grace period of the submission has not run out yet.
+  // Between the two the grace period of the submission has not expired yet.
   await submit(user, id, 'are you there?', {
     message: { id: messageId, parts: [{ type: 'text', text: 'are you there?' }] },
   });
@@ -180,14 +180,14 @@ test('inputs that wait when their project is archived go on waiting, and are ans
   await user.call('POST /api/chat/turn-inputs', submission(free, 'free'));
   const state = async (chatId: string) =>
     (await user.call('GET /api/chats', undefined, { query: { id: chatId } })).body;
-  // The dispatcher has been round: what came later elsewhere is answered.
+  // The dispatcher has finished a pass: a later input elsewhere is answered.
   await until(async () => (await state(free)).messages.length === 2);
   assert.deepEqual([(await state(id)).messages, (await state(id)).inputs.length], [[], 1]);
   await archive(project, false);
   await until(async () => (await state(id)).messages[1]?.status === 'complete');
 });
 
-test('a running response is not cut off when its project is archived', async () => {
+test('archiving a project does not interrupt a running response', async () => {
   const project = await makeProject();
   const id = await createIn(project);
   const messageId = await submit(user, id, 'go on');

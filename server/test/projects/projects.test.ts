@@ -32,7 +32,7 @@ const find = async (who: SignedIn, id: string, query: Record<string, string> = {
 const leave = (who: SignedIn, projectId: string, userId: string) =>
   who.call('DELETE /api/projects/members', undefined, { query: { projectId, userId } });
 
-test('who creates a project owns it; members see it with their role and everybody in it', async () => {
+test('the creator owns a project, and members see it with their role and all its members', async () => {
   const made = await owner.call('POST /api/projects', { name: '  Boats  ' });
   assert.deepEqual([made.status, made.body.project.name, made.body.project.role], [201, 'Boats', 'owner']);
   const { id } = made.body.project;
@@ -55,7 +55,7 @@ test('who creates a project owns it; members see it with their role and everybod
   assert.equal(await find(stranger, id), undefined);
 });
 
-test('owners and installation administrators rename and archive; a member is refused, a stranger finds nothing', async () => {
+test('owners and administrators rename and archive a project, a member is refused, and others get 404', async () => {
   const id = await makeProject();
   const rename = (who: SignedIn, name: string) => who.call('PATCH /api/projects', { id, name });
   assert.deepEqual([(await rename(owner, 'One')).status, (await rename(admin, 'Two')).body.project.name], [200, 'Two']);
@@ -66,7 +66,7 @@ test('owners and installation administrators rename and archive; a member is ref
   for (const name of ['', '   ', 'x'.repeat(101)]) assert.equal((await rename(owner, name)).status, 400);
 });
 
-test('an archived project is in the other list until it is restored, for every member', async () => {
+test('lists an archived project separately until it is restored, for every member', async () => {
   const id = await makeProject();
   await owner.call('PATCH /api/projects', { id, archived: true });
   for (const who of [owner, member]) {
@@ -77,7 +77,7 @@ test('an archived project is in the other list until it is restored, for every m
   assert.ok(await find(member, id));
 });
 
-test('administrators see all projects when they ask for all; others may not', async () => {
+test('only administrators can list all projects', async () => {
   const id = await makeProject('Seen by administrators');
   assert.equal(await find(admin, id), undefined);
   assert.equal((await find(admin, id, { all: '1' })).role, null);
@@ -98,7 +98,7 @@ test('administrators see all projects when they ask for all; others may not', as
   );
 });
 
-test('members are added, given another role, and taken out by owners only; an unknown address is 404', async () => {
+test('only owners add members, change their role and remove them, and an unknown address is 404', async () => {
   const id = await makeProject();
   const put = (who: SignedIn, email: string, role: string) =>
     who.call('POST /api/projects/members', { projectId: id, email, role });
@@ -113,7 +113,7 @@ test('members are added, given another role, and taken out by owners only; an un
   assert.equal((await leave(member, id, stranger.id)).status, 404);
 });
 
-test('a project keeps at least one owner, also when two leave at once', async () => {
+test('a project keeps at least one owner, even when two leave at the same time', async () => {
   const id = await makeProject();
   const last = await leave(owner, id, owner.id);
   assert.deepEqual([last.status, last.body.error.details[0].path], [400, 'userId']);
@@ -124,7 +124,7 @@ test('a project keeps at least one owner, also when two leave at once', async ()
   assert.deepEqual(both.map((answer) => answer.status).sort(), [200, 400]);
 });
 
-test('a member cannot take others out, but may leave; their conversations go with them', async () => {
+test('a member cannot remove others, but can leave, and their conversations leave with them', async () => {
   const id = await makeProject();
   assert.equal((await leave(member, id, owner.id)).status, 403);
   const chat = (await member.call('POST /api/chats', { projectId: id, title: 'Mine' })).body.chat;
@@ -133,7 +133,7 @@ test('a member cannot take others out, but may leave; their conversations go wit
   assert.equal((await member.call('GET /api/chats', undefined, { query: { id: chat.id } })).body.chat.projectId, null);
 });
 
-test('conversations in a project stay their owner’s alone', async () => {
+test('conversations in a project stay private to their owner', async () => {
   const id = await makeProject();
   const { chat } = (await member.call('POST /api/chats', { projectId: id })).body;
   assert.equal((await owner.call('GET /api/chats', undefined, { query: { id: chat.id } })).status, 404);
@@ -146,7 +146,7 @@ test('conversations in a project stay their owner’s alone', async () => {
   );
 });
 
-test('the audit log tells of projects and members', async () => {
+test('records projects and members in the audit log', async () => {
   const id = await makeProject('Told of');
   await owner.call('PATCH /api/projects', { id, archived: true });
   await leave(owner, id, member.id);

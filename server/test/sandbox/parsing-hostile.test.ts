@@ -12,8 +12,8 @@ import { watchTurns } from '../loop-turns.ts';
 import { type Attack, makeAttacks } from './hostile/attacks.ts';
 
 /**
- * Files that were made to end, fill or hold up the service: each is uploaded twice, the second time just before a
- * restart. HOSTILE_FILES=600 tries more of them, HOSTILE_SEED others.
+ * Files made to crash, fill or block the service: each is uploaded twice, the second time just before a restart.
+ * HOSTILE_FILES=600 tries more of them, HOSTILE_SEED others.
  */
 
 const count = Number(process.env.HOSTILE_FILES ?? 65);
@@ -34,7 +34,7 @@ const start = (): Promise<TestApp> =>
     config: { dataDir: folder, artifactStore: join(folder, 'files'), artifactMaxUploadBytes: 2 ** 30 },
   });
 
-test(`the service survives ${count} hostile files, twice and across a restart, and answers others meanwhile (seed ${seed})`, {
+test(`the service survives ${count} hostile files, twice and across a restart, and answers other requests meanwhile (seed ${seed})`, {
   timeout: 3_000_000,
 }, async (t) => {
   const attacks = await makeAttacks(join(folder, 'attacks'), count, seed);
@@ -50,7 +50,7 @@ test(`the service survives ${count} hostile files, twice and across a restart, a
     said.filter((word) => / 5\d\d$/.test(word)),
     [],
   );
-  // The second time nobody waits for the end of it.
+  // The second time, no client waits for its end.
   await uploadAll(admin, attackers, attacks, false);
   await first.stop();
   const second = await start();
@@ -72,7 +72,7 @@ test(`the service survives ${count} hostile files, twice and across a restart, a
   for (const { problem } of rows) assert.match(problem, /^[A-Z].{10,}\.$/s);
 });
 
-/** Each person uploads one file after the other. Resolves with what came of each. */
+/** Each user uploads one file after the other. Resolves with their results. */
 async function uploadAll(
   admin: SignedIn,
   attackers: SignedIn[],

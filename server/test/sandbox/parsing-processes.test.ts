@@ -12,7 +12,7 @@ import { makeDocx, paragraph } from '../documents/document-makers.ts';
 import { makeEndlessPdf } from './hostile/endless-pdf.ts';
 import { openTestSandbox, parsingFolder } from './parsing.ts';
 
-/** The processes that parse: what they see, how they end, and that none is left behind. */
+/** The parsing processes: their environment, their ends, and that none remains. */
 
 const limits = { heapMb: 256, memoryBytes: 1024 ** 3, stepMs: 30_000, cpuMs: 30_000 };
 const patient = new AbortController().signal;
@@ -27,7 +27,7 @@ const isLinux = process.platform === 'linux';
 const walls: Wall[] = isLinux && findProgram('bwrap') !== undefined ? ['bubblewrap', 'none'] : ['none'];
 
 for (const wall of walls) {
-  test(`a process that parses has no secret in its environment, and ends with its pipe (${wall})`, {
+  test(`a parsing process has no secret in its environment, and ends with its pipe (${wall})`, {
     skip: !isLinux,
   }, async (t) => {
     const folder = join(parsingFolder, `wall-${wall}`);
@@ -73,7 +73,7 @@ test('a job that is canceled, takes too long or too much memory ends its process
   await until('the others to be gone', () => sandbox.size === 1);
 });
 
-test('a process is used again after a job that ended well', async () => {
+test('reuses a process after a job that ended well', async () => {
   const pids = new Set<number | undefined>();
   for (let count = 0; count < 5; count += 1) {
     const job = await sandbox.open('document', small, { limits, signal: patient });
@@ -83,7 +83,7 @@ test('a process is used again after a job that ended well', async () => {
   assert.equal(pids.size, 1);
 });
 
-test('no process is left behind when the service is killed while one computes', { skip: !isLinux }, async () => {
+test('no process remains when the service is killed during a job', { skip: !isLinux }, async () => {
   const script = `
     import { openTestSandbox } from ${JSON.stringify(join(import.meta.dirname, 'parsing.ts'))};
     const sandbox = openTestSandbox();

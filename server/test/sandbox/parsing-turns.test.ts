@@ -9,7 +9,7 @@ import { ManualClock } from '../fakes/manual-clock.ts';
 import { chatGptConversation, zipOf } from '../imports/import-makers.ts';
 import { makeEndlessPdf } from './hostile/endless-pdf.ts';
 
-/** Files of one person that take long hold up nobody else's. */
+/** Slow files of one user don't block another user's. */
 
 let app: TestApp;
 before(async () => {
@@ -26,7 +26,7 @@ async function stored(who: SignedIn, name: string, bytes: Buffer): Promise<Recor
 const stateOf = async (who: SignedIn, query: Record<string, string>): Promise<string> =>
   (await who.call('GET /api/artifacts/text', undefined, { query })).body.state;
 
-test('a small file is read while three of another person take as long as they can', { timeout: 50_000 }, async () => {
+test('reads a small file while three of another user take as long as they can', { timeout: 50_000 }, async () => {
   const [slow, other] = await Promise.all([app.signIn(), app.signIn()]);
   const files = await Promise.all([10, 11, 12].map((forms) => stored(slow, `${forms}.pdf`, makeEndlessPdf(forms))));
   assert.deepEqual(await Promise.all(files.map((file) => stateOf(slow, file))), ['working', 'working', 'working']);
@@ -35,7 +35,7 @@ test('a small file is read while three of another person take as long as they ca
   assert.deepEqual(await Promise.all(files.map((file) => stateOf(slow, file))), ['working', 'working', 'working']);
 });
 
-test('a small archive is imported while large ones of another person wait', { timeout: 120_000 }, async () => {
+test('imports a small archive while large ones of another user wait', { timeout: 120_000 }, async () => {
   const [busy, other] = await Promise.all([app.signIn(), app.signIn()]);
   const conversation = (index: number) => ({ ...chatGptConversation, conversation_id: `c${index}`, id: `c${index}` });
   const large = await zipOf({ 'conversations.json': Array.from({ length: 3_000 }, (_, index) => conversation(index)) });
@@ -55,7 +55,7 @@ test('a small archive is imported while large ones of another person wait', { ti
   assert.ok(waiting.length >= 2, `${waiting.length} of 3`);
 });
 
-test('a person whose files took too long gets shorter limits for a quarter of an hour', () => {
+test('a user whose files took too long gets shorter limits for a quarter of an hour', () => {
   const clock = new ManualClock();
   const timeouts = new RecentTimeouts(clock);
   const limits = (count: number) =>

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 
-/** A folder of this process for the files that are lent to processes that parse. */
+/** A folder of this process for the files that are passed to parsing processes. */
 export const parsingFolder = join(mkdtempSync(join(tmpdir(), 'homeport-parsing-')), 'parsing');
 
-/** Processes that parse, outside of a service. The caller closes it. */
+/** Parsing processes, outside of a service. The caller closes them. */
 export function openTestSandbox(): Sandbox {
   return new Sandbox(parsingFolder, pino({ level: 'silent' }));
 }

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { until } from '../../../contracts/test/until.ts';
 import type { SignedIn, TestApp } from '../app.ts';
 
-/** What a browser does with previews: names below localhost all lead to the app under test. */
+/** The part of a browser that previews need: all names below localhost lead to the app under test. */
 
 export type Response = { status: number; headers: IncomingMessage['headers']; text: string };
 export type Wish = { method?: string; headers?: Record<string, string | string[]>; body?: string };
@@ -12,7 +12,7 @@ export type Preview = { origin: string; cookie: string; url: string };
 export class PreviewBrowser {
   readonly #app: () => string;
 
-  /** `app` is asked for the address of Homeport each time. */
+  /** `app` provides the address of Homeport each time. */
   constructor(app: () => string) {
     this.#app = app;
   }
@@ -36,7 +36,7 @@ export class PreviewBrowser {
     });
   }
 
-  /** A preview that somebody opened in their browser; starts their workspace. */
+  /** A preview that a user opened in their browser; starts their workspace. */
   async open(user: SignedIn, port: number, path = '/'): Promise<Preview> {
     const started = await user.call('POST /api/workspace/status');
     assert.equal(started.status, 200, started.text);
@@ -52,8 +52,8 @@ export class PreviewBrowser {
   }
 
   /**
-   * Opens a WebSocket, says hello in plain bytes, and returns what was heard up to the same word; or the status of a
-   * refusal.
+   * Opens a WebSocket, sends a greeting in plain bytes, and returns the received text up to the same word; or the
+   * status of a refusal.
    */
   hello({ origin }: Pick<Preview, 'origin'>, headers: Record<string, string>): Promise<string | number> {
     const key = 'AAAAAAAAAAAAAAAAAAAAAA==';
@@ -84,9 +84,7 @@ export class PreviewBrowser {
   }
 }
 
-/**
- * An app for a workspace: says what it was asked, and answers WebSockets with where they came from and what they say.
- */
+/** An app for a workspace: echoes requests, and answers WebSockets with their origin and their messages. */
 const echoApp = `
 require('http').createServer((request, response) => {
   let body = '';
@@ -99,7 +97,7 @@ require('http').createServer((request, response) => {
   socket.pipe(socket);
 }).listen(4173, '127.0.0.1');`;
 
-/** Starts the app above in somebody's workspace. */
+/** Starts the app above in a user's workspace. */
 export async function startEchoApp({ service }: TestApp, user: SignedIn): Promise<void> {
   const hold = await service.deps.workspaces.hold(user.id, 'exec');
   const command = `exec node -e "${echoApp.replaceAll('\n', ' ')}"`;

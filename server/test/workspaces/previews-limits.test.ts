@@ -9,7 +9,7 @@ import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { ProcessRuntime } from '../fakes/process-runtime.ts';
 import { type Preview, PreviewBrowser } from './preview-browser.ts';
 
-/** How much a preview may take: connections, headers, bytes at once, and time. */
+/** The limits of a preview: connections, headers, bytes at once, and time. */
 
 let answer: (outgoing: ServerResponse, incoming: IncomingMessage) => void;
 const server = createServer((incoming, outgoing) => answer(outgoing, incoming));
@@ -80,7 +80,7 @@ function connect({ origin, cookie }: Preview): Promise<Socket | number> {
   });
 }
 
-test('32 WebSockets of a person are open at once; others have theirs', async () => {
+test('a user has up to 32 open WebSockets, independent of others', async () => {
   const mine = await opened();
   const open = await Promise.all(Array.from({ length: 32 }, () => connect(mine)));
   const [first] = open;
@@ -92,7 +92,7 @@ test('32 WebSockets of a person are open at once; others have theirs', async () 
   await until(async () => typeof (await connect(mine)) === 'object');
 });
 
-test('64 requests of a person are on their way at once, 512 wait, and more are refused', async () => {
+test('a user has up to 64 requests in flight and 512 queued, and more are refused', async () => {
   const hold = async () => assert.fail('nobody asks for the workspace here');
   const lines = new PreviewLines({ status: hold, hold }, systemClock);
   const { signal } = new AbortController();
@@ -113,7 +113,7 @@ test('64 requests of a person are on their way at once, 512 wait, and more are r
   assert.equal(admitted, 512);
 });
 
-test('heads have a size: 400 for a request, a page of ours for a response', async () => {
+test('limits the size of heads: 400 for a request, an error page for a response', async () => {
   const { origin, cookie } = await opened();
   answer = (outgoing) => outgoing.writeHead(200, { 'x-much': 'y'.repeat(40_000) }).end();
   assert.equal((await browser.ask(origin, { headers: { cookie } })).headers['x-homeport-preview'], 'broken');
@@ -123,14 +123,14 @@ test('heads have a size: 400 for a request, a page of ours for a response', asyn
   assert.equal((await browser.ask(`${origin}/${'x'.repeat(8_192)}`, { headers: { cookie } })).status, 403);
 });
 
-test('bodies of any size pass, no faster than they are read', async () => {
+test('streams bodies of any size, no faster than they are read', async () => {
   const { origin, cookie } = await opened();
   const large = 'x'.repeat(4_000_000);
   answer = (outgoing, incoming) => incoming.pipe(outgoing);
   const { text } = await browser.ask(origin, { method: 'POST', body: large, headers: { cookie, origin } });
   assert.equal(text === large, true);
 
-  // An app that does not read: what is sent to it fills the sockets on the way, and nothing else.
+  // An app that does not read: the request fills the sockets on the way, and nothing else.
   answer = (outgoing, incoming) => {
     if (incoming.method === 'GET') outgoing.end('read');
   };
@@ -148,7 +148,7 @@ test('bodies of any size pass, no faster than they are read', async () => {
     });
   };
   send();
-  // Stuck: nothing more was taken while the same app answered others many times over.
+  // Blocked: no more was accepted while the same app answered others many times over.
   for (let before = 0, answers = 0; answers < 50; answers = taken > before ? 0 : answers + 1) {
     before = taken;
     assert.equal((await browser.ask(origin, { headers: { cookie } })).text, 'read');
@@ -158,7 +158,7 @@ test('bodies of any size pass, no faster than they are read', async () => {
   outgoing.destroy();
 });
 
-test('an app that does not answer for two minutes, or is silent for two hours, is given up', async () => {
+test('gives up an app that does not answer for two minutes, or is silent for two hours', async () => {
   const mine = await opened();
   const { origin, cookie } = mine;
   let isAsked = false;

@@ -8,7 +8,7 @@ import { PreviewBrowser } from './preview-browser.ts';
 
 let app: TestApp;
 let runtime: ProcessRuntime;
-/** What the app in the workspace was last asked, and how it answers. */
+/** The last request to the app in the workspace, and its answer. */
 let asked: { method: string | undefined; url: string | undefined; headers: IncomingMessage['headers']; body: string };
 let answer: (outgoing: ServerResponse, incoming: IncomingMessage) => void;
 const server = createServer(async (incoming, outgoing) => {
@@ -18,7 +18,7 @@ const server = createServer(async (incoming, outgoing) => {
   asked = { method, url, headers, body: Buffer.concat(chunks).toString() };
   answer(outgoing, incoming);
 });
-// Says who connects, then whatever it hears, as bytes.
+// Sends the client's origin, then echoes everything as bytes.
 server.on('upgrade', ({ headers, url }, socket) => {
   const lines = ['connection: Upgrade', 'upgrade: websocket', `sec-websocket-accept: ${headers['sec-websocket-key']}`];
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\nset-cookie: a=b\r\n\r\n`);
@@ -45,7 +45,7 @@ const browser = new PreviewBrowser(() => app.url);
 const ask = browser.ask.bind(browser);
 const open = (user: SignedIn, at = port, path = '/') => browser.open(user, at, path);
 
-test('ports are listed, and the owner sees the app behind one', async () => {
+test('lists ports, and shows the owner the app behind one', async () => {
   const user = await app.signIn();
   assert.deepEqual((await user.call('GET /api/workspace/ports')).body, { ports: [], previews: true });
   answer = (outgoing) => outgoing.writeHead(201, { 'x-app': 'yes' }).end('made');
@@ -64,7 +64,7 @@ test('ports are listed, and the owner sees the app behind one', async () => {
   assert.equal(asked.headers['x-csrf-token'], '1');
 });
 
-test('nothing of the person or of a proxy reaches the app, and nothing of it reaches beyond its origin', async () => {
+test('nothing of the user or of a proxy reaches the app, and nothing of the app reaches beyond its origin', async () => {
   const user = await app.signIn();
   const { origin, cookie } = await open(user);
   answer = (outgoing) =>
@@ -115,7 +115,7 @@ test('nothing of the person or of a proxy reaches the app, and nothing of it rea
   assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
 });
 
-test('a ticket opens one preview, once, for a minute, while its session lives', async () => {
+test('a ticket opens one preview, once, for a minute, while its session is valid', async () => {
   const [user, other] = [await app.signIn(), await app.signIn()];
   answer = (outgoing) => outgoing.end('app');
   const { origin, cookie, url } = await open(user);
@@ -140,7 +140,7 @@ test('a ticket opens one preview, once, for a minute, while its session lives', 
   assert.equal((await ask(late)).status, 401);
 });
 
-test('nobody gets more tickets than a person can open', async () => {
+test('limits tickets to the rate at which a user can open them', async () => {
   const [user, other] = [await app.signIn(), await app.signIn()];
   const statuses: number[] = [];
   const since = performance.now();
@@ -151,14 +151,14 @@ test('nobody gets more tickets than a person can open', async () => {
       if (status === 429) assert.ok(Number(headers.get('retry-after')) >= 1);
     }
   }
-  // Every two seconds one more may pass, and a slow machine takes its time.
+  // Every two seconds one more is allowed, and a slow machine takes its time.
   const more = (performance.now() - since) / 2_000;
   const passed = statuses.filter((status) => status === 201).length;
   assert.ok(statuses.includes(429) && passed >= 30 && passed <= 30 + more, statuses.join());
   assert.equal((await other.call('POST /api/workspace/previews', { port })).status, 201);
 });
 
-test('other pages reach nothing, workers are refused, and no name of ours is Homeport’s', async () => {
+test('other pages reach nothing, workers are refused, and no preview host serves Homeport', async () => {
   const user = await app.signIn();
   const { origin, cookie } = await open(user);
   answer = (outgoing) => outgoing.end('app');
@@ -182,7 +182,7 @@ test('other pages reach nothing, workers are refused, and no name of ours is Hom
     const refused = await ask(`http://${name}:${at}/api/health`, { headers: { cookie: user.cookie ?? '' } });
     assert.equal(refused.status, 401, name);
   }
-  // And of Homeport itself the app's origin gets nothing.
+  // And the app's origin gets nothing of Homeport itself.
   const written = await ask(`${app.url}/api/workspace/status`, {
     method: 'DELETE',
     headers: { cookie: user.cookie ?? '', origin },
@@ -190,7 +190,7 @@ test('other pages reach nothing, workers are refused, and no name of ours is Hom
   assert.equal(written.status, 403);
 });
 
-test('a WebSocket is passed on for the preview’s own pages', async () => {
+test('forwards a WebSocket of the preview’s own pages', async () => {
   const user = await app.signIn();
   const { origin, cookie } = await open(user);
   const connect = (headers: Record<string, string>) => browser.hello({ origin }, headers);
@@ -204,7 +204,7 @@ test('a WebSocket is passed on for the preview’s own pages', async () => {
   assert.equal(await connect({ origin, cookie: user.cookie ?? '' }), 401);
 });
 
-test('an app that is not there, breaks off or says too much gets a page of ours', async () => {
+test('an app that is missing, disconnects or sends too much gets an error page', async () => {
   const user = await app.signIn();
   const closed = await open(user, 1);
   const german = { cookie: closed.cookie, 'accept-language': 'de-CH' };
@@ -227,7 +227,7 @@ test('an app that is not there, breaks off or says too much gets a page of ours'
   assert.equal((await user.call('GET /api/workspace/status')).body.phase, 'stopped');
 });
 
-test('without an address of their own there are no previews', async () => {
+test('there are no previews without an address of their own', async () => {
   const user = await app.signIn();
   for (const path of ['//evil.example/', 'x', '/\\evil', '/a/../b', '/.//x', '/.homeport/open/x', '/a b', '']) {
     assert.equal((await user.call('POST /api/workspace/previews', { port, path })).status, 400, path);
@@ -247,7 +247,7 @@ test('without an address of their own there are no previews', async () => {
   }
 });
 
-test('with PREVIEW_ORIGIN they live below it, with a cookie that nobody else can set', async () => {
+test('with PREVIEW_ORIGIN previews are below it, with a cookie that no other host can set', async () => {
   const config = { baseUrl: 'https://chat.example.org', previewOrigin: 'https://*.preview.example.net' };
   const daemons = new ProcessRuntime();
   const named = await startTestApp({ workspaceRuntime: daemons, config });

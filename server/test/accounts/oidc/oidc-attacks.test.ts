@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../database.ts';
 import { signRight, type TokenFacts } from '../../fakes/identity-provider.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
-/** Everything that a hostile provider, page or person may try at the protocol of single sign-on. */
+/** Attacks of a hostile provider, page or user on the protocol of single sign-on. */
 
 let database: TestDatabase;
 let world: OidcWorld;
@@ -31,7 +31,7 @@ const refused = (error: string) => ({ path: '/sign-in', error, email: undefined,
 const welcome = { path: '/c/1', error: null, status: 302, email: 'ada@corp.example' };
 const seconds = () => Math.floor(Date.now() / 1000);
 
-test('the right token is let in, before and after every wrong one', async () => {
+test('accepts the right token, before and after every wrong one', async () => {
   assert.deepEqual(await signInBy(world), welcome);
   const stranger = await generateKeyPair('RS256');
   const changed =
@@ -79,7 +79,7 @@ test('the right token is let in, before and after every wrong one', async () => 
   assert.deepEqual(await signInBy(world), welcome, 'clocks may differ a little');
 });
 
-test('a state is good once, in the browser that began, and not for long', async () => {
+test('accepts a state once, in the browser that began, and for a limited time', async () => {
   const { app, idp } = world;
   idp.forgetful = true;
   const mine = openBrowser();
@@ -107,7 +107,7 @@ test('a state is good once, in the browser that began, and not for long', async 
   assert.deepEqual(await comeBack(app, late, old), refused('state_mismatch'));
 });
 
-test('sign-ins that nobody ends leave nothing behind, however many', async () => {
+test('unfinished sign-ins leave nothing behind, however many', async () => {
   const { pool } = database.database;
   const count = async () => (await pool.query('select count(*)::int as begun from verifications')).rows[0].begun;
   await pool.query('delete from verifications');
@@ -124,7 +124,7 @@ test('sign-ins that nobody ends leave nothing behind, however many', async () =>
   await pool.query('delete from verifications');
 });
 
-test('a code is good once, with the verifier and the address that it was given for', async () => {
+test('accepts a code once, with its verifier and its address', async () => {
   const { app, idp } = world;
   const first = openBrowser();
   const one = new URL(idp.agree(await begin(app, first)));
@@ -166,7 +166,7 @@ test('a sign-in ends at the provider where it began', async () => {
   }
 });
 
-test('a provider that says it names itself has to', async () => {
+test('requires an issuer in the answer of a provider that announces one', async () => {
   const other = await startOidcWorld({ database });
   try {
     other.idp.document = { authorization_response_iss_parameter_supported: true };
@@ -183,7 +183,7 @@ test('a provider that says it names itself has to', async () => {
   }
 });
 
-test('what the provider says of a failure is one of our words, and nothing of it is shown', async () => {
+test("maps a provider's error to a code of Homeport, and shows nothing of it", async () => {
   for (const [error, expected] of [
     ['access_denied', 'access_denied'],
     ['temporarily_unavailable', 'provider_unreachable'],
@@ -203,7 +203,7 @@ test('what the provider says of a failure is one of our words, and nothing of it
   }
 });
 
-test('people are sent to pages of ours only', async () => {
+test('redirects only to pages of Homeport', async () => {
   const { app } = world;
   const foreign = [
     ...['https://evil.example/', '//evil.example', '/\\evil.example', '\\/evil.example', 'javascript:alert(1)', 'evil'],
@@ -242,7 +242,7 @@ test('people are sent to pages of ours only', async () => {
   }
 });
 
-test('a session that was there before is not the one after', async () => {
+test('replaces an earlier session with a new one', async () => {
   const browser = openBrowser();
   await signInBy(world, browser);
   const before = new Map(browser.cookies);
@@ -251,7 +251,7 @@ test('a session that was there before is not the one after', async () => {
   assert.match([...browser.cookies.keys()].join(), /^homeport\.session_token$/);
 });
 
-test('a client secret that cannot be read is told, not used', async () => {
+test('reports an unreadable client secret and does not use it', async () => {
   await database.database.pool.query(`update settings set oidc_client_secret = 'v1.a.b.c'`);
   const answer = await world.app.anonymous.call('POST /api/auth/sign-in/social', { provider: 'corp' });
   assert.deepEqual([answer.status, answer.body.error.code], [409, 'credentials_unreadable']);

@@ -1,7 +1,7 @@
 import { type Json, startTestApp, type TestApp, type TestAppOptions } from '../../app.ts';
 import { type FakeIdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 
-/** A browser as far as single sign-on needs one: it keeps cookies, and says where it landed. */
+/** The part of a browser that single sign-on needs: it keeps cookies, and returns where it landed. */
 export type Browser = { cookies: Map<string, string> };
 export type Landing = { path: string; error: string | null; email: string | undefined; status: number };
 export type OidcWorld = {
@@ -35,7 +35,7 @@ export async function startOidcWorld(options: TestAppOptions = {}): Promise<Oidc
   return world;
 }
 
-/** Asks for the provider's address. Throws when the answer is none. */
+/** Requests the provider's address. Throws if the answer has none. */
 export async function begin(app: TestApp, browser: Browser, body: Record<string, unknown> = {}): Promise<string> {
   const answer = await request(app, browser, '/api/auth/sign-in/social', {
     method: 'POST',
@@ -52,7 +52,7 @@ export async function begin(app: TestApp, browser: Browser, body: Record<string,
   return begun.url;
 }
 
-/** Comes back from the provider, and says who is signed in then. */
+/** Comes back from the provider; returns the signed-in user. */
 export async function comeBack(app: TestApp, browser: Browser, address: string): Promise<Landing> {
   const { pathname, search } = new URL(address);
   const answer = await request(app, browser, pathname + search);
@@ -65,7 +65,7 @@ export async function comeBack(app: TestApp, browser: Browser, address: string):
   return { path: location.pathname, error, email, status: answer.status };
 }
 
-/** The whole way: begin, agree, come back. */
+/** The whole flow: begin, consent, come back. */
 export async function signInBy({ app, idp }: OidcWorld, browser: Browser = openBrowser()): Promise<Landing> {
   return comeBack(app, browser, idp.agree(await begin(app, browser)));
 }

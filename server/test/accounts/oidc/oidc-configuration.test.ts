@@ -5,9 +5,9 @@ import { createTestDatabase, type TestDatabase } from '../../database.ts';
 import { manualDate } from '../../fakes/manual-clock.ts';
 import { type OidcWorld, startOidcWorld } from './oidc-browser.ts';
 
-/** What is remembered of an identity provider whose discovery document was mended. */
+/** The cached state of an identity provider whose discovery document was corrected. */
 
-// It stands still: what is remembered for five seconds still is, however slow the machine is.
+// It stands still: entries cached for five seconds stay, however slow the machine is.
 const clock = manualDate();
 let database: TestDatabase;
 let world: OidcWorld;
@@ -26,7 +26,7 @@ after(async () => {
 const begin = async (app: TestApp) =>
   (await app.anonymous.call('POST /api/auth/sign-in/social', { provider: 'corp' })).status;
 
-/** Both replicas have seen a document that cannot be used, and it was mended since. */
+/** Both replicas have cached an unusable document, which was corrected since. */
 async function mended() {
   clock.advance(120_000);
   world.idp.document = { token_endpoint: undefined };
@@ -34,20 +34,20 @@ async function mended() {
   world.idp.document = {};
 }
 
-test('saving the configuration, be it the same, has every replica ask the provider again', async () => {
+test("saving the configuration, even unchanged, makes every replica fetch the provider's document again", async () => {
   await mended();
   await world.configure({ label: 'Corp' });
   assert.deepEqual([await begin(world.app), await begin(replica)], [200, 200]);
 });
 
-test('a test that succeeds has every replica ask the provider again', async () => {
+test("a successful test makes every replica fetch the provider's document again", async () => {
   await mended();
   const admin = await replica.signIn({ role: 'admin' });
   assert.equal((await admin.call('POST /api/admin/oidc-test')).body.ok, true);
   assert.deepEqual([await begin(world.app), await begin(replica)], [200, 200]);
 });
 
-test('a document that cannot be used is asked for again after five seconds, a good one after a minute', async () => {
+test('fetches an unusable document again after five seconds, a good one after a minute', async () => {
   await mended();
   assert.equal(await begin(world.app), 502);
   clock.advance(5_000);

@@ -4,7 +4,7 @@ import { createEgress } from '../../../src/egress/egress.ts';
 import { createTestDatabase, type TestDatabase } from '../../database.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
-/** A provider that is away, answers oddly, or names addresses that it should not. */
+/** A provider that is unreachable, answers incorrectly, or names forbidden addresses. */
 
 let database: TestDatabase;
 let world: OidcWorld;
@@ -29,7 +29,7 @@ beforeEach(() => {
 const refused = (error: string) => ({ path: '/sign-in', error, email: undefined, status: 302 });
 const welcome = { path: '/c/1', error: null, status: 302, email: 'ada@corp.example' };
 
-test('a discovery document cannot lead us to private addresses, nor the browser to a script', async () => {
+test('a discovery document cannot lead Homeport to private addresses, nor the browser to a script', async () => {
   const strict = await startOidcWorld({
     config: { allowPrivateEgress: false },
     egress: createEgress({ allowPrivateEgress: false, allowInsecureHttp: true }),
@@ -41,7 +41,7 @@ test('a discovery document cannot lead us to private addresses, nor the browser 
   } finally {
     await strict.stop();
   }
-  // Link-local addresses are closed whatever is permitted.
+  // Link-local addresses are closed regardless of the setting.
   const blocked = 'http://169.254.169.254/latest';
   for (const [name, when, error] of [
     ['token_endpoint', 'back', 'provider_unreachable'],
@@ -77,7 +77,7 @@ test('a discovery document cannot lead us to private addresses, nor the browser 
   await world.configure({ issuer: world.idp.issuer, discoveryUrl: '', ...world.idp.client });
 });
 
-test('a document that names another issuer is not used', async () => {
+test('rejects a document that names another issuer', async () => {
   const other = await startOidcWorld({ database });
   try {
     for (const issuer of ['https://evil.example', `${other.idp.issuer}/`, '', undefined, 5]) {
@@ -92,7 +92,7 @@ test('a document that names another issuer is not used', async () => {
   }
 });
 
-test('a provider that is away is asked again at the next sign-in', async () => {
+test('asks an unreachable provider again at the next sign-in', async () => {
   const other = await startOidcWorld();
   try {
     await other.configure({ autoProvision: true });
@@ -113,7 +113,7 @@ test('a provider that is away is asked again at the next sign-in', async () => {
   }
 });
 
-test('odd answers of the provider end at a page, never in a fault of ours', async () => {
+test('invalid answers of the provider end at a page, never in an internal error', async () => {
   const { idp } = world;
   const answers: [string, { status: number; body: unknown }, string][] = [
     ['/token', { status: 200, body: {} }, 'invalid_token'],
@@ -136,7 +136,7 @@ test('odd answers of the provider end at a page, never in a fault of ours', asyn
   assert.deepEqual(await signInBy(world), welcome);
 });
 
-test('an address that is only in the userinfo counts, if it is about the same subject', async () => {
+test('accepts an address that is only in the userinfo, if it is about the same subject', async () => {
   const other = await startOidcWorld({ database });
   try {
     other.idp.document = { userinfo_endpoint: `${other.idp.issuer}/userinfo` };

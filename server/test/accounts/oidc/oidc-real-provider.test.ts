@@ -5,7 +5,7 @@ import { type RealIdentityProvider, startRealIdentityProvider } from '../../fake
 import { begin, comeBack, openBrowser } from './oidc-browser.ts';
 import { agreeAt } from './sign-in-pages.ts';
 
-/** End to end with a provider that somebody else wrote, over its own sign-in and consent pages. */
+/** End to end with an independent provider, over its own sign-in and consent pages. */
 
 let app: TestApp;
 let idp: RealIdentityProvider;
@@ -30,7 +30,7 @@ async function signInAs(login: string) {
   return comeBack(app, browser, await agreeAt(app.url, await begin(app, browser), login));
 }
 
-test('the test of the configuration tells right from wrong', async () => {
+test('the test of the configuration distinguishes right from wrong', async () => {
   const right = await admin.call('POST /api/admin/oidc-test', {});
   assert.equal(right.body.ok, true, right.text);
   const wrong = await admin.call('POST /api/admin/oidc-test', { oidc: { clientSecret: 'wrong' } });
@@ -40,7 +40,7 @@ test('the test of the configuration tells right from wrong', async () => {
   );
 });
 
-test('provisioned, then known, then linked, and refused without a verified address', async () => {
+test('provisions a user, recognizes them, links them, and refuses them without a verified address', async () => {
   const landed = { path: '/c/1', error: null, status: 302 };
   assert.deepEqual(await signInAs('grace'), { ...landed, email: 'grace@corp.example' });
   await admin.call('POST /api/admin/config', { oidc: { autoProvision: false } });
@@ -55,7 +55,7 @@ test('provisioned, then known, then linked, and refused without a verified addre
   }
 });
 
-test('who says no at the provider comes back with a reason', async () => {
+test('a user who denies consent at the provider returns with a reason', async () => {
   const browser = openBrowser();
   const address = await agreeAt(app.url, await begin(app, browser), undefined);
   assert.deepEqual(await comeBack(app, browser, address), {

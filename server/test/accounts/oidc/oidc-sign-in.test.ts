@@ -6,7 +6,7 @@ import { type Json, startTestApp } from '../../app.ts';
 import { createTestDatabase, type TestDatabase } from '../../database.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
-/** Whom single sign-on lets in, and whom it refuses (contract.md section 3). */
+/** The users whom single sign-on admits and refuses (contract.md section 3). */
 
 let database: TestDatabase;
 let world: OidcWorld;
@@ -44,7 +44,7 @@ const eventsOf = (userId: string) =>
     .orderBy('id')
     .execute();
 
-test('without provisioning nobody comes in; with it they get an account of role user', async () => {
+test('refuses unknown users without provisioning, and gives them an account of role user with it', async () => {
   const person = someone();
   world.idp.person = person;
   assert.deepEqual(await signInBy(world), refused('signup_disabled'));
@@ -70,7 +70,7 @@ test('without provisioning nobody comes in; with it they get an account of role 
     { action: 'session.signed_in', details: { method: 'oidc' }, target_id: null },
   ]);
 
-  // Known by now: provisioning or not, and under another address.
+  // Known from here on: with provisioning or not, and under another address.
   await world.configure({ autoProvision: false });
   world.idp.person = { ...person, email: 'another@elsewhere.example', email_verified: false, name: 'New Name' };
   assert.deepEqual(await signInBy(world), { ...landed, email: person.email });
@@ -85,7 +85,7 @@ test('without provisioning nobody comes in; with it they get an account of role 
   assert.deepEqual([row?.ip_address, row?.user_agent], ['127.0.0.1', 'node']);
 });
 
-test('an account is linked only by a verified address, exactly, and only when that is switched on', async () => {
+test('links an account only by an exact, verified address, and only when that is switched on', async () => {
   const person = someone();
   const user = await world.app.signIn({ email: person.email });
   await insertPassword(database.database.kysely, user.id, 'hash');
@@ -157,7 +157,7 @@ test('a disabled account is neither linked nor signed in', async () => {
   assert.deepEqual(await signInBy(world), refused('account_disabled'));
 });
 
-test('only whole domains count, for those who are known as well', async () => {
+test('matches whole domains only, for known users as well', async () => {
   await world.configure({ autoProvision: true, allowedDomains: ['corp.example', 'Other.Example'] });
   const inside = someone();
   world.idp.person = inside;
@@ -181,7 +181,7 @@ test('only whole domains count, for those who are known as well', async () => {
   }
 });
 
-test('the same subject of another issuer is somebody else', async () => {
+test('treats the same subject of another issuer as another user', async () => {
   const person = someone();
   world.idp.person = person;
   await world.configure({ autoProvision: true });
@@ -197,7 +197,7 @@ test('the same subject of another issuer is somebody else', async () => {
   }
 });
 
-test('names are made fit for an account', async () => {
+test('normalizes names for an account', async () => {
   await world.configure({ autoProvision: true });
   for (const [claims, expected] of [
     [{ name: 'n'.repeat(500) }, 'n'.repeat(100)],
@@ -216,7 +216,7 @@ test('names are made fit for an account', async () => {
   }
 });
 
-test('twenty first sign-ins of one person at once make one account', async () => {
+test('twenty concurrent first sign-ins of one user make one account', async () => {
   await world.configure({ autoProvision: true });
   const person = someone();
   world.idp.person = person;
@@ -228,7 +228,7 @@ test('twenty first sign-ins of one person at once make one account', async () =>
   assert.deepEqual(await signInBy(world), { ...landed, email: person.email });
 });
 
-test('nobody becomes the first user by single sign-on: the setup comes before', async () => {
+test('single sign-on never creates the first user before the setup', async () => {
   const fresh = await createTestDatabase();
   const other = await startOidcWorld({ database: fresh });
   try {
@@ -245,7 +245,7 @@ test('nobody becomes the first user by single sign-on: the setup comes before', 
   }
 });
 
-test('a change holds at once on every replica, also for those who are on their way', async () => {
+test('a change takes effect immediately on every replica, even for sign-ins in progress', async () => {
   const replica = await startTestApp({ database });
   try {
     const person = someone();
@@ -267,7 +267,7 @@ test('a change holds at once on every replica, also for those who are on their w
   }
 });
 
-test('begun on one replica, ended on another', async () => {
+test('a sign-in can begin on one replica and end on another', async () => {
   const replica = await startTestApp({ database, config: { baseUrl: world.app.url } });
   try {
     await world.configure({ autoProvision: true });
@@ -283,7 +283,7 @@ test('begun on one replica, ended on another', async () => {
   }
 });
 
-test('behind https every cookie is Secure, and the provider is told the public address', async () => {
+test('behind https every cookie is Secure, and the provider gets the public address', async () => {
   const baseUrl = 'https://chat.example.org';
   const secure = await startTestApp({ database, config: { baseUrl } });
   try {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../database.ts';
 import { signRight } from '../../fakes/identity-provider.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
-/** What a single sign-on leaves behind, and what one that is tampered with does not. */
+/** The records of a single sign-on, and the absence of those of a manipulated one. */
 
 let database: TestDatabase;
 let world: OidcWorld;
@@ -27,7 +27,7 @@ beforeEach(() => {
 const count = async (table: 'sessions' | 'audit_events' | 'verifications' | 'users', where = 'true') =>
   (await database.database.pool.query(`select count(*)::int as count from ${table} where ${where}`)).rows[0].count;
 
-test('one answer of the provider that comes back twenty times at once opens one session', async () => {
+test('twenty concurrent uses of one answer of the provider open one session', async () => {
   const { app, idp } = world;
   idp.forgetful = true;
   await signInBy(world);
@@ -41,7 +41,7 @@ test('one answer of the provider that comes back twenty times at once opens one 
   assert.equal((await count('sessions')) - before, 1);
 });
 
-test('a subject that is a number and a token from the future are refused', async () => {
+test('refuses a numeric subject and a token from the future', async () => {
   const seconds = Math.floor(Date.now() / 1000);
   for (const change of [{ sub: 7 }, { iat: seconds + 600, exp: seconds + 900 }, { iat: String(seconds) }]) {
     world.idp.sign = ({ claims, ...facts }) => signRight({ ...facts, claims: Object.assign({ ...claims }, change) });
@@ -49,7 +49,7 @@ test('a subject that is a number and a token from the future are refused', async
   }
 });
 
-test('an address that becomes somebody else when it is written out is refused', async () => {
+test('refuses a return address that resolves to another host', async () => {
   const { app } = world;
   for (const address of [
     '/..//evil.example',
@@ -67,7 +67,7 @@ test('an address that becomes somebody else when it is written out is refused', 
   assert.equal((await comeBack(app, browser, back)).path, '/c/2');
 });
 
-test('an address that was stored before it was checked is checked again', async () => {
+test('checks a stored return address again', async () => {
   const { app } = world;
   const browser = openBrowser();
   const back = world.idp.agree(await begin(app, browser, { callbackURL: '/c/7' }));
@@ -76,7 +76,7 @@ test('an address that was stored before it was checked is checked again', async 
   assert.deepEqual([landing.path, landing.email], ['/', 'ada@corp.example']);
 });
 
-test('an identity that an earlier version stored signs in to its account', async () => {
+test('an identity stored by an earlier version signs in to its account', async () => {
   const user = await world.app.signIn({ email: 'grace@corp.example' });
   await database.database.pool.query(
     `insert into credentials (id, user_id, account_id, provider_id) values ('old-identity', $1, $2, 'oidc')`,
@@ -86,7 +86,7 @@ test('an identity that an earlier version stored signs in to its account', async
   assert.equal((await signInBy(world)).email, 'grace@corp.example');
 });
 
-test('the account, its identity, its session and their audit events come together or not at all', async () => {
+test('creates the account, its identity, its session and their audit events together or not at all', async () => {
   const { pool } = database.database;
   world.idp.person = { sub: 'kay', email: 'kay@corp.example', email_verified: true };
   await pool.query(`create function refuse_sign_in() returns trigger language plpgsql as

@@ -7,7 +7,7 @@ import { seal } from '../../../src/secrets/key-ring.ts';
 import type { SignedIn } from '../../app.ts';
 import { type OidcWorld, startOidcWorld } from './oidc-browser.ts';
 
-/** What administrators are told about their provider before they switch it on. */
+/** The test of a provider for administrators, before they enable it. */
 
 let world: OidcWorld;
 let admin: SignedIn;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const notTried = 'Skipped because the previous check failed.';
 
-/** The checks as `name: message`, those that failed with a dash before. */
+/** The checks as `name: message`, with a dash in front of failed ones. */
 async function tell(oidc?: object): Promise<string[]> {
   const body = oidc === undefined ? undefined : { oidc };
   const answer = await admin.call('POST /api/admin/oidc-test', body);
@@ -38,7 +38,7 @@ async function tell(oidc?: object): Promise<string[]> {
   return checks.map(({ name, ok, message }) => `${ok ? '' : '- '}${name}: ${message}`);
 }
 
-test('a good configuration passes every check, also without a body', async () => {
+test('a good configuration passes every check, even without a body', async () => {
   const good = [
     'discovery: The discovery document was read.',
     `issuer: The issuer is ${world.idp.issuer}.`,
@@ -53,7 +53,7 @@ test('a good configuration passes every check, also without a body', async () =>
   assert.deepEqual([body.oidc.clientId, body.oidc.hasClientSecret], ['other', false], 'a test saves nothing');
 });
 
-test('the client is really tried: a wrong secret, a wrong id, none', async () => {
+test('really tries the client: a wrong secret, a wrong id, none', async () => {
   const refused = '- client: The provider refused the client id or the client secret.';
   assert.equal((await tell({ clientSecret: 'wrong' })).at(-1), refused);
   assert.equal((await tell({ clientSecret: null })).at(-1), refused);
@@ -70,7 +70,7 @@ test('the client is really tried: a wrong secret, a wrong id, none', async () =>
   }
 });
 
-test('the client secret belongs to its address: elsewhere it stays and is not sent, back there it works again', async () => {
+test('keeps the client secret at another address without sending it, and uses it again at its own', async () => {
   const { issuer } = world.idp;
   const moved = issuer.replace('127.0.0.1', 'localhost');
   const config = async (oidc: object) => (await admin.call('POST /api/admin/config', { oidc })).body.oidc;
@@ -95,7 +95,7 @@ test('the client secret belongs to its address: elsewhere it stays and is not se
   assert.equal((await begin()).status, 200);
 });
 
-test('a client secret of an earlier release belongs to the address that it is found with', async () => {
+test("binds an earlier release's client secret to its current address", async () => {
   const { db, secrets, log } = world.app.service.deps;
   const place = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
   const { clientSecret } = world.idp.client;
@@ -110,7 +110,7 @@ test('a client secret of an earlier release belongs to the address that it is fo
   assert.equal((await admin.call('POST /api/admin/oidc-test', { oidc: moved })).status, 409);
 });
 
-test('what is wrong with the provider is told at its check, and nothing after it is tried', async () => {
+test("reports a provider's fault at its check, and tries nothing after it", async () => {
   const { issuer } = world.idp;
   const rest = (from: number) =>
     ['- issuer', '- endpoints', '- client'].slice(from).map((name) => `${name}: ${notTried}`);
@@ -145,7 +145,7 @@ test('what is wrong with the provider is told at its check, and nothing after it
   await world.idp.restart();
 });
 
-test('private addresses stay closed, those of the document too, and nothing tells what is there', async () => {
+test("keeps private addresses closed, including the document's, and shows nothing about them", async () => {
   const strict = await startOidcWorld({ egress: createEgress({ allowPrivateEgress: false, allowInsecureHttp: true }) });
   try {
     const chief = await strict.app.signIn({ role: 'admin' });
@@ -164,7 +164,7 @@ test('private addresses stay closed, those of the document too, and nothing tell
   }
 });
 
-test('only administrators, and what is tried keeps the limits', async () => {
+test('allows only administrators, and validates the tried values', async () => {
   const user = await world.app.signIn();
   assert.equal((await user.call('POST /api/admin/oidc-test', {})).status, 403);
   const answer = await admin.call('POST /api/admin/oidc-test', { oidc: { issuer: 'ftp://x' } });

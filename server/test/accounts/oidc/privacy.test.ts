@@ -7,8 +7,8 @@ import { samples } from '../../authorization/authorization-samples.ts';
 import { type Actor, makeWorld, type RecordKind, type World } from '../../authorization/authorization-world.ts';
 
 /**
- * Nothing lets an administrator read somebody's messages: every row of the endpoint table is called as an
- * administrator, with every id of the person in every place, and no answer holds a word of theirs.
+ * No endpoint lets an administrator read a user's messages: every row of the endpoint table is called as an
+ * administrator, with every id of the user in every place, and no answer contains a word of theirs.
  */
 
 const words = {
@@ -26,7 +26,7 @@ for (const edition of ['community', 'managed'] as const) {
   describe(`${edition} edition`, () => {
     let world: World;
     let person: Actor;
-    // Whoever only reads can read again.
+    // An actor that only reads can read again.
     let reader: Actor;
     before(async () => {
       world = await makeWorld(edition);
@@ -46,7 +46,7 @@ for (const edition of ['community', 'managed'] as const) {
     });
     after(() => world.stop());
 
-    test('the words are there for the person', async () => {
+    test('the user reads the planted words', async () => {
       const detail = await answerTo(world, person, 'GET', '/api/chats', { query: { id: person.records.chat } });
       const assistant = await answerTo(world, person, 'GET', '/api/assistants', {});
       const prompts = await answerTo(world, person, 'GET', '/api/prompts', {});
@@ -57,7 +57,7 @@ for (const edition of ['community', 'managed'] as const) {
     for (const name of names) {
       const spec = specOf(name);
       if (spec.edition !== undefined && spec.edition !== edition) continue;
-      test(`${spec.method} ${spec.path}`, async () => {
+      test(`${spec.method} ${spec.path} shows an administrator none of them`, async () => {
         const isRead = spec.method === 'GET';
         if (!isRead) await world.clearCatalogues();
         const needed = { requests: [samples[name].request] };
@@ -65,17 +65,18 @@ for (const edition of ['community', 'managed'] as const) {
         const places = Object.entries(samples[name].ids);
         const own = samples[name].request(administrator);
         const requests: Sent[] = [own, await asPerson(name, person), ...lookingFor(spec, own)];
-        // The editions differ in whose the catalogue is: one of them shows that an id of another kind opens nothing.
+        // The editions differ in the owner of the catalogue: one of them shows that an id of another kind opens
+        // nothing.
         const { chat, message, answer, person: other } = person.records;
         const ids = edition === 'community' ? Object.values(person.records) : [chat, message, answer, other];
         for (const [place, rule] of places) {
           if (rule.names === 'text') continue;
-          // Deleting the account is what this is for; nothing of it would be left to find.
+          // Deleting the account is the purpose of this row; nothing of it would be left to find.
           const accounts = name === 'deleteAdminUser' ? [] : [person.id];
           const named = rule.names in person.records ? [person.records[rule.names as RecordKind]] : [];
           for (const id of [...named, ...ids, ...accounts]) requests.push(withId(own, place, id));
         }
-        // Many are the same: most rows ask for nothing by themselves.
+        // Many are the same: most rows take no parameters.
         for (const request of new Set(requests.map((request) => JSON.stringify(request)))) {
           const { text } = await answerTo(world, administrator, spec.method, spec.path, JSON.parse(request));
           assert.doesNotMatch(text, /pelican/, request);
@@ -88,12 +89,12 @@ for (const edition of ['community', 'managed'] as const) {
 
 type Sent = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown };
 
-/** What the person would send, save what would sign in as them. */
+/** The user's own request, except for ones that would sign in as them. */
 async function asPerson(name: EndpointName, person: Actor): Promise<Sent> {
   return name === 'postSignIn' ? {} : samples[name].request(person);
 }
 
-/** Searches and filters that a list may take, whether its row names them or not. */
+/** Searches and filters that a list can take, even if its row doesn't name them. */
 function lookingFor(spec: EndpointSpec, own: Sent): Sent[] {
   if (spec.method !== 'GET') return [];
   const queries = ['pelican', words.title].flatMap((q): Record<string, string>[] => [{ q }, { q, archived: '1' }]);
@@ -134,7 +135,7 @@ async function answerTo(world: World, actor: Actor, method: string, path: string
   return { status: response.status, text: isHeld ? '' : await response.text() };
 }
 
-/** So that what follows still has something to find. */
+/** So that later rows still have something to find. */
 async function assertStillThere(world: World, person: Actor): Promise<void> {
   const { rowCount } = await world.app.database.database.pool.query(
     `select 1 from chats where id = $1 and owner_id = $2 and title = $3`,

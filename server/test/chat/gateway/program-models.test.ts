@@ -55,7 +55,7 @@ function manualTimers(): ManualClock {
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
-/** Somebody with a running workspace, and what a program in it can do with a token. */
+/** A user with a running workspace, and the actions of a program in it with a token. */
 async function person(models: string[]) {
   const user = await app.signIn();
   await addModels(user, provider, models);
@@ -83,7 +83,7 @@ const events = (text: string): Json[] =>
     .filter((event) => event.startsWith('data: {'))
     .map((event) => JSON.parse(event.slice('data: '.length)));
 
-test('the models of the person are listed and answer, whole and in pieces, and each call is in the ledger', async () => {
+test("lists the user's models, answers completely and as a stream, and records each call in the ledger", async () => {
   const { user, ask, send } = await person(['echo', 'think']);
   const list: Json = await (await send('v1/models')).json();
   assert.deepEqual(
@@ -120,7 +120,7 @@ test('the models of the person are listed and answer, whole and in pieces, and e
   assert.ok(calls.every(({ cost }) => cost !== null && cost > 0));
 });
 
-test('calls of tools go both ways', async () => {
+test('passes calls of tools in both directions', async () => {
   const { ask } = await person(['tool']);
   const tool = { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } };
   const { body, text } = await ask({ ...hello, tools: [tool] });
@@ -146,7 +146,7 @@ test('the token of programs opens models and nothing else, and ends with the wor
   assert.equal((await send('v1/models')).status, 401);
 });
 
-test('what cannot be passed on to every provider is refused, and so are unknown models', async () => {
+test('refuses parameters that not every provider supports, and unknown models', async () => {
   const { user, ask } = await person(['echo']);
   const wrong: [Json, string][] = [
     [{ n: 2 }, 'n'],
@@ -171,7 +171,7 @@ test('what cannot be passed on to every provider is refused, and so are unknown 
   assert.deepEqual(await callsOf(app, user.id), []);
 });
 
-test('a used up budget, too many at once, and what was switched off refuse', async () => {
+test('refuses calls with an exhausted budget, too many at once, and when switched off', async () => {
   const { user, ask, send } = await person(['echo', 'hang-3']);
   const leaving = new AbortController();
   const hanging = Array.from({ length: limits.programCallsAtOnce }, () =>
@@ -183,7 +183,7 @@ test('a used up budget, too many at once, and what was switched off refuse', asy
   assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limited']);
   leaving.abort();
   await Promise.all(hanging);
-  // What was said until they left is counted.
+  // Text sent before they disconnected is counted.
   await until(async () => {
     const cut = (await callsOf(app, user.id)).filter(({ estimated }) => estimated);
     return cut.length === limits.programCallsAtOnce;
@@ -207,7 +207,7 @@ test('a used up budget, too many at once, and what was switched off refuse', asy
   await admin.call('PUT /api/admin/budgets', { budgets: [] });
 });
 
-test('failures of providers have their status before the first piece, and say so after it; no key is ever told', async () => {
+test("a provider's failure has its status before the first piece, an error event after it, and never shows a key", async () => {
   const { ask } = await person(['leak', 'stream-error']);
   for (const stream of [false, true]) {
     const refused = await ask({ ...hello, model: 'leak', stream });
@@ -220,7 +220,7 @@ test('failures of providers have their status before the first piece, and say so
   assert.doesNotMatch(broken.text, /\[DONE\]|bad key/);
 });
 
-describe('a model call of a program ends within seconds, at every replica', () => {
+describe("revoking access ends a program's model call within seconds, at every replica", () => {
   let replica: TestApp;
   let clock: ManualClock;
   before(async () => {
@@ -274,7 +274,7 @@ describe('a model call of a program ends within seconds, at every replica', () =
   }
 });
 
-describe('in a real sandbox', { skip: whyNotAs('root') ?? false }, () => {
+describe('answers a program in a real sandbox', { skip: whyNotAs('root') ?? false }, () => {
   let folder: string;
   let real: TestApp;
   before(async () => {
@@ -303,7 +303,7 @@ describe('in a real sandbox', { skip: whyNotAs('root') ?? false }, () => {
     }
   }
 
-  test('curl, Python and the client of OpenAI find everything in the environment', async () => {
+  test("curl, Python and OpenAI's client find all settings in the environment", async () => {
     const user = await real.signIn();
     await addModels(user, provider, ['echo']);
     assert.match(

@@ -12,7 +12,7 @@ const ask = (url: string, model: string, signal?: AbortSignal): Promise<Response
     signal: signal ?? null,
   });
 
-test('scripts go before the behaviour of the model id; requests are recorded', async () => {
+test('scripts precede the behavior of the model id, and requests are recorded', async () => {
   const provider = await startFakeProvider();
   try {
     provider.enqueue('echo', stream([...say('Scripted.'), chunk({}, 'stop')]));
@@ -31,7 +31,7 @@ test('scripts go before the behaviour of the model id; requests are recorded', a
   }
 });
 
-test('a script for the next request is taken neither by one for a title nor by another model’s', async () => {
+test('a script for the next request is used neither for a title nor for another model', async () => {
   const provider = await startFakeProvider();
   const askFor = async (content: string): Promise<string> => {
     const messages = [
@@ -51,7 +51,7 @@ test('a script for the next request is taken neither by one for a title nor by a
   }
 });
 
-test('answers can be held, and a client that leaves is seen', async () => {
+test('answers can be held, and disconnected clients are noticed', async () => {
   const provider = await startFakeProvider();
   try {
     provider.hold();

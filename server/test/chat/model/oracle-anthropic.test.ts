@@ -47,7 +47,7 @@ const search: Block[] = [
 ];
 const cited = { ...text('It rains.'), citations: [{ type: 'char_location', cited_text: 'rain' }] };
 
-/** Contents of an answer, each with the reasons for which it may end. */
+/** Contents of an answer, each with its possible finish reasons. */
 const contents: [Block[], string[]][] = [
   ...awkwardTexts.map((said): [Block[], string[]] => [[text(said)], ['end_turn', 'max_tokens', 'stop_sequence']]),
   [[], ['end_turn', 'refusal']],
@@ -102,7 +102,7 @@ function eventsOf(blocks: readonly Block[], stopReason: string, usage: [object, 
   ];
 }
 
-/** One block after the other; but calls that come last may be told side by side. */
+/** One block after the other; but trailing calls can be interleaved. */
 function blocksInOrder(blocks: readonly Block[], random: Random): WireEvent[] {
   const told = blocks.map((block, index): WireEvent[] => [
     { type: 'content_block_start', index, content_block: beginning(block) },
@@ -168,7 +168,7 @@ async function readTheirs(bytes: Uint8Array): Promise<Theirs> {
   return { answer, content: JSON.parse(JSON.stringify(message.content)) };
 }
 
-test('what we read of Anthropic’s streams is what its own client reads', async () => {
+test('parses Anthropic’s streams as its own client does', async () => {
   let count = 0;
   for (const [blocks, reasons] of contents) {
     for (const reason of reasons) {
@@ -197,7 +197,7 @@ function withoutCitations({ citations: _citations, ...block }: Block): object {
   return block;
 }
 
-test('an error in a stream that began well is one for both, with what was said before it', async () => {
+test('both clients report an error in a stream that began well, with the text before it', async () => {
   const kinds = ['overloaded_error', 'api_error', 'rate_limit_error', 'invalid_request_error', 'mystery_error'];
   for (const [at, type] of kinds.entries()) {
     const random = randomOf(at);
@@ -219,7 +219,7 @@ test('an error in a stream that began well is one for both, with what was said b
   }
 });
 
-/** Compiles only while our requests are requests of Anthropic’s API. */
+/** Compiles only while Homeport's requests are requests of Anthropic’s API. */
 export function isTheirRequest(body: AnthropicBody): Anthropic.MessageCreateParamsStreaming {
   return body satisfies Anthropic.MessageCreateParamsStreaming;
 }

@@ -33,7 +33,7 @@ const unknown: WireEvent[] = [
   { type: 'x', ...envelope, choices: [{ index: 1, delta: { content: 'of another choice' }, finish_reason: null }] },
 ];
 
-/** Contents of an answer, each with the reasons for which it may end. */
+/** Contents of an answer, each with its possible finish reasons. */
 const contents: [Said, string[]][] = [
   ...awkwardTexts.map((text): [Said, string[]] => [{ text }, ['stop', 'length']]),
   [{}, ['stop', 'content_filter']],
@@ -97,7 +97,7 @@ function chunksOf(said: Said, reason: string, usage: object | undefined, random:
   ];
 }
 
-/** Calls begin one after the other; from then on the pieces of their arguments come in any order. */
+/** Calls begin one after the other; from then on the pieces of their arguments arrive in any order. */
 function callDeltas(calls: NonNullable<Said['calls']>, random: Random): object[] {
   const starts = calls.map(([id, name], index) => ({
     index,
@@ -142,7 +142,7 @@ async function readTheirs(bytes: Uint8Array): Promise<Answer> {
   };
 }
 
-test('what we read of chat completions is what OpenAI’s own client reads', async () => {
+test('parses chat completions as OpenAI’s own client does', async () => {
   let count = 0;
   for (const [said, reasons] of contents) {
     for (const reason of reasons) {
@@ -151,7 +151,7 @@ test('what we read of chat completions is what OpenAI’s own client reads', asy
           const random = randomOf(count++);
           const chunks = [...chunksOf(said, reason, usage, random), '[DONE]'];
           const name = `${JSON.stringify(said)} ${reason} ${JSON.stringify(style)}`;
-          // Their client takes a choice of any number for its own.
+          // Their client accepts a choice of any number as its own.
           const theirs = await readTheirs(toBytes(chunks, { ...style, noise: false }));
           for (const cut of cuts(random)) {
             const { echo, failure, ...ours } = await readOurs('openai', toBytes(chunks, style, unknown), cut);
@@ -166,7 +166,7 @@ test('what we read of chat completions is what OpenAI’s own client reads', asy
   assert.ok(count >= 120, String(count));
 });
 
-test('an error in a stream that began well is one for both, with what was said before it', async () => {
+test('both clients report an error in a stream that began well, with the text before it', async () => {
   const [style] = styles;
   assert.ok(style !== undefined);
   const begun = chunksOf({ text: 'Half of it' }, 'stop', undefined, randomOf(1)).slice(0, 3);

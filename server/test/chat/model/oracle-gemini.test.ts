@@ -90,7 +90,7 @@ function chunksOf(parts: readonly Part[], finishReason: string, usage: object, r
   return chunks;
 }
 
-/** Texts come in pieces; a signature comes with the last. */
+/** Texts arrive in pieces; a signature arrives with the last. */
 function cut(part: Part, random: Random): Part[] {
   if (typeof part.text !== 'string' || part.text === '') return [part];
   const { thoughtSignature, ...rest } = part;
@@ -140,7 +140,7 @@ function usageOf({ usageMetadata: usage }: GenerateContentResponse): Answer['usa
   };
 }
 
-test('what we read of Gemini’s streams is what Google’s own client reads', async () => {
+test('parses Gemini’s streams as Google’s own client does', async () => {
   let count = 0;
   for (const parts of contents) {
     for (const reason of Object.keys(finishReasons)) {
@@ -149,7 +149,7 @@ test('what we read of Gemini’s streams is what Google’s own client reads', a
         const chunks = chunksOf(parts, reason, usages[count % usages.length] ?? {}, random);
         const bytes = toBytes(chunks, style, unknown);
         const name = `${JSON.stringify(parts)} ${reason} ${JSON.stringify(style)}`;
-        // Their client reads no comments.
+        // Their client does not read comments.
         const theirs = await readTheirs(toBytes(chunks, { ...style, noise: false }));
         for (const cut of cuts(random)) {
           const { echo, failure, ...ours } = await readOurs('gemini', bytes, cut);
@@ -167,7 +167,7 @@ test('what we read of Gemini’s streams is what Google’s own client reads', a
 
 const isKept = (part: Part): boolean => part.text !== '' || part.thoughtSignature !== undefined;
 
-/** Neighbouring texts without a signature as one. */
+/** Joins neighboring texts without a signature. */
 function joined(parts: readonly Part[]): Part[] {
   const all: Part[] = [];
   for (const part of parts) {
@@ -181,7 +181,7 @@ function joined(parts: readonly Part[]): Part[] {
   return all;
 }
 
-test('a prompt that is blocked, an error in the stream and an answer in one piece', async () => {
+test('reads a blocked prompt, an error in the stream and an answer in one piece', async () => {
   const [style] = styles;
   assert.ok(style !== undefined);
   const read = (events: unknown[]) => readOurs('gemini', toBytes(events, style), 'everywhere');
@@ -200,7 +200,7 @@ test('a prompt that is blocked, an error in the stream and an answer in one piec
   assert.deepEqual([whole.text, whole.finish, whole.failure], ['All at once.', 'stop', undefined]);
 });
 
-/** Compiles only while our requests are those of Google’s API, whose client has the settings in one place. */
+/** Compiles only while Homeport's requests are those of Google’s API, whose client has the settings in one place. */
 export function isTheirRequest({
   contents: said,
   generationConfig,

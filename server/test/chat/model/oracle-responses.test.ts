@@ -118,7 +118,7 @@ function eventsOf(output: readonly Item[], status: string, reason: string | unde
     ...deltasOf(item, random).map((event) => ({ ...event, output_index: at, item_id: item.id })),
     { type: 'response.output_item.done', output_index: at, item },
   ]);
-  // Calls that come last may be told side by side.
+  // Trailing calls can be interleaved.
   const calls = random() < 0.5 ? output.length : output.findLastIndex(({ type }) => type !== 'function_call') + 1;
   events.push(...told.slice(0, calls).flat(), ...told.slice(calls).flatMap((item) => item.slice(0, 1)));
   events.push(
@@ -214,7 +214,7 @@ async function readTheirs(bytes: Uint8Array): Promise<{ answer: Answer; output: 
   return { answer, output: JSON.parse(JSON.stringify(response.output)) };
 }
 
-test('what we read of Responses streams is what OpenAI’s own client reads', async () => {
+test('parses Responses streams as OpenAI’s own client does', async () => {
   let count = 0;
   for (const output of outputs) {
     for (const [status, reason, finish] of ends) {
@@ -225,7 +225,7 @@ test('what we read of Responses streams is what OpenAI’s own client reads', as
         const events = eventsOf(output, status, reason, usage, random);
         const bytes = toBytes(events, style, unknown);
         const name = `${JSON.stringify(output)} ${status} ${finish} ${JSON.stringify(style)}`;
-        // Their client throws at events that it does not know.
+        // Their client throws at unknown events.
         const theirs = await readTheirs(toBytes(events, { ...style, noise: false }));
         for (const cut of cuts(random)) {
           const { echo, failure, ...ours } = await readOurs('openai-responses', bytes, cut);
@@ -247,7 +247,7 @@ function plain({ id, summary, encrypted_content }: Item): object {
   return { type: 'reasoning', id, summary, encrypted_content };
 }
 
-test('errors in a stream are errors, in both shapes and as a failed response', async () => {
+test('reports errors in a stream, in both shapes and as a failed response', async () => {
   const random = randomOf(1);
   const begun = eventsOf([message('Half of it')], 'completed', undefined, {}, random).slice(0, 6);
   const secret = 'secret words of the provider';
@@ -276,7 +276,7 @@ test('errors in a stream are errors, in both shapes and as a failed response', a
   }
 });
 
-test('servers that leave events or places out are read all the same', async () => {
+test('reads servers that omit events or positions', async () => {
   const output = [message('It is seen.'), call('look', { n: 1 })];
   const events = eventsOf(output, 'completed', undefined, usages[0] ?? {}, randomOf(2));
   const bare: Style = { named: false, lineEnd: '\n', noise: false };
@@ -294,7 +294,7 @@ test('servers that leave events or places out are read all the same', async () =
   }
 });
 
-/** Compiles only while our requests are requests of OpenAI’s API. */
+/** Compiles only while Homeport's requests are requests of OpenAI’s API. */
 export function isTheirRequest(body: ResponsesBody): OpenAI.Responses.ResponseCreateParamsStreaming {
   return body satisfies OpenAI.Responses.ResponseCreateParamsStreaming;
 }

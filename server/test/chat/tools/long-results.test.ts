@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 after(() => fake.close());
 
-/** What a call of the server's tool came to, in a conversation whose model may use a workspace. */
+/** The result of a call of the server's tool, in a conversation whose model can use a workspace. */
 async function result(): Promise<DynamicToolPart> {
   agents.script(chat.model, [{ name: 'mcp__Fake__echo', input: { text: 'x' } }]);
   const { frames } = await answer(chat.user, chat.chatId, await submit(chat.user, chat.chatId, 'go'));
@@ -33,7 +33,7 @@ async function result(): Promise<DynamicToolPart> {
 
 const homeFile = async (path = ''): Promise<string> => readFileSync(join(await agents.homeOf(chat.user), path), 'utf8');
 
-test('a long result is kept whole in the workspace, and its ends are given with the path', async () => {
+test('keeps a long result completely in the workspace, and returns its ends with the path', async () => {
   const text = Array.from({ length: 40_000 }, (_, index) => `line ${index} ü`).join('\n');
   fake.answer = () => ({ content: [{ type: 'text', text }] });
   const output = String((await result()).output);
@@ -47,7 +47,7 @@ test('a long result is kept whole in the workspace, and its ends are given with 
   assert.equal(given + Number(omitted), Buffer.byteLength(text));
 });
 
-test('long structured results are kept as JSON in lines', async () => {
+test('keeps long structured results as JSON in lines', async () => {
   const structuredContent = { rows: Array.from({ length: 5_000 }, (_, id) => ({ id, name: `row ${id}` })) };
   fake.answer = () => ({ content: [], structuredContent });
   const [, , path] = place.exec(String((await result()).output)) ?? [];
@@ -56,13 +56,13 @@ test('long structured results are kept as JSON in lines', async () => {
   assert.ok(kept.split('\n').length > 5_000);
 });
 
-test('short results stay as they are', async () => {
+test('leaves short results unchanged', async () => {
   const text = 'x'.repeat(32 * 1024);
   fake.answer = () => ({ content: [{ type: 'text', text }] });
   assert.equal((await result()).output, text);
 });
 
-test('what cannot be kept is given as before', async () => {
+test("returns a result as before if it can't be kept", async () => {
   const home = await agents.homeOf(chat.user);
   mkdirSync(join(home, '.workspace'), { recursive: true });
   rmSync(join(home, '.workspace/exec'), { recursive: true, force: true });

@@ -36,7 +36,7 @@ after(async () => {
 
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 
-test('the model learns how the app answers, and what is wrong with it', async () => {
+test("the model gets the app's answer, and its faults", async () => {
   const user = await app.signIn();
   const ended = new AbortController();
   const told = { onHeld: () => undefined, onFolder: () => undefined };
@@ -46,7 +46,7 @@ test('the model learns how the app answers, and what is wrong with it', async ()
     ended.signal,
     told,
   );
-  // Twenty seconds of patience are over after a few tries.
+  // The timeout of twenty seconds is over after a few tries.
   const tool = previewTool(turn, { ...systemClock, elapsed: () => systemClock.elapsed() * 50 });
   const context = { signal: ended.signal, toolCallId: 'call', report: () => undefined };
   const shown = (input: Record<string, unknown>) => tool.execute(input, context);

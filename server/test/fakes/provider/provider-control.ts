@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FakeProvider, FakeRequest } from './provider.ts';
 
 /**
- * What another process may ask the fake provider: `GET /requests` (chat requests so far), `GET /sent?index=` (the bytes
- * of one answer), `GET /seals` (what came back of signed thinking), `POST /release`. Returns false for every other
- * request.
+ * Answers another process's requests to the fake provider: `GET /requests` (chat requests so far), `GET /sent?index=`
+ * (the bytes of one answer), `GET /seals` (returned parts of signed reasoning), `POST /release`. Returns false for
+ * every other request.
  */
 export function answerControl(provider: FakeProvider, request: IncomingMessage, response: ServerResponse): boolean {
   const url = new URL(request.url ?? '', 'http://provider');

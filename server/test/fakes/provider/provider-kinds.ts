@@ -1,12 +1,13 @@
 import type { FakeChatBody } from './provider-scripts.ts';
 
 /**
- * Requests of the four protocols as those of chat completions, which scripts read. Free-standing: Node built-ins only.
+ * Requests of the four protocols as requests of chat completions, which scripts read. Free-standing: Node built-ins
+ * only.
  */
 export type FakeKind = 'openai' | 'openai-responses' | 'anthropic' | 'gemini';
 type Json = Record<string, unknown>;
 type Message = { role: string; content: unknown; tool_call_id?: string; tool_calls?: { id: string }[] };
-/** Ids of the calls of one step of the newest turn, with the texts of what sealed them, as they came. */
+/** Ids of the calls of one step of the newest turn, with the texts of their seals, as received. */
 export type SealedStep = { callIds: string[]; seals: string[] };
 export type ReadRequest = { kind: FakeKind; body: FakeChatBody; steps: SealedStep[] };
 
@@ -27,13 +28,13 @@ function bodyOf(model: unknown, system: string, messages: Message[], names: unkn
   return { model: String(model), messages: told, tools, stream: true, stream_options: { include_usage: true } };
 }
 
-/** Steps since the newest message of the person. */
+/** Steps since the newest message of the user. */
 function newestTurn(messages: readonly Message[], steps: Map<Message, SealedStep>): SealedStep[] {
   const asked = messages.findLastIndex((message) => message.role === 'user');
   return messages.slice(asked + 1).flatMap((message) => steps.get(message) ?? []);
 }
 
-/** What was said one after the other, which these protocols have in one message. */
+/** Consecutive messages of a user, which these protocols merge into one. */
 function userMessages(parts: Json[]): Message[] {
   return parts.flatMap(({ text }) => (typeof text === 'string' ? [{ role: 'user', content: text }] : []));
 }

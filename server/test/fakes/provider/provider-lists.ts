@@ -2,7 +2,7 @@ import type { FakeKind } from './provider-kinds.ts';
 
 /** Lists of models as their makers' servers send them. Free-standing: Node built-ins only. */
 
-/** Whose list a request is for: the makers' own clients are known by their headers. */
+/** The protocol of a request for a list: the makers' own clients are recognized by their headers. */
 export function kindOfList({ headers }: { headers: Record<string, string> }): FakeKind {
   if (headers['anthropic-version'] !== undefined) return 'anthropic';
   return headers['x-goog-api-key'] === undefined ? 'openai' : 'gemini';

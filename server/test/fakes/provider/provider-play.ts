@@ -63,7 +63,7 @@ async function playStep(response: ServerResponse, step: FakeStep, gate: Gate, ma
     await Promise.race([gate.nextRelease(), once(response, 'close')]);
   } else if ('drop' in step) {
     droppedByScript.add(response);
-    // What was written still arrives; the chunked body lacks its end.
+    // Written bytes still arrive; the chunked body lacks its end.
     response.socket?.destroySoon();
     await once(response, 'close');
   } else {

@@ -2,22 +2,22 @@ import { textSeparator } from '../../../../contracts/test/text-separator.ts';
 import { awkwardSteps } from '../awkward-text.ts';
 import { previewAppSource } from '../preview-app.ts';
 
-/** What the fake provider does with one request: pieces sent in order. Free-standing: Node built-ins only. */
+/** One action of the fake provider on a request: pieces sent in order. Free-standing: Node built-ins only. */
 export type FakeStep =
   /** One event; objects are sent as JSON. */
   | { event: unknown }
   /** The same in two writes, torn within a character if there is one of several bytes. */
   | { torn: unknown }
-  /** Bytes as they are, in one write. */
+  /** Bytes as given, in one write. */
   | { raw: string | Uint8Array }
   /** The body of a refusal, in the protocol's form. */
   | { fault: { status: number; text: string } }
-  /** A complete answer, in the protocol's form, as servers send it that do not stream. */
+  /** A complete answer, in the protocol's form, as non-streaming servers send it. */
   | { whole: string }
   | { wait: number }
   /** Holds all answers and waits for `release()`. */
   | { hold: true }
-  /** Waits for the next `release()`, holding up no other answer. */
+  /** Waits for the next `release()`, without delaying any other answer. */
   | { pause: true }
   /** Breaks the connection. */
   | { drop: true }
@@ -99,7 +99,7 @@ export function callTool(index: number, id: string, name: string, args: string, 
   ];
 }
 
-/** An error answer; `text` stands in for what a provider says. */
+/** An error answer; `text` is the provider's message. */
 export function failure(status: number, text = 'scripted failure', headers: Record<string, string> = {}): FakeScript {
   return { status, headers: { 'content-type': 'application/json', ...headers }, steps: [{ fault: { status, text } }] };
 }
@@ -131,8 +131,8 @@ function answerTool(call: FakeCall, calls: number): FakeScript {
 }
 
 /**
- * Thinks before each of so many steps with tools, one or two calls each, slowly enough to be cut at any place. Its
- * thoughts and the ids of its calls, which are among their arguments, never come twice.
+ * Reasons before each of the given number of steps with tools, one or two calls each, slowly enough to be cut at any
+ * place. Its reasoning and the ids of its calls, which are among their arguments, never repeat.
  */
 function thinkAndCall(call: FakeCall, steps: number): FakeScript {
   const messages = call.body.messages ?? [];
@@ -151,8 +151,8 @@ function thinkAndCall(call: FakeCall, steps: number): FakeScript {
 }
 
 /**
- * Calls the tools that the last message of the person orders, a line each: its name, then its input. Says what they
- * gave back.
+ * Calls the tools that the last message of the user orders, a line each: its name, then its input. Writes their
+ * results.
  */
 function callOrdered(call: FakeCall): FakeScript {
   const messages = call.body.messages ?? [];
@@ -170,14 +170,12 @@ function callOrdered(call: FakeCall): FakeScript {
   ]);
 }
 
-/**
- * Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question.
- */
+/** Writes a script in the workspace, runs it for about two seconds, publishes its output; one step for each request. */
 function useWorkspace(call: FakeCall): FakeScript {
   const asked = call.body.messages?.findLastIndex((message) => message.role === 'user') ?? 0;
   const results = call.body.messages?.slice(asked).filter((message) => message.role === 'tool') ?? [];
   const steps: [string, object][] = [
-    // It runs on until there is a file `go`.
+    // It runs until there is a file `go`.
     ['write_file', { path: 'count.sh', content: 'seq -f "line %g" 4\nuntil test -e go; do sleep 0.1; done\n' }],
     ['bash', { command: 'sh count.sh | tee result.txt' }],
     ['publish_artifact', { path: 'result.txt' }],
@@ -188,7 +186,7 @@ function useWorkspace(call: FakeCall): FakeScript {
   return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
 }
 
-/** Writes an app, starts it and shows it; one step for each question. */
+/** Writes an app, starts it and shows it; one step for each request. */
 function showApp(call: FakeCall): FakeScript {
   const results = call.body.messages?.filter((message) => message.role === 'tool') ?? [];
   const steps: [string, object][] = [
@@ -202,7 +200,7 @@ function showApp(call: FakeCall): FakeScript {
   return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
 }
 
-/** Searches the documents for the words of the question, and cites the page that was found first. */
+/** Searches the documents for the words of the question, and cites the first page found. */
 function citeDocument(call: FakeCall): FakeScript {
   const last = call.body.messages?.at(-1);
   const query = lastText(call.body).split('\n').at(-1);

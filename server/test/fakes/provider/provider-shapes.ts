@@ -1,6 +1,6 @@
 import type { FakeKind } from './provider-kinds.ts';
 
-/** Answers that are no event streams, as each protocol's servers send them. Free-standing: Node built-ins only. */
+/** Answers that are not event streams, as each protocol's servers send them. Free-standing: Node built-ins only. */
 
 const anthropicTypes: Record<number, string> = {
   401: 'authentication_error',
@@ -23,7 +23,7 @@ const geminiStates: Record<number, string> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** The error member of a refusal, or of a stream that breaks off. Google says in it when to come back. */
+/** The error member of a refusal, or of a stream that breaks off. Google's includes the time to retry. */
 export function errorOf(kind: FakeKind, status: number, message: string, retryAfter?: string): object {
   if (kind === 'anthropic') {
     return { type: anthropicTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message };
@@ -49,7 +49,7 @@ export function faultText(kind: FakeKind, status: number, message: string, retry
   return JSON.stringify(kind === 'anthropic' ? { type: 'error', error, request_id: 'req_fake' } : { error });
 }
 
-/** A complete answer with this text, as sent by servers that do not stream. */
+/** A complete answer with this text, as non-streaming servers send it. */
 export function wholeText(kind: FakeKind, text: string, promptTokens: number): string {
   const usage = { input_tokens: promptTokens, output_tokens: 4, total_tokens: promptTokens + 4 };
   const content = [{ type: 'text', text }];

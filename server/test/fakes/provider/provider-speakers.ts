@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FakeKind } from './provider-kinds.ts';
 import { errorOf } from './provider-shapes.ts';
 
-/**
- * Says in the events of each protocol what scripts say in those of chat completions. Free-standing: Node built-ins
- * only.
- */
+/** Converts scripts from events of chat completions to events of each protocol. Free-standing: Node built-ins only. */
 export type Speaker = (event: unknown) => string;
 
 type Usage = { prompt_tokens: number; completion_tokens: number };
@@ -21,7 +18,7 @@ type Chunk = {
   error?: { code?: number; message?: string };
 };
 
-/** What a protocol makes of each piece of an answer, as text to be sent. */
+/** Converts each piece of an answer to a protocol's text. */
 type Voice = {
   text(piece: string): string;
   reasoning(piece: string): string;
@@ -33,12 +30,12 @@ type Voice = {
   end(): string;
 };
 
-/** Chat completions, as scripts say it. */
+/** Chat completions, as scripts write it. */
 export const plainly: Speaker = (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`;
 
 type OnSealed = (callId: string, seals: object[]) => void;
 
-/** `onSealed` hears what a call was sealed with, which is to come back with it, byte for byte. */
+/** `onSealed` is called with a call's seal, which must come back with it, byte for byte. */
 export function createSpeaker(kind: FakeKind, onSealed: OnSealed): Speaker {
   if (kind === 'openai') return plainly;
   const voice = voices[kind](onSealed);
@@ -69,7 +66,7 @@ function sayDelta(voice: Voice, delta: Delta): string {
   );
 }
 
-/** What stands for the signature of a thought. */
+/** Stands in for the signature of a thought. */
 function sealOf(thought: string): string {
   return createHash('sha256').update(`sealed ${thought}`).digest('base64');
 }
@@ -141,7 +138,7 @@ function anthropicVoice(onSealed: OnSealed): Voice {
 
 type Item = Record<string, unknown> & { type: string };
 
-/** What of a reasoning item goes back. */
+/** The part of a reasoning item that is sent back. */
 const returned = ({ type, id, summary, encrypted_content }: Item): object => ({ type, id, summary, encrypted_content });
 
 function responsesVoice(onSealed: OnSealed): Voice {
@@ -221,7 +218,7 @@ function responsesVoice(onSealed: OnSealed): Voice {
 
 const geminiStops: Record<string, string> = { length: 'MAX_TOKENS', content_filter: 'SAFETY' };
 
-/** Calls come whole here; the first of an answer that was thought about is signed. */
+/** Calls are sent whole here; the first of an answer with reasoning is signed. */
 function geminiVoice(onSealed: OnSealed): Voice {
   let thought = '';
   let call: { id: string; name: string; json: string } | undefined;

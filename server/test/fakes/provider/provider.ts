@@ -15,22 +15,22 @@ import {
 } from './provider-scripts.ts';
 import { createSpeaker, plainly } from './provider-speakers.ts';
 
-/** One request as the provider saw it. */
+/** One request as the provider received it. */
 export type FakeRequest = {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** What was asked, as a request of chat completions. */
+  /** The request, as a request of chat completions. */
   body: FakeChatBody;
-  /** The same as it came. */
+  /** The same as received. */
   raw: Record<string, unknown>;
   kind: FakeKind;
-  /** How the exchange ended: the client went away, the provider broke it, or the answer was sent whole. */
+  /** How the exchange ended: the client disconnected, the provider broke it, or the answer was sent completely. */
   closed: Promise<'aborted' | 'dropped' | 'complete'>;
   aborted: boolean;
   receivedAt: number;
   closedAt: number | undefined;
-  /** What was answered so far; empty unless the provider was started with `keepSent`. */
+  /** All answers so far; empty unless the provider was started with `keepSent`. */
   sent(): string;
 };
 
@@ -41,28 +41,28 @@ export type FakeProvider = {
   /** Ids answered by `/models`. */
   models: string[];
   /**
-   * Calls of the newest turn that came back without what sealed them, or with something else; and how many came back
-   * well.
+   * Calls of the newest turn that came back without their seal, or with another one; and the number of those that came
+   * back correctly.
    */
   seals: { faults: string[]; kept: number };
   /**
-   * Scripts for the next requests with this model id, before what the id itself does. Requests for a title take none, as
-   * they come in the background.
+   * Scripts for the next requests with this model id, before the id's own. Requests for a title take none, as they run
+   * in the background.
    */
   enqueue(modelId: string, ...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
-  /** What a model id does from here on. */
+  /** Sets the script of a model id from here on. */
   script(modelId: string, make: (call: FakeCall) => FakeScript): void;
   /** Makes every answer wait before its next step, until `release`. */
   hold(): void;
   release(): void;
-  /** The `index`-th chat request (from 0), as soon as it is there. */
+  /** The `index`-th chat request (from 0), as soon as it arrives. */
   waitForRequest(index?: number): Promise<FakeRequest>;
   close(): Promise<void>;
 };
 
 /**
- * A provider on loopback, in any of the four protocols, whose answers follow scripts; by itself the model id chooses
- * the behaviour.
+ * A provider on loopback, in any of the four protocols, whose answers follow scripts; by default the model id chooses
+ * the behavior.
  */
 export async function startFakeProvider(
   options: { port?: number; host?: string; keepSent?: boolean; control?: typeof answerControl } = {},

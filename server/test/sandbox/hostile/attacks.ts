@@ -4,16 +4,16 @@ import { hostileDocuments } from './hostile-documents.ts';
 import { hostileImports } from './hostile-imports.ts';
 import { hostileSettings } from './hostile-settings.ts';
 
-/** Files that were made to end, fill or hold up whatever parses them. */
+/** Files made to crash, fill or block any parser. */
 
 export type Attack = {
   name: string;
-  /** Where it lies. */
+  /** Its path. */
   path: string;
-  /** Where it is uploaded. */
+  /** The upload that takes it. */
   to: 'files' | 'imports' | 'manifest' | 'skills' | 'registry';
 };
-/** `size` is how much of it there is, from a few to millions; `random` gives whole numbers below its argument. */
+/** `size` scales it, from a few to millions; `random` returns whole numbers below its argument. */
 export type AttackMaker = (size: number, random: (below: number) => number) => Buffer;
 export type AttackKind = { format: string; to: Attack['to']; makers: Record<string, AttackMaker> };
 
@@ -28,7 +28,10 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Writes `count` files into the folder: every format in turn and every way of attacking it in turn; the first of each format is the largest. */
+/**
+ * Writes `count` files into the folder: cycles through the formats and the ways of attacking them; the first of each
+ * format is the largest.
+ */
 export async function makeAttacks(folder: string, count: number, seed: number): Promise<Attack[]> {
   await mkdir(folder, { recursive: true });
   const kinds: AttackKind[] = [...hostileDocuments, ...(await hostileImports()), ...hostileSettings];

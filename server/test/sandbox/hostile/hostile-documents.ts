@@ -22,7 +22,7 @@ const cut =
     const bytes = whole();
     return bytes.subarray(0, 1 + random(bytes.length));
   };
-/** Some bytes of a sound file are something else. */
+/** Some bytes of a valid file are changed. */
 const spoiled =
   (whole: () => Buffer): AttackMaker =>
   (_, random) => {

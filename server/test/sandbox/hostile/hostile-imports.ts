@@ -11,7 +11,7 @@ const many = (text: string, size: number): Buffer => Buffer.alloc(Math.min(most,
 const list = (text: string, size: number, before: string, after: string): Buffer =>
   Buffer.concat([Buffer.from(before), many(`${text},`, size), Buffer.from(`${text}${after}`)]);
 
-/** One element of every program's export, with a place for what does harm. */
+/** One element of every program's export, with a place for the attack. */
 const elements: Record<string, [string, string]> = {
   chatgpt: ['[{"title":"t","mapping":{"a":{"message":', '}}}]'],
   claude: ['[{"uuid":"a","name":"n","chat_messages":', '}]'],
@@ -62,7 +62,7 @@ const columns = 'id text, user_id text, title text, created_at int, updated_at i
 const rows = "insert into chat (id, title) values ('a', 'A'), ('b', 'B')";
 const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n)';
 const plain = `create table chat (${columns}); ${rows};`;
-/** Databases whose reading computes. Columns that are computed come last: filling the table would compute them. */
+/** Databases that compute while they are read. Computed columns come last: filling the table would compute them. */
 const databases: Record<string, string> = {
   instr: `${plain} alter table chat add column g text generated always as (instr(hex(zeroblob(1e8)), hex(zeroblob(4e7)) || 'x'))`,
   generated: `${plain} alter table chat add column chat text generated always as (hex(zeroblob(2e8)))`,

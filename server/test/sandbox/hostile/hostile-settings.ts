@@ -6,7 +6,7 @@ const most = 40 * 1024 * 1024;
 const many = (text: string, size: number, bytes = most): string =>
   text.repeat(Math.floor(Math.min(bytes / text.length, size)));
 
-/** What administrators and people upload besides documents and archives. */
+/** Uploads of administrators and users other than documents and archives. */
 export const hostileSettings: AttackKind[] = [
   {
     format: 'manifest.json',

@@ -94,7 +94,7 @@ test('an aborted start leaves nothing', async () => {
   assert.deepEqual(await lab.engine.listContainers({ all: true, filters: { name: [id] } }), []);
 });
 
-test('a daemon that ends says how', async () => {
+test('reports how a daemon ended', async () => {
   const killed = await lab.start(newId());
   await lab.container(killed.id).kill();
   const { phase, detail } = await lab.runtime.status(killed.id);
@@ -108,7 +108,7 @@ test('a daemon that ends says how', async () => {
   );
 });
 
-test('what cannot work is refused with a plain reason', async () => {
+test('refuses a configuration that cannot work, with a plain reason', async () => {
   const refusals: [changes: Parameters<DockerLab['open']>[0], reason: RegExp][] = [
     [
       { workspaceImage: 'homeport-none:1' },
@@ -128,7 +128,7 @@ test('what cannot work is refused with a plain reason', async () => {
   assert.notEqual(engineHost, '');
 });
 
-test('twenty starts', async () => {
+test('starts twenty workspaces', async () => {
   const id = newId();
   const times: number[] = [];
   const stops: number[] = [];
@@ -148,12 +148,12 @@ test('twenty starts', async () => {
   );
 });
 
-test('the doctor starts a container of the image under its limits, and nothing is left of it', async () => {
+test('the doctor starts a container of the image under its limits and leaves nothing behind', async () => {
   const before = await lab.engine.listContainers({ all: true });
   assert.match(await tryDockerRuntime(lab.config), /was started with a home and the folders of a workspace/);
   const missing = { ...lab.config, workspaceImage: 'homeport-no-such-image:latest' };
   await assert.rejects(tryDockerRuntime(missing), /has no image homeport-no-such-image/);
-  // Those of other tests may go meanwhile.
+  // Containers of other tests can end meanwhile.
   const left = await lab.engine.listContainers({ all: true });
   assert.deepEqual(
     left.filter(({ Id }) => !before.some((container) => container.Id === Id)).map(({ Names }) => Names),

@@ -15,7 +15,7 @@ after(() => lab.close());
 
 const pidOf = async (id: string) => (await lab.container(id).inspect()).State.Pid;
 
-test('memory: what takes too much ends, the daemon and the neighbour do not', async () => {
+test('memory: kills a process that takes too much, but neither the daemon nor the neighbor', async () => {
   const pid = await pidOf(bad.id);
   const { exitCode, stdout } = await bad.run(
     `node -e 'const a = []; for (;;) { a.push(Buffer.alloc(8 << 20, 1)); console.log(a.length * 8); }'`,
@@ -28,7 +28,7 @@ test('memory: what takes too much ends, the daemon and the neighbour do not', as
   assert.equal((await neighbour.run('echo fine')).stdout, 'fine\n');
 });
 
-test('processes: a fork bomb ends at the limit, and goes with its container', async () => {
+test('processes: a fork bomb stops at the limit and ends with its container', async () => {
   const { stdout } = await bad.run('bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 2; cat /proc/loadavg', 8_000);
   assert.ok(stdout.length < 100_000);
   const { pids_stats } = await lab.container(bad.id).stats({ stream: false });
@@ -38,7 +38,7 @@ test('processes: a fork bomb ends at the limit, and goes with its container', as
   assert.deepEqual(await lab.runtime.status(bad.id), { phase: 'stopped', generation: undefined, detail: undefined });
 });
 
-test('/tmp: full at its size, however much the machine has', async () => {
+test('/tmp: is full at its size, however much memory the machine has', async () => {
   const { exitCode, stderr } = await neighbour.run(
     'for i in $(seq 6); do head -c 60M /dev/zero > /tmp/big$i; done',
     60_000,
@@ -49,11 +49,11 @@ test('/tmp: full at its size, however much the machine has', async () => {
   assert.equal((await neighbour.run('echo fine')).stdout, 'fine\n');
 });
 
-test('descriptors: no more than 4096', async () => {
+test('descriptors: allows no more than 4096', async () => {
   assert.equal((await neighbour.run('ulimit -Hn; ulimit -Hc')).stdout, '4096\n0\n');
 });
 
-test('the home: who writes too much is told and stopped, and goes on when files are deleted', async () => {
+test('the home: stops a command that writes too much with a reason, and accepts writes again once files are deleted', async () => {
   const fill = 'for i in $(seq 150); do head -c 2M /dev/urandom > ~/f$i || exit 3; sleep 0.05; done';
   const { exitCode, stderr } = await neighbour.run(fill, 60_000);
   assert.notEqual(exitCode, 0);
@@ -63,7 +63,7 @@ test('the home: who writes too much is told and stopped, and goes on when files 
   assert.equal((await neighbour.run('echo more > ~/more && cat ~/more')).stdout, 'more\n');
 });
 
-test('the home of one that keeps its daemon from watching is counted from outside', async () => {
+test('counts the home from outside when a workspace keeps its daemon from watching', async () => {
   const daemon = '$(ps -o ppid= $PPID)';
   const writes = 'for i in $(seq 8); do head -c 50M /dev/zero > ~/l$i; done; mkdir ~/c; mv ~/l* ~/c; chmod 0 ~/c';
   await neighbour.run(`kill -STOP ${daemon}; ${writes}; kill -CONT ${daemon}`, 60_000);

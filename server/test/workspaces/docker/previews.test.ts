@@ -14,7 +14,7 @@ after(async () => {
   await lab.close();
 });
 
-test('an app in a container is previewed: requests and WebSockets reach it through the daemon', async () => {
+test('previews an app in a container: requests and WebSockets reach it through the daemon', async () => {
   const user = await app.signIn();
   lab.adopt(user.id);
   await user.call('POST /api/workspace/status');

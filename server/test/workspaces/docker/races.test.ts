@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => lab.close());
 
-test('nothing outside is read or written while names are exchanged in flight', async () => {
+test('reads and writes nothing outside while names are exchanged concurrently', async () => {
   const id = newId();
   await lab.start(id);
   const { Config, HostConfig } = await lab.container(id).inspect();
@@ -26,7 +26,7 @@ test('nothing outside is read or written while names are exchanged in flight', a
   const container = await lab.engine.createContainer({
     Image: Config.Image,
     User: Config.User,
-    // One stream: what it says is read as text.
+    // One stream: the output is read as text.
     Tty: true,
     Entrypoint: ['/usr/bin/node'],
     Cmd: ['--test', '--test-reporter=tap', '/src/workspace/test/files-races.test.ts'],

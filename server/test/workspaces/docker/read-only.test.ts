@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => lab.close());
 
-test('no command of 200 has an effect without approval, and reading works', async () => {
+test('none of 200 commands has an effect without approval, and reading works', async () => {
   const headers = { 'content-type': 'application/json' };
   const background = async (command: string) => {
     const body = JSON.stringify({ id: 'targets', command, background: true });

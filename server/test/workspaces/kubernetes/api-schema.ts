@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The official OpenAPI definitions of Kubernetes v1.20.2 (docs/decisions/0023-kubernetes-workspaces.md tells where they
- * are from). Stricter than they are: a field that they do not know is an error, as it is to server-side apply.
+ * The official OpenAPI definitions of Kubernetes v1.20.2 (docs/decisions/0023-kubernetes-workspaces.md has their
+ * source). Stricter than the originals: an undefined field is an error, as in server-side apply.
  */
 type Schema = {
   type?: string;
@@ -19,7 +19,7 @@ const file = new URL('api-v1.20.2.json', import.meta.url);
 const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
 const quantity = /^[+-]?(\d+|\d+\.\d*|\.\d+)(m|[kMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
-/** What is wrong with an object that is to be written to a cluster; empty when nothing is. */
+/** Faults of an object to be written to a cluster; empty if there are none. */
 export function faultsOf(object: unknown): string[] {
   const { apiVersion, kind } = (object ?? {}) as { apiVersion?: unknown; kind?: unknown };
   const name = document.kinds[`${apiVersion} ${kind}`];

@@ -10,7 +10,7 @@ import { neededVerbs } from '../../../src/workspaces/runtimes/kubernetes/probe.t
 import type { Json } from '../../app.ts';
 import { faultsOf } from './api-schema.ts';
 
-/** The chart as Helm itself renders it, held against the official definitions of Kubernetes v1.20.2. */
+/** The chart as Helm renders it, checked against the official definitions of Kubernetes v1.20.2. */
 
 const chart = fileURLToPath(new URL('../../../../deploy/helm/homeport', import.meta.url));
 const helm = findHelm();
@@ -56,14 +56,14 @@ const variants: Record<string, Json> = {
   },
   'no workspaces': { ...least, workspaces: { enabled: false }, networkPolicy: { enabled: false } },
 };
-// Kinds that the definitions of v1.20 do not have; tests below say exactly what they are.
+// Kinds that the definitions of v1.20 do not have; tests below assert them exactly.
 const younger = new Set(['PodDisruptionBudget', 'ServiceMonitor']);
 const kindsOf = (objects: Json[]) => objects.map(({ kind }) => kind).sort();
 const find = (objects: Json[], kind: string, name = '') =>
   objects.find((object) => object.kind === kind && object.metadata.name.endsWith(name));
 
 for (const [name, values] of Object.entries(variants)) {
-  test(`${name}: what is rendered is what the API takes`, { skip }, () => {
+  test(`${name}: renders objects that the API accepts`, { skip }, () => {
     const objects = render(values);
     const known = objects.filter(({ kind }) => !younger.has(kind));
     for (const object of known) assert.deepEqual(faultsOf(object), [], object.kind);
@@ -79,7 +79,7 @@ for (const [name, values] of Object.entries(variants)) {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    // Every setting exists, and takes what it is given; a file must be mounted where its setting says.
+    // Every setting exists and accepts its value; a file must be mounted at the path of its setting.
     const settings = Object.values(settingTable);
     const paths = container.volumeMounts.map(({ mountPath }: Json) => mountPath);
     for (const { name: variable, value } of container.env) {
@@ -99,7 +99,7 @@ for (const [name, values] of Object.entries(variants)) {
   });
 }
 
-test('the Role is all that the runtime asks for, and no more', { skip }, () => {
+test('the Role contains exactly the permissions that the runtime uses', { skip }, () => {
   const objects = render(variants['everything in another namespace']);
   const role = find(objects, 'Role');
   const granted = role.rules.map(({ apiGroups, resources, verbs }: Json) => [apiGroups, resources, verbs]);
@@ -116,7 +116,7 @@ test('the Role is all that the runtime asks for, and no more', { skip }, () => {
   );
 });
 
-test('workspaces reach the port of workspaces and are told of the Service that leads there', { skip }, () => {
+test('workspaces reach the port of workspaces through the Service that their setting names', { skip }, () => {
   const objects = render(variants['everything in another namespace']);
   const deployment = find(objects, 'Deployment');
   const env = Object.fromEntries(
@@ -139,7 +139,7 @@ test('without workspaces it has no permission and no token of the cluster', { sk
   assert.equal(find(objects, 'Deployment').spec.template.spec.automountServiceAccountToken, false);
 });
 
-test('values that cannot work are refused with their name', { skip }, () => {
+test('refuses values that cannot work by name', { skip }, () => {
   const refusals: [Json, RegExp][] = [
     [{}, /existingSecret[\s\S]*baseUrl|baseUrl[\s\S]*existingSecret/],
     [{ ...least, artifacts: {} }, /artifacts\.s3\.location or artifacts\.existingClaim must be given/],
@@ -157,7 +157,7 @@ test('values that cannot work are refused with their name', { skip }, () => {
   for (const [values, pattern] of refusals) assert.throws(() => render(values), pattern);
 });
 
-test('several replicas are spread, and leave their nodes one at a time', { skip }, () => {
+test('spreads several replicas, which leave their nodes one at a time', { skip }, () => {
   const one = render(least);
   assert.equal(find(one, 'PodDisruptionBudget'), undefined);
   const objects = render(variants['everything in another namespace']);
@@ -173,7 +173,7 @@ test('several replicas are spread, and leave their nodes one at a time', { skip 
   assert.equal(off.spec.template.spec.topologySpreadConstraints, undefined);
 });
 
-test('Prometheus finds the page’s Service alone, with its token, as the job that the alert rules name', {
+test('Prometheus finds only the page’s Service, with its token, as the job that the alert rules name', {
   skip,
 }, () => {
   const objects = render(variants['everything in another namespace']);
@@ -200,7 +200,7 @@ test('Prometheus finds the page’s Service alone, with its token, as the job th
   assert.equal(chosen[0]?.spec.ports[0].name, spec.endpoints[0].port);
 });
 
-test('an ingress lets streams, terminals and uploads through, for every host', { skip }, () => {
+test('an ingress passes streams, terminals and uploads, for every host', { skip }, () => {
   const { metadata, spec } = find(render(variants['everything in another namespace']), 'Ingress');
   assert.deepEqual(metadata.annotations, {
     'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
@@ -224,13 +224,13 @@ test('an ingress lets streams, terminals and uploads through, for every host', {
   assert.equal(plain.metadata.annotations, undefined);
 });
 
-test('long names of a release stay names', { skip }, () => {
+test('long names of a release stay valid', { skip }, () => {
   for (const release of ['a'.repeat(53), 'homeport', `homeport-${'b'.repeat(44)}`]) {
     for (const { metadata } of render(least, release)) assert.match(metadata.name, /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/);
   }
 });
 
-test('the chart is of this release', () => {
+test("the chart has this release's version", () => {
   const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
   const text = readFileSync(`${chart}/Chart.yaml`, 'utf8');
   assert.match(text, new RegExp(`^version: ${version}$`, 'm'));

@@ -14,7 +14,7 @@ import {
 import type { Json } from '../../app.ts';
 import { faultsOf } from './api-schema.ts';
 
-/** What is written to a cluster, held against the official OpenAPI definitions of Kubernetes v1.20.2. */
+/** Objects written to a cluster, checked against the official OpenAPI definitions of Kubernetes v1.20.2. */
 
 const settings: ObjectSettings = {
   namespace: 'people',
@@ -51,14 +51,14 @@ const objectsOf = (from: ObjectSettings, { id, generation, ...rest }: typeof wor
   statefulSetOf(from, id, generation),
 ];
 
-test('the objects are those that were looked at: UPDATE_GOLDEN=1 writes them anew', () => {
+test('the objects equal the reviewed ones: UPDATE_GOLDEN=1 writes them again', () => {
   const file = new URL('objects.golden.json', import.meta.url);
   const objects = JSON.parse(JSON.stringify(objectsOf(settings, workspace)));
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, `${JSON.stringify(objects, null, 2)}\n`);
   assert.deepEqual(objects, JSON.parse(readFileSync(file, 'utf8')));
 });
 
-test('whatever the settings and the id, the objects are what the API takes', () => {
+test('the API accepts the objects for all settings and ids', () => {
   const text = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), fc.uuid());
   const control = fc.record({
     url: fc.constantFrom(
@@ -102,7 +102,7 @@ test('whatever the settings and the id, the objects are what the API takes', () 
   );
 });
 
-test('an object of the wrong type, with an unknown field or without a needed one is none', () => {
+test('finds an object of the wrong type, with an unknown field or without a required one', () => {
   const change = (edit: (spec: Json) => void): string[] => {
     const object = JSON.parse(JSON.stringify(statefulSetOf(settings, 'x', 1)));
     edit(object.spec);
@@ -138,7 +138,7 @@ test('an object of the wrong type, with an unknown field or without a needed one
   );
 });
 
-test('names are DNS labels with room for what Kubernetes adds, and differ as ids do', () => {
+test("names are DNS labels with room for Kubernetes' suffixes, and differ as ids do", () => {
   const ids = fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 64 }), {
     minLength: 2,
     maxLength: 20,
@@ -156,7 +156,7 @@ test('names are DNS labels with room for what Kubernetes adds, and differ as ids
   assert.notEqual(shortName('User'), shortName('user'));
 });
 
-test('a pod can do nothing that it need not', () => {
+test('a pod has no permission that it does not need', () => {
   const spec = statefulSetOf(settings, 'x', 1).spec?.template.spec;
   const [container] = spec?.containers ?? [];
   assert.deepEqual(

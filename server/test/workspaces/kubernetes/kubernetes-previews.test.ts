@@ -17,7 +17,7 @@ import { expectEchoApp, PreviewBrowser, startEchoApp } from '../preview-browser.
  * real cluster.
  */
 
-/** Another run beside this one has another. */
+/** Another run at the same time uses another one. */
 const podIp = `127.73.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const daemonMain = join(import.meta.dirname, '../../../../workspace/src/daemon/main.ts');
 const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: false });
@@ -54,7 +54,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a node does: the daemon with the variables of the template and the files of the Secret. */
+/** Plays a node: runs the daemon with the variables of the template and the files of the Secret. */
 async function runPod(set: Json, pod: Json): Promise<void> {
   const [container] = set.spec.template.spec.containers;
   const { value: generation } = container.env.find(({ name }: Json) => name === 'HOMEPORT_GENERATION');
@@ -81,7 +81,7 @@ async function runPod(set: Json, pod: Json): Promise<void> {
   });
 }
 
-test('an app in a pod is previewed: requests and WebSockets reach it through the daemon', async () => {
+test('previews an app in a pod: requests and WebSockets reach it through the daemon', async () => {
   const user = await app.signIn();
   const started = await user.call('POST /api/workspace/status');
   assert.equal(started.status, 200, started.text);

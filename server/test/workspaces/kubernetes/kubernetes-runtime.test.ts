@@ -18,7 +18,7 @@ import { podName, workspaceName } from '../../../src/workspaces/runtimes/kuberne
 import { type Json, testConfig } from '../../app.ts';
 import { type KubernetesApi, runningPod, startKubernetesApi } from '../../fakes/kubernetes-api.ts';
 
-/** The runtime against a fake API; scripts/test-kubernetes.mjs asks a real one. */
+/** The runtime against a fake API; scripts/test-kubernetes.mjs uses a real one. */
 
 const id = 'somebody';
 const set = `statefulsets/${workspaceName('homeport', id)}`;
@@ -38,7 +38,7 @@ const host: Omit<RuntimeHost, 'config'> = {
   serve: (request, response) => response.end(`served ${request.url}`),
 };
 
-// As in the product: the guard under the built-in fetch must not stand between us and the cluster.
+// As in the product: the guard under the built-in fetch must not block the connection to the cluster.
 before(() => egress.installGlobally());
 after(() => egress.close());
 beforeEach(async () => {
@@ -73,7 +73,7 @@ const failsWith = (pattern: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('a start writes what a workspace needs, its StatefulSet last, and a later process finds it', async () => {
+test('a start writes the objects of a workspace, its StatefulSet last, and a later process finds it', async () => {
   const runtime = await open();
   assert.deepEqual(await runtime.status(id), { phase: 'stopped', generation: undefined, detail: undefined });
   await runtime.start(life(1), never);
@@ -94,7 +94,7 @@ test('a start writes what a workspace needs, its StatefulSet last, and a later p
   assert.equal(api.writes.length, before, 'the same generation is left as it is');
 });
 
-test('a new generation ends the last one first; only it has new tokens, and the home stays', async () => {
+test('a new generation ends the previous one first; only the new one has new tokens, and the home stays', async () => {
   const runtime = await open();
   await runtime.start(life(1), never);
   const firstPod = api.objects.get(pod);
@@ -105,7 +105,7 @@ test('a new generation ends the last one first; only it has new tokens, and the 
   assert.deepEqual(await runtime.list(), [{ id, generation: 2 }]);
 });
 
-test('it is stopped as soon as nobody wants it, though its pod lingers; a stop waits until nothing runs', async () => {
+test('reports a workspace as stopped as soon as it is unwanted though its pod lingers, and a stop waits until nothing runs', async () => {
   const runtime = await open();
   await runtime.stop(id, 0);
   await runtime.start(life(1), never);
@@ -123,7 +123,7 @@ test('it is stopped as soon as nobody wants it, though its pod lingers; a stop w
   await stopped;
 });
 
-test('a start waits until the last pod is gone, and says so', async () => {
+test('a start waits until the previous pod is gone, and reports that', async () => {
   const runtime = await open();
   await runtime.start(life(1), never);
   api.linger = true;
@@ -149,7 +149,7 @@ const waits: Json = {
   RunContainerError: /^Its container cannot be started/,
 };
 for (const [reason, pattern] of Object.entries<RegExp>(waits)) {
-  test(`${reason} ends a start at once, in words`, async () => {
+  test(`${reason} fails a start immediately, with a reason`, async () => {
     const runtime = await open();
     api.podStatus = { containerStatuses: [{ state: { waiting: { reason, message: 'no\n such   host' } } }] };
     await assert.rejects(runtime.start(life(1), never), failsWith(pattern));
@@ -157,7 +157,7 @@ for (const [reason, pattern] of Object.entries<RegExp>(waits)) {
   });
 }
 
-test('a container that ends again and again ends a start; one that ran out of memory is told of', async () => {
+test('fails a start whose container crashes repeatedly, and reports one that ran out of memory', async () => {
   const runtime = await open();
   const waiting = { reason: 'CrashLoopBackOff' };
   const state = { waiting };
@@ -169,7 +169,7 @@ test('a container that ends again and again ends a start; one that ran out of me
   assert.equal((await runtime.status(id)).detail, 'It was restarted: it ran out of memory');
 });
 
-test('what a start waits for is told in plain words', async () => {
+test('reports the reason of a waiting start in plain words', async () => {
   const runtime = await open();
   const unscheduled = (message: string) => ({
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
@@ -209,7 +209,7 @@ test('what a start waits for is told in plain words', async () => {
   assert.equal(api.objects.get(set).spec.replicas, 0, 'what was begun is ended');
 });
 
-test('everything that runs is listed, over many pages, and nothing of another installation', async () => {
+test('lists every running workspace over many pages, and none of another installation', async () => {
   const runtime = await open();
   const other = await open({ workspaceInstallation: 'other' });
   const ids = ['a', 'b/ü', 'c', 'd', 'e'];
@@ -221,7 +221,7 @@ test('everything that runs is listed, over many pages, and nothing of another in
   assert.deepEqual(await other.list(), [{ id: 'foreign', generation: 1 }]);
 });
 
-test('where it cannot work it says why at once, and changes nothing', async () => {
+test('refuses a configuration that cannot work immediately with the reason, and changes nothing', async () => {
   api.denied.add('patch statefulsets').add('list events');
   await assert.rejects(
     open(),
@@ -248,7 +248,7 @@ test('where it cannot work it says why at once, and changes nothing', async () =
   assert.deepEqual(api.writes, []);
 });
 
-test('a cluster that breaks off is a failure in words, and no crash', async () => {
+test('a cluster that disconnects is a failure with a reason, not a crash', async () => {
   const runtime = await open();
   await runtime.start(life(1), never);
   api.broken = { status: 503, body: 'etcd is away' };

@@ -8,13 +8,13 @@ import type { HostRequest } from './host.ts';
 const repository = resolve(import.meta.dirname, '../../../..');
 const hostFile = 'server/test/workspaces/local/host.ts';
 const isRoot = process.getuid?.() === 0;
-/** Nobody's on any machine. */
+/** An id that no machine uses. */
 const ordinaryUid = 64_321;
 
 export type Identity = 'root' | 'ordinary user';
 
 /**
- * Why no sandbox can be made by this identity here, or undefined when one can. REQUIRE_SANDBOX=1 makes a reason a
+ * The reason why this identity can make no sandbox here, or undefined if it can. REQUIRE_SANDBOX=1 makes a reason a
  * failure of the tests.
  */
 export function whyNotAs(identity: Identity): string | undefined {
@@ -31,13 +31,13 @@ export type Host = {
   /** Of the processes of hosts as an ordinary user. */
   uid: number;
   pid: number;
-  /** Rejects with what the runtime threw. */
+  /** Rejects with the runtime's error. */
   ask(request: HostRequest): Promise<unknown>;
   exec(id: string, command: string, generation?: number, readOnly?: boolean): Promise<Executed>;
   kill(): Promise<void>;
 };
 
-/** A folder for hosts of this identity, and the control groups that a service manager would have delegated to them. */
+/** A folder for hosts of this identity, with the control groups that a service manager would delegate. */
 export async function prepareHosts(
   identity: Identity,
 ): Promise<{ dataDir: string; groupFiles: string[]; destroy(): Promise<void> }> {
@@ -72,7 +72,7 @@ const asOrdinary =
   'mount -n -t tmpfs -o mode=755 test /mnt; mkdir /mnt/r; : > /mnt/n; mount -n --bind "$repository" /mnt/r; mount -n --bind "$node" /mnt/n; ' +
   'exec setpriv --reuid "$uid" --regid "$uid" --clear-groups --inh-caps=-all --bounding-set=-all /mnt/n "$@"';
 
-/** Starts a host; throws with its reason when its runtime cannot be opened. */
+/** Starts a host; throws the reason if its runtime cannot be opened. */
 export async function startHost(options: {
   identity: Identity;
   dataDir: string;

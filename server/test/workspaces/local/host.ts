@@ -1,5 +1,4 @@
-// A control plane with nothing but its `local` runtime, as a process of its own: it can be another user's, and be
-// killed.
+// A control plane with only its `local` runtime, as a process of its own: it can belong to another user, and be killed.
 import { createHash } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -35,7 +34,7 @@ const disk = {
   onLook: (listener: (typeof looks)[number]) => looks.push(listener),
 };
 
-/** What this host gives a workspace; the tests look for it where it must not be. */
+/** The tokens that this host gives a workspace; the tests search the places where they must not be. */
 export function tokensOf(id: string, generation: number): { daemon: string; workspace: string } {
   const of = (kind: string): string => createHash('sha256').update(`${kind} ${id} ${generation}`).digest('base64url');
   return { daemon: of('daemon'), workspace: `wst_${of('workspace')}` };

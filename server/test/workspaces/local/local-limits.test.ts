@@ -62,7 +62,7 @@ function limits(identity: Identity): void {
     });
   }
 
-  test('nobody inside makes the kernel spare them when memory is short', async () => {
+  test('processes inside cannot lower their OOM score', async () => {
     const { stdout } = await run(
       'for p in self 1 $(pgrep -f daemon || echo self); do (echo 0 > /proc/$p/oom_score_adj) 2>/dev/null; cat /proc/$p/oom_score_adj; done',
     );
@@ -73,20 +73,20 @@ function limits(identity: Identity): void {
     );
   });
 
-  test('one that is killed from outside after a command ran out of memory says so, and nothing of memory', async () => {
+  test("reports a workspace killed from outside after a command's OOM as killed, and never as out of memory", async () => {
     await run(`perl -e 'my $x = "a" x 3_000_000_000'`);
     assert.equal((await run('echo alive')).stdout, 'alive\n', 'nobody but its daemon says that it is');
     const state = await readFile(join(hosts.dataDir, 'workspaces/alice/host/state.json'), 'utf8');
     const pidOf = (which: string) => Number(new RegExp(`"${which}":\\{"pid":(\\d+)`).exec(state)?.[1]);
     process.kill(pidOf('inner'), 'SIGKILL');
-    // Whoever asks for the status before that would learn that it runs.
+    // An earlier status would report it as running.
     await until('it has ended', () => !existsSync(`/proc/${pidOf('outer')}`));
     const why = await until(whyStopped);
     assert.doesNotMatch(why, /memory/);
     await startAnew();
   });
 
-  test('when the disk is nearly full it is ended, starts to be tidied up, and starts as ever when there is room', async () => {
+  test('ends a workspace on a nearly full disk, starts it for deletions only, and starts it normally once there is room', async () => {
     await run('echo kept > ~/kept; echo old > ~/old');
     await host.ask({ ask: 'disk', level: 'low' });
     assert.match((await whyStopped()) ?? '', /nearly full/);
@@ -102,10 +102,10 @@ function limits(identity: Identity): void {
     assert.equal((await run('echo new > ~/new && cat ~/new')).stdout, 'new\n');
   });
 
-  /** Once the daemon has measured, for which a command waits, but not long. */
+  /** Once the daemon has measured, which a command waits for, but not long. */
   const writesAgain = () => until(async () => (await run('echo more > ~/more && cat ~/more')).stdout === 'more\n');
 
-  // Until the watch ends it, whenever that looks; never so much at once that it is ended from outside.
+  // Until the watch ends it, at its next measurement; never so much at once that it is ended from outside.
   const fill = 'for ((i = 0; ; i++)); do head -c 2M /dev/urandom > ~/f$((i % 150)) || exit 3; sleep 0.05; done';
   const homeBytes = async () => (JSON.parse(await health()) as { usage: { homeBytes: number } }).usage.homeBytes;
 
@@ -120,11 +120,11 @@ function limits(identity: Identity): void {
     await run('rm ~/m');
   }
 
-  test('files that take more than the limit: the command is told, nothing more is written, and deleting is enough', async () => {
-    // Somebody else on the same disk frees more than is written here.
+  test('files above the limit stop the command with a reason and block writes until some are deleted', async () => {
+    // Another program on the same disk frees more than is written here.
     const freed = join(hosts.dataDir, 'freed');
     await promisify(execFile)('fallocate', ['-l', '1G', freed]);
-    // The watch has to know how much room there is now: what is freed later comes after that.
+    // The watch has to measure the current space first: space freed later is counted from there.
     await measuredAnew();
     const filling = run(fill);
     await rm(freed);
@@ -141,13 +141,13 @@ function limits(identity: Identity): void {
     assert.equal((await status()).phase, 'running', 'it was never ended');
   });
 
-  test('sparse files count as what they take; no single file is larger than the limit', async () => {
+  test('counts sparse files by their blocks, and limits a single file to the total', async () => {
     assert.equal((await run('for i in $(seq 50); do truncate -s 60M ~/s$i; done; echo ok > ~/ok')).exitCode, 0);
     assert.match((await run('truncate -s 1G ~/s; echo')).stderr, /File size limit exceeded/);
     assert.match((await run('sleep 1.5; echo fine > ~/ok; cat ~/ok; rm ~/s*')).stdout, /^fine$/m);
   });
 
-  test('many empty files: whoever makes them is ended', async () => {
+  test('a command that makes too many empty files is ended', async () => {
     const { exitCode, stderr } = await run(
       'mkdir ~/n && cd ~/n && for ((i = 0; i < 3000000; i++)); do : > $i; ((i % 20)) || sleep 0.005; done',
     );
@@ -157,9 +157,9 @@ function limits(identity: Identity): void {
     await writesAgain();
   });
 
-  test('deleted files that are still open count, and /tmp is full at its own size', async () => {
+  test('counts deleted files that are still open, and /tmp is full at its own size', async () => {
     const held = 'for n in 3 4; do eval "exec $n> ~/h"; rm ~/h; head -c 50M /dev/zero >&$n; done; exec sleep 600';
-    // They are held until nothing can be written.
+    // They are held open until no write succeeds.
     const { stderr } = await run(`(${held}) & while head -c 1 /dev/zero > ~/w; do sleep 0.1; done; kill $!`);
     assert.match(stderr, /disk space of this workspace is used up/);
     await writesAgain();
@@ -167,7 +167,7 @@ function limits(identity: Identity): void {
     assert.match(full.stderr, /No space left on device/);
   });
 
-  test('one that keeps its daemon from watching is ended from outside, and can remove its files', async () => {
+  test('a workspace that keeps its daemon from watching is ended from outside, and can remove its files', async () => {
     const daemon = '$(ps -o ppid= $PPID)';
     const writes = 'for i in $(seq 8); do head -c 50M /dev/zero > ~/l$i; done; mkdir ~/c; mv ~/l* ~/c; chmod 0 ~/c';
     const { stdout } = await run(`kill -STOP ${daemon}; ${writes}; kill -CONT ${daemon}; echo done`);

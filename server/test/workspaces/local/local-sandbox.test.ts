@@ -37,7 +37,7 @@ function escapes(identity: Identity): void {
     assert.equal(result.exitCode, 0, `${command}: ${result.stderr}`);
     return result.stdout.trim();
   };
-  /** errno of a system call, asked with perl, which every Debian has. 0 when it succeeds. */
+  /** errno of a system call, made with perl, which every Debian has. 0 on success. */
   const errnoOf = async (expression: string): Promise<number> =>
     Number(await says(`perl -e 'my $r = ${expression}; print defined($r) && $r != -1 ? 0 : $!+0'`));
 
@@ -55,7 +55,7 @@ function escapes(identity: Identity): void {
     await hosts?.destroy();
   });
 
-  test('it is a usable machine: a home, tools, a temporary folder, a name for its user', async () => {
+  test('provides a usable machine: a home, tools, a temporary folder, a name for its user', async () => {
     assert.equal(await says('cd ~ && pwd && whoami && hostname && id -u'), '/home/user\nuser\nworkspace\n1000');
     await says(
       'echo data > ~/file && mkdir -p /tmp/a && echo 1 > /tmp/a/b && perl -v > /dev/null && ls /usr/bin > /dev/null',
@@ -66,7 +66,7 @@ function escapes(identity: Identity): void {
     assert.equal(await readFile(join(home, 'file'), 'utf8'), 'data\n');
   });
 
-  test('a port of one workspace is listed and reached there, and nowhere else', async () => {
+  test('lists and reaches a port of one workspace there, and nowhere else', async () => {
     const program = `require('http').createServer((q, a) => a.end('served in the sandbox')).listen(4600, '127.0.0.1')`;
     await host.ask({ ask: 'background', id: 'alice', generation: 1, command: `exec ${node} -e "${program}"` });
     const look = async (id: string, port?: number) =>
@@ -75,14 +75,14 @@ function escapes(identity: Identity): void {
     assert.match((await look('alice', 4600)).text, /served in the sandbox$/);
     assert.match((await look('alice')).text, /"port":4600,"command":"[^"]*node -e/);
     assert.deepEqual([(await look('bob', 4600)).status, (await look('bob')).text], [404, '{"ports":[]}']);
-    // What listens on the machine itself is not reached either.
+    // A port of the machine itself is not reachable either.
     const outside = createServer();
     await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve));
     assert.equal((await look('alice', (outside.address() as AddressInfo).port)).status, 404);
     outside.close();
   });
 
-  test('files of the machine, of the control plane and of others are not there', async () => {
+  test('files of the machine, of the control plane and of other workspaces do not exist inside', async () => {
     const repository = join(import.meta.dirname, '../../../..');
     for (const path of [
       '/etc/shadow',
@@ -109,7 +109,7 @@ function escapes(identity: Identity): void {
     }
   });
 
-  test('homes, tokens and sockets belong outside to one workspace each', {
+  test('homes, tokens and sockets each belong to one workspace outside', {
     skip: identity === 'root' ? false : 'one user has all',
   }, async () => {
     const root = join(hosts.dataDir, 'workspaces');
@@ -122,7 +122,7 @@ function escapes(identity: Identity): void {
     assert.equal((await stat(join(root, 'alice/host'))).mode & 0o777, 0o700);
   });
 
-  test('it sees no process but its own', async () => {
+  test('sees only its own processes', async () => {
     assert.ok(Number(await says('ls -d /proc/[0-9]* | wc -l')) < 12);
     assert.equal(await says('stat -c %u /proc/[0-9]* 2>/dev/null | sort -u'), '1000');
     await fails(`kill -0 ${process.pid} 2>/dev/null && test ${process.pid} -gt 1000`);
@@ -133,7 +133,7 @@ function escapes(identity: Identity): void {
     );
   });
 
-  test('its processes have no capability, can gain none, and are under the filter', async () => {
+  test('its processes have no capability, cannot gain any, and run under the system call filter', async () => {
     const status = await says('cat /proc/self/status');
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
       assert.match(status, new RegExp(`${set}:\\t0+\\n`));
@@ -143,7 +143,7 @@ function escapes(identity: Identity): void {
     await fails('su -c id root < /dev/null');
   });
 
-  test('no mount, no namespace, no other root', async () => {
+  test('refuses mounts, namespaces and another root', async () => {
     for (const command of [
       'mount -t tmpfs none /tmp',
       'mount --bind /home/user /usr',
@@ -163,7 +163,7 @@ function escapes(identity: Identity): void {
     assert.equal(await errnoOf(`syscall(435, 0, 0)`), 38);
   });
 
-  test('parts of the kernel that often break are closed', async () => {
+  test('parts of the kernel with frequent vulnerabilities are closed', async () => {
     const arm = process.arch === 'arm64';
     const calls = {
       keyctl: [arm ? 219 : 250, 1],
@@ -184,13 +184,13 @@ function escapes(identity: Identity): void {
       assert.equal(await errnoOf(`socket(my $s, ${family}, 3, 0)`), 97, `family ${family}`);
   });
 
-  test('no words are put into the mouth of a terminal', async () => {
+  test('injects no input into a terminal', async () => {
     assert.equal(await errnoOf('ioctl(STDIN, 0x5412, my $b = "x")'), 1);
     assert.equal(await errnoOf('ioctl(STDIN, 0x541c, my $b = "x")'), 1);
     await fails('test -w /dev/console || test -e /dev/tty1');
   });
 
-  test('services of the machine are out of reach: ports, abstract sockets, its addresses', async () => {
+  test('reaches no services of the machine: ports, abstract sockets, its addresses', async () => {
     let visits = 0;
     const tcp = createServer((socket) => {
       visits += 1;
@@ -222,7 +222,7 @@ function escapes(identity: Identity): void {
     }
   });
 
-  test('there is no way to the internet but the proxy', async () => {
+  test('reaches the internet only through the proxy', async () => {
     assert.equal(await says("sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev"), 'lo');
     for (const target of ['1.1.1.1/443', '169.254.169.254/80', '10.0.0.1/22'])
       await fails(`timeout 5 bash -c 'echo > /dev/tcp/${target}'`);
@@ -234,7 +234,7 @@ function escapes(identity: Identity): void {
       `timeout 20 bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "${line} HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n" >&3; head -n 1 <&3'`,
     );
 
-  test('the proxy refuses metadata, the machine itself and private networks, whatever providers may reach', async () => {
+  test('the proxy refuses metadata services, the machine itself and private networks, regardless of the setting for providers', async () => {
     for (const target of [
       '169.254.169.254:443',
       '127.0.0.1:443',
@@ -260,14 +260,14 @@ function escapes(identity: Identity): void {
       `${node} -e '${`const r = require("http").request({socketPath: "/run/workspace/${socket}", method: "${method}", path: "${path}", headers: ${JSON.stringify(headers)}}, (a) => { let t = ""; a.on("data", (d) => t += d).on("end", () => console.log(a.statusCode, t.trim())); }); r.on("connect", (a) => { console.log(a.statusCode); process.exit(); }); r.end();`}'`,
     );
 
-  test('the proxy knows who asks: no token, a made-up one and an old one are refused', async () => {
+  test('the proxy authenticates its clients: refuses a missing, an invalid and an expired token', async () => {
     for (const token of [undefined, 'wst_madeup', tokensOf('alice', 9).workspace]) {
       const headers: Record<string, string> = token === undefined ? {} : { 'proxy-authorization': `Bearer ${token}` };
       assert.match(await overSocket('egress.sock', headers, '1.1.1.1:443', 'CONNECT'), /^407/);
     }
   });
 
-  test('of the control plane it reaches what is made for workspaces, and nothing else', async () => {
+  test("reaches only the control plane's endpoints for workspaces", async () => {
     assert.equal(
       await overSocket('control.sock', {}, '/api/internal/artifacts'),
       '200 control plane: /api/internal/artifacts',
@@ -287,7 +287,7 @@ function escapes(identity: Identity): void {
     }
   });
 
-  test('only the holder of its token opens a daemon', async () => {
+  test('only the holder of its token can use a daemon', async () => {
     const [alice, bob] = [tokensOf('alice', 1), tokensOf('bob', 1)];
     const bootId = async (token: string): Promise<unknown> => {
       const { text } = (await host.ask({ ask: 'health', id: 'alice', token })) as { text: string };
@@ -298,7 +298,7 @@ function escapes(identity: Identity): void {
     assert.equal(await says('cat /run/workspace/token'), alice.workspace);
   });
 
-  test('what it shows to the control plane cannot be replaced', async () => {
+  test('cannot replace the files that it shares with the control plane', async () => {
     for (const name of ['token', 'daemon-hash', 'control.sock', 'egress.sock']) {
       await fails(`rm -f /run/workspace/${name}`);
       await fails(`ln -sf /tmp/x /run/workspace/${name}`);
@@ -308,7 +308,7 @@ function escapes(identity: Identity): void {
     assert.equal(await says('find / -name daemon.sock -not -path "/proc/*" 2>/dev/null; true'), '');
   });
 
-  test('places that are not its own cannot be written', async () => {
+  test('cannot write outside its own folders', async () => {
     for (const path of [
       '/x',
       '/usr/x',
@@ -350,7 +350,7 @@ function escapes(identity: Identity): void {
     }
   });
 
-  test('the daemon holds no file of the machine', async () => {
+  test('the daemon has no file of the machine open', async () => {
     const links = await says(
       'for p in /proc/[0-9]*; do case "$(tr "\\0" " " < $p/cmdline 2>/dev/null)" in *node*daemon*) readlink $p/fd/* ;; esac; done; true',
     );
@@ -363,10 +363,10 @@ function escapes(identity: Identity): void {
     }
   });
 
-  test('as many processes as it may have, and no more; its neighbour feels nothing', async () => {
+  test('runs as many processes as allowed and no more, without an effect on its neighbor', async () => {
     const limit = Number(await says('ulimit -u'));
     assert.ok(limit > 0 && limit <= 128, `the limit is in place: ${limit}`);
-    // Three hundred, no more, which all end by themselves.
+    // Three hundred, no more, which all end on their own.
     const command = 'for i in $(seq 300); do sleep 60 & done 2>/dev/null; wait';
     await host.ask({ ask: 'background', id: 'alice', generation: 1, command });
     const sleepers = await until(async () => {
@@ -381,7 +381,7 @@ function escapes(identity: Identity): void {
     assert.equal(await says('echo again'), 'again');
   });
 
-  test('a full temporary folder is its own', async () => {
+  test('a full temporary folder affects only its workspace', async () => {
     const result = await fails('head -c 400M /dev/zero > /tmp/big');
     assert.match(result.stderr, /No space left/);
     assert.ok(Number(await says('stat -c %s /tmp/big')) <= 256 * 1024 * 1024);
@@ -390,14 +390,14 @@ function escapes(identity: Identity): void {
     await says('rm /dev/shm/big');
   });
 
-  test('memory has an end: who wants more is ended, the daemon lives on', async (context) => {
+  test('kills a process that exceeds the memory limit, and the daemon survives', async (context) => {
     const groups = await memoryLimit(hosts.dataDir, 'alice');
     if (groups === undefined) return context.skip('no control group of memory can be written to here');
     assert.equal(groups, 512 * 1024 * 1024, 'the limit is in place');
     const before = JSON.parse(
       ((await host.ask({ ask: 'health', id: 'alice', token: tokensOf('alice', 1).daemon })) as { text: string }).text,
     );
-    // It gives up by itself at 1.5 times the limit.
+    // It stops on its own at 1.5 times the limit.
     const result = await fails(
       `${node} -e 'const a = []; for (let i = 0; i < 96; i += 1) a.push(Buffer.alloc(8 << 20, 1)); console.log("all of it")'`,
     );
@@ -408,7 +408,7 @@ function escapes(identity: Identity): void {
     assert.equal(after.bootId, before.bootId);
   });
 
-  test('a deep folder, a second Homeport on it, a daemon that ends', async () => {
+  test('runs on a deep folder, refuses a second Homeport there, and notices a daemon that ends', async () => {
     await assert.rejects(startHost({ identity, ...hosts }), /another Homeport/);
     const ended = await inAlice(
       'kill -9 $(for p in /proc/[0-9]*; do case "$(tr "\\0" " " < $p/cmdline 2>/dev/null)" in *node*daemon*) basename $p ;; esac; done)',
@@ -424,7 +424,7 @@ function escapes(identity: Identity): void {
     assert.equal((await host.exec('alice', 'true', 1)).status, 401, 'the old token is dead');
   });
 
-  test('killed, it is taken over by the next process with all that runs in it, and ended by it with all that hides', async () => {
+  test('after a kill, the next process takes over the workspace with everything in it, and ends it with every hidden process', async () => {
     const command = 'env -i setsid -f sleep 7001; exec sleep 7000';
     const begun = await host.ask({ ask: 'background', id: 'bob', generation: 1, command });
     assert.match(JSON.stringify(begun), /start/);
@@ -455,7 +455,7 @@ function escapes(identity: Identity): void {
     await host.ask({ ask: 'stop', id: 'bob', graceMs: 0 });
   });
 
-  test('a host that was killed while it started one leaves nothing behind that goes on', async () => {
+  test('a host that was killed during a start leaves no process running', async () => {
     const starting = host.ask({ ask: 'start', id: 'bob', generation: 2, slot: 2 }).catch(() => undefined);
     await until(async () => (await processesNamed(hosts.dataDir, /daemon/)).length > 2);
     await host.kill();
@@ -467,7 +467,7 @@ function escapes(identity: Identity): void {
     assert.equal(daemons.length, 2, daemons.join('\n'));
   });
 
-  test('a start that nobody waits for any more leaves nothing', async () => {
+  test('an abandoned start leaves nothing', async () => {
     await host.ask({ ask: 'stop', id: 'bob', graceMs: 0 });
     for (const abortAfterMs of [1, 10, 20]) {
       await assert.rejects(host.ask({ ask: 'start', id: 'bob', generation: 4, slot: 2, abortAfterMs }));

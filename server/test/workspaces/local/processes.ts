@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-/** Command lines of processes that have a home in our folder for theirs. */
+/** Command lines of processes whose home is in the folder for homes. */
 export async function processesNamed(dataDir: string, pattern: RegExp): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -13,7 +13,7 @@ export async function processesNamed(dataDir: string, pattern: RegExp): Promise<
   return found;
 }
 
-/** The memory limit of the group that a workspace's processes are in. */
+/** The memory limit of the control group of a workspace's processes. */
 export async function memoryLimit(dataDir: string, id: string): Promise<number | undefined> {
   const state = JSON.parse(await readFile(join(dataDir, 'workspaces', id, 'host/state.json'), 'utf8')) as {
     inner: { pid: number };
