@@ -211,7 +211,7 @@ async function dashboardQueries(): Promise<string[]> {
   );
 }
 
-/** As docs/operations.md says, only more often. */
+/** As in docs/operations.md, only more often. */
 async function startPrometheus(): Promise<string> {
   const token = join(folder, 'token');
   const file = join(folder, 'prometheus.json');
@@ -258,7 +258,7 @@ async function hasData(url: string, query: string): Promise<boolean> {
   return data.result.some(({ value }: Json) => Number.isFinite(Number(value[1])));
 }
 
-/** Answers, requests and workspaces until the signal. */
+/** Responses, requests and workspaces until the signal. */
 async function busy(user: SignedIn, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     const chatId = await createChat(user);

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 const unshareFlags = process.getuid?.() === 0 ? ['-n', '-m'] : ['-U', '-r', '-n', '-m'];
 
-/** Why no network of our own can be made on this machine, or undefined when it can. */
+/** The reason why this machine can make no network namespace, or undefined if it can. */
 export function whyNoSandbox(): string | undefined {
   const steps =
     'openssl version && ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo';
@@ -16,8 +16,8 @@ export function whyNoSandbox(): string | undefined {
 }
 
 /**
- * Runs a TypeScript file in a network of its own, in which every address leads back to it and names are asked at
- * 127.0.0.1. Returns what it printed; throws with its error output when it fails.
+ * Runs a TypeScript file in a network of its own, in which every address leads back to it and names are resolved at
+ * 127.0.0.1. Returns its output; throws with its error output if it fails.
  */
 export async function runInSandbox(
   file: string,

@@ -27,7 +27,7 @@ import {
 
 /** Every response that the specification or the contract spells out, member by member. */
 
-/** Members that a response has beyond its shape, each with the sentence of the contract that allows it. */
+/** Members of a response beyond its shape, each with the sentence of the contract that allows it. */
 const allowed: Record<string, Record<string, string>> = {
   'GET /api/chats': {
     nextBefore: '`nextBefore` in the answer',
@@ -52,10 +52,10 @@ const allowed: Record<string, Record<string, string>> = {
   'DELETE /api/workspace/status': { message: '(+ `message` when something is worth telling)' },
 };
 
-/** Shapes of the third plan (contract.md section 12) whose endpoints may still be missing. */
+/** Shapes of the third plan (contract.md section 12) whose endpoints can still be missing. */
 const thirdPlan = /^\/api\/(?:shares|me\/identities|me\/tokens|chats\/sources|admin\/web-search|me\/web-search)\b/;
 
-/** The schemas that a spelled response can mean: that of its status, or of any success. */
+/** The schemas that a spelled-out response can mean: that of its status, or of any success. */
 function schemasOf({ method, path, status }: SpelledShape): z.ZodObject[] {
   return rowsAt(method, path).flatMap(([, { response, status: usual = 200, others = {} }]) =>
     objectsOf(status === undefined || status === usual ? response : others[status]),
@@ -181,7 +181,7 @@ for (const [name, schema, more] of records) {
   });
 }
 
-test('a queued input and the answer to a moved conversation are what the contract says', () => {
+test('a queued input and the answer to a moved conversation match the contract', () => {
   assert.deepEqual(Object.keys(input.shape), ['id', 'chatId', 'state', 'message', 'createdAt']);
   assert.deepEqual(Object.keys(endpoints.patchChat.response.shape), ['chat', 'movedArtifacts', 'artifactFolder']);
   assert.deepEqual(Object.keys(endpoints.postArtifactImport.response.shape), ['artifact', 'skipped']);
@@ -204,7 +204,7 @@ after(async () => {
   await fake.close();
 });
 
-/** Members of what the service really sends, against those that the specification names. */
+/** Members that the service really sends, compared with those of the specification. */
 const sent: Record<string, () => Promise<[unknown, string[]]>> = {
   'GET /api/me': async () => [(await user.call('GET /api/me')).body.user, Object.keys(fields.user.shape)],
   'GET /api/providers': async () => [

@@ -143,7 +143,7 @@ export function objectsOf(schema: unknown): z.ZodObject[] {
   return [];
 }
 
-/** Members that a schema has more than a shape, and those that it lacks, as dotted paths. */
+/** Members that a schema has in addition to a shape, and those that it lacks, as dotted paths. */
 export function differences(shape: Shape, schema: z.ZodObject, at = ''): { more: string[]; less: string[] } {
   const present = new Map<string, unknown>(Object.entries(schema.shape));
   const more = shape.isOpen

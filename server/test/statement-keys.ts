@@ -1,13 +1,13 @@
 import type { Database } from '../src/db/pool.ts';
 
 /**
- * Which tables a statement reads or writes without naming whose rows it means. PostgreSQL says it itself: the
- * conditions of its plan connect each table with a value that was given, by columns that lead to one account.
+ * Tables that a statement reads or writes without naming the owner of the rows. The source is PostgreSQL's plan: its
+ * conditions connect each table with a parameter, by columns that lead to one account.
  */
 
 /** The owner, the account, the project or the conversation of a row. */
 const ofOwners = ['owner_id', 'user_id', 'project_id', 'chat_id', 'namespace'];
-/** Columns that name one row, or rows of one row, which has one owner. */
+/** Columns that identify one row, or rows of one row, which has one owner. */
 const ids: Record<string, readonly string[]> = {
   users: ['id'],
   sessions: ['token', 'id'],
@@ -34,19 +34,19 @@ const ids: Record<string, readonly string[]> = {
   mcp_grants: ['server_id'],
   skills: ['id'],
   workspace_leases: ['id'],
-  // A content belongs to everybody who has the same file.
+  // A content belongs to every user with the same file.
   blobs: ['sha256'],
   documents: ['sha256'],
   document_chunks: ['sha256'],
 };
-/** Few rows, of the installation: a copy on every shard would do. */
+/** Few rows, of the installation: a copy on every shard would be enough. */
 const everybodys = ['settings', 'maintenance', 'budgets', 'usage_totals', 'model_registry', 'installation'];
-/** Administrators are few, and what they share is for everybody. */
+/** Administrators are few, and their shared records are for everyone. */
 const administrators = /\brole = 'admin'/;
 
 const conditions = ['Index Cond', 'Recheck Cond', 'TID Cond', 'Filter', 'Join Filter', 'Hash Cond', 'Merge Cond'];
 
-/** A table in a plan: the same one may be there under several names. */
+/** A table in a plan: the same one can appear under several names. */
 type Instance = { table: string; alias: string; filters: string };
 type Plan = Record<string, unknown>;
 type Equality = { alias: string; column: string; other: string };
@@ -88,7 +88,7 @@ function nodesOf(plan: Plan): Plan[] {
 }
 
 function judge(nodes: readonly Plan[]): Found {
-  // What a ModifyTable changes was found by a scan below it.
+  // The rows that a ModifyTable changes were found by a scan below it.
   const scans = nodes.filter((node) => 'Relation Name' in node && node['Node Type'] !== 'ModifyTable');
   const instances = new Map<string, Instance>();
   for (const scan of scans) {
@@ -97,7 +97,8 @@ function judge(nodes: readonly Plan[]): Found {
   }
   const equalities = nodes.flatMap((node) => [
     ...conditions.flatMap((name) => equalitiesIn(node[name], nodes)),
-    // `exists (…)` in the result, which the planner may make of a hashed subquery, is no condition of the rest.
+    // `exists (…)` in the result, which the planner can turn into a hashed subquery, is not a condition of the
+    // statement.
     ...[node.Output].flat().flatMap((each) => (/\bhashed SubPlan/.test(String(each)) ? equalitiesIn(each, nodes) : [])),
   ]);
   const byKey = equalities.filter(({ alias, column }) => isKey(instances.get(alias)?.table, column));
@@ -126,11 +127,11 @@ function namesOwner(table = '', column: string): boolean {
   );
 }
 
-/** `alias.column = …` that must be true, both ways round. */
+/** `alias.column = …` that must be true, in both orders. */
 function equalitiesIn(condition: unknown, nodes: readonly Plan[]): Equality[] {
   if (typeof condition !== 'string') return [];
   return conjuncts(condition).flatMap((each) => {
-    // A row is in the result of a hashed subquery: equal to what that selects.
+    // A row is in the result of a hashed subquery: equal to the selected columns.
     const text = each
       .replace(/^ANY \((.*)\)$/s, '$1')
       .replace(/\(hashed (SubPlan \d+)\)\.col(\d+)/g, (_, name, column) => {
@@ -181,12 +182,12 @@ function isWrapped(text: string): boolean {
   return false;
 }
 
-/** The tables that a value is taken from; other sources are looked at where they read tables. */
+/** The tables that a value is taken from; other sources are checked where they read tables. */
 function aliasesIn(value: string, instances: ReadonlyMap<string, Instance>): string[] {
   return [...value.matchAll(/(\w+)\.\w+/g)].flatMap(([, alias = '']) => (instances.has(alias) ? [alias] : []));
 }
 
-/** New rows must say whose they are. */
+/** New rows must name their owner. */
 function judgeInserts(text: string): Found {
   const found: Found = { across: [], isDirect: false };
   for (const [, table = '', list] of text.matchAll(/\binsert into "?(\w+)"?(?: as \w+)?\s*(?:\(([^)]*)\))?/g)) {

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 const unit = readFileSync(join(import.meta.dirname, '../../deploy/homeport.service'), 'utf8');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test('the unit starts with the machine and gives a stop its time', () => {
+test('the unit starts with the machine and allows a stop its time', () => {
   assert.match(unit, /^\[Install\]\nWantedBy=multi-user\.target$/m);
   assert.match(unit, /^KillMode=mixed$/m);
   assert.match(unit, /^TimeoutStopSec=45$/m);
@@ -21,13 +21,13 @@ test('systemd finds no fault in the unit', {
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-unit-'));
   const file = join(folder, 'homeport.service');
-  // Whoever is here exists everywhere, and so does the program.
+  // This user exists everywhere, and so does the program.
   const here = unit
     .replace('/opt/homeport/node_modules/node/bin/node', process.execPath)
     .replace('User=homeport', 'User=root');
   writeFileSync(file, here.replaceAll('/opt/homeport', folder));
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
-  // A score from 0 to 10, which systemd gives for what a unit leaves open; the file before had 6.3.
+  // systemd's exposure score from 0 to 10; the file before had 6.3.
   const security = spawnSync('systemd-analyze', ['security', '--offline=yes', '--threshold=40', file], {
     encoding: 'utf8',
   });

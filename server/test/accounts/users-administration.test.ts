@@ -37,7 +37,7 @@ describe('community edition', () => {
     return body.events.find((event: Json) => event.action === action);
   }
 
-  test('an account with a password signs in; the defaults are those of the specification', async () => {
+  test('an account with a password signs in, and its defaults are those of the specification', async () => {
     const email = newEmail();
     const answer = await create({ name: 'Ada', email: email.toUpperCase(), password: 'first horse 11' });
     assert.equal(answer.status, 201);
@@ -80,7 +80,7 @@ describe('community edition', () => {
     assert.deepEqual(outcome(chats), [403, 'password_change_required']);
   });
 
-  test('an address is taken whatever its case, also when many ask for it at once', async () => {
+  test('an address is taken in any case, even for concurrent requests', async () => {
     const email = newEmail();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => create({ name: 'Ada', email: index % 2 ? email : email.toUpperCase() })),
@@ -91,7 +91,7 @@ describe('community edition', () => {
     assert.equal(body.users.length, 1);
   });
 
-  test('every field outside its limit is named', async () => {
+  test('names every field outside its limit', async () => {
     const good = { name: 'Ada', email: newEmail(), password: 'first horse 11' };
     const cases: [string, unknown[]][] = [
       ['name', ['A', ' A ', 'x'.repeat(101), 7, null, undefined]],
@@ -116,7 +116,7 @@ describe('community edition', () => {
     }
   });
 
-  test('a switch of one account, and of all that are no administrators; later accounts are not affected', async () => {
+  test('switches one account, and all that are not administrators, without an effect on later accounts', async () => {
     const other = await app.addUser({ role: 'admin' });
     const [one, two] = [await app.addUser(), await app.addUser()];
     const answer = await patch({ id: one.id, providerSettingsEnabled: false });
@@ -143,7 +143,7 @@ describe('community edition', () => {
     await patch({ id: other.id, role: 'user' });
   });
 
-  test('a new password ends the sessions of that user, and the old one is worth nothing', async () => {
+  test('a new password ends the sessions of that user, and invalidates the old one', async () => {
     const user = await app.addUser();
     const session = await app.signIn(user.email);
     assert.equal((await patch({ id: user.id, password: 'another horse 2' })).status, 200);
@@ -159,7 +159,7 @@ describe('community edition', () => {
     assert.equal((await app.request('GET', '/api/me', { cookie: own })).status, 401);
   });
 
-  test('a disabled account answers 403 while it is, and 401 once it is enabled again', async () => {
+  test('a disabled account answers 403 while it is disabled, and 401 once it is enabled again', async () => {
     const user = await app.addUser();
     const session = await app.signIn(user.email);
     assert.equal((await patch({ id: user.id, enabled: false })).body.user.enabled, false);
@@ -176,7 +176,7 @@ describe('community edition', () => {
     await app.signIn(user.email);
   });
 
-  test('of two administrators who demote or disable each other at once, one remains', async () => {
+  test('of two administrators who demote or disable each other at the same time, one remains', async () => {
     for (let round = 0; round < 10; round += 1) {
       const other = await app.addUser({ role: 'admin' });
       const theirs = await app.signIn(other.email);
@@ -201,7 +201,7 @@ describe('community edition', () => {
     assert.equal(kept.body.user.name, 'Still Root');
   });
 
-  test('the list pages, newest first, and finds by part of name or address, or by id', async () => {
+  test('lists pages, newest first, and finds by part of name or address, or by id', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) {
       ids.unshift((await create({ name: `Zoë ${index}% \\_x`, email: newEmail() })).body.user.id);
@@ -234,7 +234,7 @@ describe('community edition', () => {
     }
   });
 
-  test('an unknown id is 404, and nothing is told of passwords', async () => {
+  test('answers 404 for an unknown id, and never shows passwords', async () => {
     for (const body of [{ id: 'missing', name: 'New Name' }, { id: 'missing', enabled: false }, { id: 'missing' }]) {
       assert.deepEqual(outcome(await patch(body)), [404, 'not_found']);
     }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 
-/** Saved prompts and who may use them (contract.md section 11). */
+/** Saved prompts and their users (contract.md section 11). */
 
 let app: TestApp;
 let owner: SignedIn;
@@ -29,7 +29,7 @@ const names = async (who: SignedIn, query?: Record<string, string>): Promise<str
   (await list(who, query)).prompts.map(({ name }: Json) => name);
 const codeOf = ({ status, body }: { status: number; body: Json }) => [status, body.error?.code];
 
-test('a prompt is saved, changed and deleted; without a title its name is one', async () => {
+test('saves, changes and deletes a prompt, and uses its name as the title by default', async () => {
   const who = await app.signIn();
   const made = await make(who, { name: 'translate' });
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('a prompt is saved, changed and deleted; without a title its name is one', 
   assert.deepEqual(await names(who), []);
 });
 
-test('a name is given once by each person, whoever the prompt is for', async () => {
+test("a prompt's name is unique per creator, regardless of its audience", async () => {
   const who = await app.signIn();
   await make(who, { name: 'twice' });
   const other = await make(who, { name: 'other' });
@@ -60,7 +60,7 @@ test('a name is given once by each person, whoever the prompt is for', async () 
   assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409, 409]);
 });
 
-test('what was used last comes first, for whoever used it', async () => {
+test("lists prompts by the reader's own last use", async () => {
   const who = await app.signIn();
   const made: Json[] = [];
   for (const name of ['one', 'two', 'three']) made.push(await make(who, { name }));
@@ -77,7 +77,7 @@ test('what was used last comes first, for whoever used it', async () => {
   assert.deepEqual(await names(who, { q: 'WO' }), ['two']);
 });
 
-test('personal prompts are their owner’s alone; a project’s are its members’, everyone’s are administrators’ to edit', async () => {
+test('only its owner sees a personal prompt, members see a project’s, and administrators edit everyone’s', async () => {
   const { body } = await owner.call('POST /api/projects', { name: 'Boats' });
   const projectId = body.project.id;
   await owner.call('POST /api/projects/members', { projectId, email: member.email, role: 'member' });
@@ -114,7 +114,7 @@ test('personal prompts are their owner’s alone; a project’s are its members�
   );
 });
 
-test('bad names, long texts and too many are refused with their place', async () => {
+test('rejects invalid names, long texts and too many prompts with their path', async () => {
   const who = await app.signIn();
   const faults: [Json, string][] = [
     [{ name: 'Upper' }, 'name'],

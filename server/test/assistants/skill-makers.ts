@@ -1,14 +1,14 @@
 import { deflateRawSync } from 'node:zlib';
 
-/** Zip archives as tests need them: right ones, and such as no tool would make. */
+/** Zip archives for tests: valid ones, and ones that no tool would make. */
 
 export type ZipPart = {
   name: string;
   content: string | Buffer;
-  /** Unix permissions with the kind of file. */
+  /** Unix permissions with the type of file. */
   mode?: number;
   encrypted?: boolean;
-  /** What the archive says of the size, where that is not so. */
+  /** The size that the archive claims, if it differs. */
   claimed?: number;
 };
 

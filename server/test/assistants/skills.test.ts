@@ -7,9 +7,7 @@ import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider
 import { chunk, say } from '../fakes/provider/provider-scripts.ts';
 import { skillText, type ZipPart, zipOf } from './skill-makers.ts';
 
-/**
- * Skills that people add: for themselves, for a project, for everyone; looked at and trusted before their first use.
- */
+/** Skills that users add: for themselves, for a project, for everyone; reviewed and trusted before their first use. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -55,8 +53,8 @@ const codeOf = ({ status, body }: { status: number; body: Json }) => [status, bo
 type Call = { file?: string; name: string };
 
 /**
- * An answer in which the model loads these skills: what it was told, what the calls returned, and what the person was
- * told.
+ * A response in which the model loads these skills: its prompt context, the results of the calls, and the notices for
+ * the user.
  */
 async function turn(who: SignedIn, chatId: string, model: string, text: string, ...calls: Call[]) {
   const before = provider.requests.length;
@@ -88,7 +86,7 @@ async function talker(who: SignedIn, fields: Json = {}): Promise<{ chatId: strin
   return { chatId: body.chat.id, model };
 }
 
-test('a skill is added from a zip archive or a SKILL.md, replaced, switched off and removed by its owner alone', async () => {
+test('only its owner adds a skill from a zip archive or a SKILL.md, replaces it, switches it off and removes it', async () => {
   const who = await app.signIn();
   const made = await add(who, folder('deploy', { name: 'deploy/scripts/run.sh', content: 'echo' }));
   assert.deepEqual(
@@ -115,7 +113,7 @@ test('a skill is added from a zip archive or a SKILL.md, replaced, switched off 
   assert.deepEqual([both.status, both.body.error.details[0].path], [400, 'audience']);
 });
 
-test('a project’s skill is its members’ to use, everyone’s is administrators’ to add', async () => {
+test('members use a project’s skill, and administrators add everyone’s', async () => {
   const made = await add(owner, folder('rigging'), { audience: 'project', projectId });
   assert.deepEqual([(await one(member, made.id)).trust, (await one(member, made.id)).canEdit], ['new', false]);
   assert.equal(await one(admin, made.id), undefined);
@@ -135,7 +133,7 @@ test('a project’s skill is its members’ to use, everyone’s is administrato
   await remove(owner, own.id);
 });
 
-test('all of it is shown, and only what was shown is trusted; what changed since is named', async () => {
+test('shows all of a skill, trusts only the shown content, and names later changes', async () => {
   const icon = Buffer.from([0x89, 0x50, 0, 1]);
   const first = folder('knots', { name: 'knots/icon.png', content: icon }, { name: 'knots/old.md', content: 'old' });
   const made = await add(owner, first, { audience: 'project', projectId });
@@ -170,7 +168,7 @@ test('all of it is shown, and only what was shown is trusted; what changed since
   await remove(owner, made.id);
 });
 
-test('a model is told of trusted skills only; one that changed is left out, and the person is told once', async () => {
+test('models get trusted skills only, and a changed one is left out with one notice to the user', async () => {
   const made = await add(owner, folder('sails', { name: 'sails/more.md', content: 'More.' }), {
     audience: 'project',
     projectId,
@@ -198,7 +196,7 @@ test('a model is told of trusted skills only; one that changed is left out, and 
   await remove(owner, made.id);
 });
 
-test('/name gives the model the skill’s text, in this and in later answers; the nearest of one name counts', async () => {
+test('/name gives the model the skill’s text, in this and later responses, and the most specific of one name counts', async () => {
   const shared = await add(owner, skillText('anchor', 'From the project.'), { audience: 'project', projectId });
   const { chatId, model } = await talker(owner, { projectId });
   const first = await turn(owner, chatId, model, '/anchor in the bay');
@@ -221,7 +219,7 @@ test('/name gives the model the skill’s text, in this and in later answers; th
   assert.doesNotMatch((await turn(owner, other.chatId, other.model, 'see /anchor')).system, /<skill name/);
 });
 
-test('a skill that is changed while a turn runs is not given any more', async () => {
+test('a skill that is changed during a turn is no longer given', async () => {
   const who = await app.signIn();
   const made = await add(who, skillText('tide'));
   const { chatId, model } = await talker(who);
@@ -234,7 +232,7 @@ test('a skill that is changed while a turn runs is not given any more', async ()
   assert.match((await running).outputs[0] ?? '', /changed, switched off or removed/);
 });
 
-test('count, size and form of what is added are bounded', async () => {
+test('limits the count, size and form of skills', async () => {
   const who = await app.signIn();
   const huge = await upload(who, Buffer.alloc(limits.skillUploadBytes + 1));
   assert.deepEqual(codeOf(huge), [413, 'payload_too_large']);
@@ -253,7 +251,7 @@ test('count, size and form of what is added are bounded', async () => {
   assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409]);
 });
 
-test('what one shares stays when the account is deleted', async () => {
+test("a shared skill stays when its creator's account is deleted", async () => {
   const leaving = await app.signIn();
   await owner.call('POST /api/projects/members', { projectId, email: leaving.email, role: 'member' });
   const made = await add(leaving, skillText('legacy'), { audience: 'project', projectId });
@@ -262,12 +260,12 @@ test('what one shares stays when the account is deleted', async () => {
   assert.equal((await one(owner, made.id)).ownerId, owner.id);
 });
 
-test('from a workspace nothing is added where there are none', async () => {
+test('refuses to add a skill from a workspace without workspaces', async () => {
   const answered = await owner.call('POST /api/skills/from-workspace', { path: '~/skills/x' });
   assert.deepEqual(codeOf(answered), [503, 'workspace_disabled']);
 });
 
-test('the export of an account has the files of the skills that it added', async () => {
+test("an account's export has the files of the skills that it added", async () => {
   const who = await app.signIn();
   await add(who, folder('charts', { name: 'charts/data/depth.csv', content: 'a,b' }));
   const archive = Buffer.from(await (await who.fetch('/api/me/export')).arrayBuffer()).toString('latin1');

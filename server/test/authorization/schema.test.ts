@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => shared.drop());
 
-test('what refers to a row is found by an index when the row is deleted', async () => {
+test('an index finds the references to a row when it is deleted', async () => {
   const { rows } = await shared.database.pool.query<{ name: string }>(`
     select c.conrelid::regclass || ' ' || pg_get_constraintdef(c.oid) as name
     from pg_constraint c
@@ -25,7 +25,7 @@ test('what refers to a row is found by an index when the row is deleted', async 
   assert.deepEqual(rows, []);
 });
 
-test('frames are dropped some time after the end, at a cost that does not grow with all that was ever answered', async () => {
+test('drops frames some time after the end, at a cost independent of all earlier responses', async () => {
   const { database } = shared;
   await seed(
     database,
@@ -48,7 +48,7 @@ test('frames are dropped some time after the end, at a cost that does not grow w
   assert.deepEqual(rows, [{ id: 'new' }, { id: 'running' }]);
 });
 
-test('a heartbeat writes one row and no index, and what runs is found at a cost that does not grow with all that ran', async () => {
+test('a heartbeat writes one row and no index, and running responses are found at a cost independent of earlier ones', async () => {
   const { database } = shared;
   const client = await database.openClient();
   try {
@@ -77,7 +77,7 @@ test('a heartbeat writes one row and no index, and what runs is found at a cost 
   }
 });
 
-test('a complete response goes after a week and the copy of an applied input at once, both found by an index', async () => {
+test('deletes a complete response after a week and the copy of an applied input immediately, both found by an index', async () => {
   const { database } = shared;
   await database.pool.query(`
     insert into users (id, name, email) values ('p', 'User', 'p@example.org');
@@ -92,7 +92,7 @@ test('a complete response goes after a week and the copy of an applied input at 
       select 'done' || n, 'p', 'p', 'done' || n, 'applied', '[]', false, '{}', 'hash', now() from generate_series(1, 1000) n;
     analyze`);
   await inTransaction(database, async (transaction) => {
-    // So small a table would be read whole.
+    // A table this small would be scanned in full.
     await sql`set local enable_seqscan = off`.execute(transaction);
     const plans = [pruneStatement, dropCopiesStatement].map((text) =>
       sql`explain ${sql.raw(text)}`.execute(transaction),

@@ -7,7 +7,7 @@ import type { Member } from '../../src/backups/archive-reader.ts';
 import { FileLoad } from '../../src/backups/restore-files.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 
-/** Files of a restore are stored several at once, within bounds, and none is lost or written after a failure. */
+/** A restore stores several files at the same time, within bounds, and none is lost or written after a failure. */
 
 let database: TestDatabase;
 let client: Client;
@@ -22,7 +22,7 @@ after(async () => {
 
 type Files = { sha256: string; member: Member }[];
 
-/** Small files with rows of their own, and what a backup has of them. */
+/** Small files with rows of their own, and their entries in a backup. */
 async function makeFiles(count: number): Promise<Files> {
   return Promise.all(
     Array.from({ length: count }, async (_, number) => {
@@ -79,7 +79,7 @@ async function newKeys(files: Files): Promise<number> {
   return rowCount ?? 0;
 }
 
-test('every file gets its key, at most eight are stored at once', async () => {
+test('every file gets its key, and at most eight are stored at the same time', async () => {
   const files = await makeFiles(1_203);
   const { put, seen } = slowStore();
   const loading = new FileLoad({ put }, client);
@@ -103,14 +103,14 @@ test('a file that cannot be stored ends the restore, and nothing is written afte
   assert.ok(seen.started < 20, `${seen.started} were begun`);
 });
 
-test('the last file that cannot be stored is not overlooked', async () => {
+test('detects that the last file cannot be stored', async () => {
   const files = await makeFiles(3);
   const loading = new FileLoad({ put: slowStore(3).put }, client);
   for (const { sha256, member } of files) await loading.add(sha256, member);
   await assert.rejects(loading.finish(), /the disk is gone/);
 });
 
-test('a file with another content is refused', async () => {
+test('refuses a file with another content', async () => {
   const [first, second] = await makeFiles(2);
   const loading = new FileLoad({ put: slowStore().put }, client);
   await loading.add(first?.sha256 ?? '', second?.member ?? memberOf(Buffer.alloc(0)));

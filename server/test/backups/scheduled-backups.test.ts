@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { backUpIfDue } from '../../src/backups/scheduled-backups.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 
-/** Backups by the schedule: one for each time, the oldest go, a failure is told. */
+/** Scheduled backups: one for each time, with retention and reported failures. */
 
 let app: TestApp;
 let folder: string;
@@ -27,10 +27,10 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** For the schedule all happens at one moment: no full hour passes unasked. */
+/** For the schedule everything happens at one moment: no full hour passes unnoticed. */
 const now = new Date();
 const run = (deps = needs) => backUpIfDue(deps, now, new AbortController().signal);
-/** As if all backups had been made at that moment, or before it, and so many hours earlier. */
+/** As if all backups had been made at that moment, or before it, and the given hours earlier. */
 const age = (hours: number) =>
   app.database.database.pool.query(
     `update backups set started_at = least(started_at, $2) - $1 * interval '1 hour', finished_at = finished_at - $1 * interval '1 hour'`,
@@ -38,14 +38,14 @@ const age = (hours: number) =>
   );
 const files = async () => (await readdir(folder)).filter((name) => name.endsWith('.tar'));
 
-test('of several replicas one makes it, and none again before the next time', async () => {
+test('one of several replicas makes the backup, and none repeats it before the next time', async () => {
   const ends = await Promise.all([run(), run(), run()]);
   assert.deepEqual(ends.sort(), ['made', 'not due', 'not due']);
   assert.equal(await run(), 'not due');
   assert.deepEqual((await readdir(folder)).length, 1);
 });
 
-test('the newest are kept, and what others put there', async () => {
+test("keeps the newest backups, and files that the schedule didn't make", async () => {
   await writeFile(join(folder, 'homeport-20200101T000000Z.tar'), 'of somebody else');
   const [first] = (await files()).filter((name) => !name.includes('20200101'));
   for (let count = 0; count < 2; count += 1) {
@@ -57,7 +57,7 @@ test('the newest are kept, and what others put there', async () => {
   assert.ok(left.includes('homeport-20200101T000000Z.tar') && !left.includes(first ?? ''));
 });
 
-test('hundreds of failures later, what the schedule made is still known', async () => {
+test("still recognizes the schedule's backups after hundreds of failures", async () => {
   const { pool } = app.database.database;
   const scheduled = async () => {
     const { rows } = await pool.query(
@@ -81,7 +81,7 @@ test('hundreds of failures later, what the schedule made is still known', async 
   await pool.query(`delete from backups where cause <> 'schedule'`);
 });
 
-test('what a killed backup left behind goes with a later one', async () => {
+test('a later backup removes the remains of a killed one', async () => {
   const names = {
     old: 'homeport-20200101T000000.000Z.tar.enc.partial-0a1b2c3d',
     new: 'homeport-20200101T000000.000Z.tar.partial-0a1b2c3d',
@@ -99,7 +99,7 @@ test('what a killed backup left behind goes with a later one', async () => {
   );
 });
 
-test('a failure is told in the log and in metrics, and tried again in an hour', async () => {
+test('reports a failure in the log and in metrics, and retries in an hour', async () => {
   await age(1);
   const blocked = { ...needs, config: { ...needs.config, backupTo: join(folder, 'x.tar/inside') } };
   await writeFile(join(folder, 'x.tar'), '');
@@ -109,7 +109,7 @@ test('a failure is told in the log and in metrics, and tried again in an hour', 
   assert.ok(said.some((line) => line.includes('the scheduled backup failed')));
 });
 
-test('metrics say which release it is and when the last backup was made', async () => {
+test('metrics have the release and the time of the last backup', async () => {
   const response = await app.anonymous.fetch('/metrics', { headers: { authorization: 'Bearer token' } });
   const text = await response.text();
   assert.match(text, /^homeport_build_info\{version="0\.0\.0-test"\} 1$/m);

@@ -5,10 +5,7 @@ import { answer, chatDetail, createChat, readStream, submit } from '../chat/chat
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { provision } from '../provision/provision-makers.ts';
 
-/**
- * Providers that administrators share: who sees and uses them, who changes them, and what ends it (contract.md section
- * 11).
- */
+/** Providers that administrators share: their users, their editors, and the end of sharing (contract.md section 11). */
 
 const key = 'sk-canary-of-a-shared-provider';
 const header = 'canary-header-of-a-shared-provider';
@@ -64,7 +61,7 @@ const seen = async (who: SignedIn, id: string): Promise<Json> => {
 const patch = (who: SignedIn, body: Json) => who.call('PATCH /api/providers', body);
 const errorOf = (frames: Awaited<ReturnType<typeof answer>>): string => JSON.stringify(frames.body ?? frames.text);
 
-test('everyone has the enabled models of a shared provider beside their own, and nothing of its credentials', async () => {
+test('everyone lists the enabled models of a shared provider next to their own, without its credentials', async () => {
   const { admin, id, models } = await share('everyone');
   await admin.call('PUT /api/model-tiers', { tiers: [2, 9].map((value) => ({ value, label: `House ${value}` })) });
   await admin.call('PATCH /api/models', { id: models[0], tier: 9 });
@@ -101,7 +98,7 @@ test('everyone has the enabled models of a shared provider beside their own, and
   await patch(admin, { id, sharedWith: 'none' });
 });
 
-test('they answer by default, by choice, and for an assistant; the nearer default is the person’s own', async () => {
+test("shared models answer by default, by choice and for an assistant, and the user's own default takes precedence", async () => {
   const { admin, id, models } = await share('everyone');
   const reader = await app.signIn();
   const chatId = await createChat(reader);
@@ -139,7 +136,7 @@ test('they answer by default, by choice, and for an assistant; the nearer defaul
   await patch(admin, { id, sharedWith: 'none' });
 });
 
-test('only its owner changes it: a reader’s attempts answer like those at a missing one', async () => {
+test("only its owner changes a shared provider, and other users' attempts are answered as for a missing one", async () => {
   const { admin, id, models } = await share('everyone');
   const [user, other] = [await app.signIn(), await app.signIn({ role: 'admin' })];
   for (const reader of [user, other]) {
@@ -170,7 +167,7 @@ test('only its owner changes it: a reader’s attempts answer like those at a mi
   await patch(admin, { id, sharedWith: 'none' });
 });
 
-test('who may share, and with whom', async () => {
+test('only administrators share, with existing users, and only in the community edition', async () => {
   const [admin, user] = [await app.signIn({ role: 'admin' }), await app.signIn()];
   const provider = { name: 'P', baseUrl: upstream.url };
   for (const sharedWith of ['everyone', { userIds: [admin.id] }]) {
@@ -202,7 +199,7 @@ test('who may share, and with whom', async () => {
   assert.ok(events.some(({ action, targetId }: Json) => action === 'provider.created' && targetId === id));
 });
 
-test('what its owner changes in a shared provider is in the audit log, never a key; of models in their own it is not', async () => {
+test("audits the owner's changes of a shared provider without keys, and not the users' changes of models", async () => {
   const { admin, id, models } = await share('everyone');
   const moved = 'https://models.example.org/v1?key=in-the-address';
   const ok = async (answered: Promise<{ status: number; text: string }>) => {
@@ -239,7 +236,7 @@ test('what its owner changes in a shared provider is in the audit log, never a k
   assert.doesNotMatch(text, /sk-|canary|in-the-address/);
 });
 
-test('what ends the sharing counts from the next turn, and the error says so', async () => {
+test('the end of sharing applies from the next turn, with an error that names it', async () => {
   const second = await app.signIn({ role: 'admin' });
   const endings: [string, (shared: Shared) => Promise<Json>][] = [
     ['switched off', ({ admin, id }) => patch(admin, { id, sharedWith: 'none' })],
@@ -281,7 +278,7 @@ test('what ends the sharing counts from the next turn, and the error says so', a
   }
 });
 
-test('the key and headers of a shared provider are in no body and no frame of another person', async () => {
+test('the key and headers of a shared provider are in no body and no frame of another user', async () => {
   const { admin, id, models } = await share('everyone');
   const told: string[] = [];
   const reader = await app.signIn({ role: 'admin' });
@@ -326,7 +323,7 @@ test('the key and headers of a shared provider are in no body and no frame of an
   await patch(admin, { id, sharedWith: 'none' });
 });
 
-test('a manifest shares, names people by their addresses, and is applied twice without a change', async () => {
+test('a manifest shares providers, names users by their addresses, and applied twice changes nothing', async () => {
   const root = await app.signIn({ role: 'admin' });
   const reader = await app.signIn();
   const manifest = (sharedWith: Json, role = 'admin') => ({
@@ -357,7 +354,7 @@ test('a manifest shares, names people by their addresses, and is applied twice w
   }
 });
 
-test('the managed edition shares nothing: its catalogue is everyone’s already', async () => {
+test('the managed edition shares nothing: its catalogue belongs to everyone', async () => {
   const managed = await startTestApp({ config: { edition: 'managed' } });
   try {
     const [admin, user] = [await managed.signIn({ role: 'admin' }), await managed.signIn()];
@@ -368,7 +365,7 @@ test('the managed edition shares nothing: its catalogue is everyone’s already'
     assert.deepEqual([made.body.provider.sharedWith, made.body.provider.canEdit], [undefined, true]);
     const [shown] = (await user.call('GET /api/providers')).body.providers;
     assert.deepEqual([shown.canEdit, shown.sharedWith, shown.headers], [false, undefined, undefined]);
-    // Left from the time when this was the community edition.
+    // A leftover of the time when this was the community edition.
     const { pool } = managed.database.database;
     await pool.query(`update providers set owner_id = $1, shared_with = 'everyone'`, [admin.id]);
     assert.deepEqual((await user.call('GET /api/providers')).body.providers, []);

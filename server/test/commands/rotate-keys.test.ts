@@ -61,7 +61,7 @@ async function credentialsOf(deps: CatalogueTestDeps, owner: string, id: string)
 }
 
 describe('a rotation', () => {
-  test('seals everything with the current key, over many batches, and a second one finds nothing to do', async () => {
+  test('seals everything with the current key, over many batches, and a second run finds nothing to do', async () => {
     const db = await emptied();
     const before = catalogueDeps(db, oldKey);
     const owners = Array.from({ length: 5 }, makeOwner);
@@ -93,7 +93,7 @@ describe('a rotation', () => {
     assert.deepEqual(await stored(db), rows);
   });
 
-  test('leaves what it cannot read as it is, and says whose it is', async () => {
+  test('leaves unreadable values unchanged, and names their owners', async () => {
     const db = await emptied();
     const [owner, person] = [makeOwner(), makeOwner()];
     await db.kysely
@@ -113,7 +113,7 @@ describe('a rotation', () => {
     const rows = await stored(db);
     const { rotation, unreadable } = await rotate(deps);
     assert.deepEqual(rotation, { resealed: 1, current: 1, unreadable: 3, interrupted: false });
-    // In the order of their ids, which is by chance for those of one millisecond.
+    // In the order of their ids, which is random within one millisecond.
     const expected = [
       { providerId: lost, owner, column: 'api_key' },
       { providerId: half, owner: 'ann@example.org', column: 'api_key' },
@@ -125,7 +125,7 @@ describe('a rotation', () => {
     assert.equal((await credentialsOf(catalogueDeps(db, newKey), owner, good)).apiKey, 'sk-good');
   });
 
-  test('seals the headers of MCP servers too, and says whose it cannot read', async () => {
+  test('seals the headers of MCP servers too, and names the owners of unreadable ones', async () => {
     const { database } = testDatabase;
     const owner = await insertUser(database.kysely, { name: 'Owner', role: 'user', email: 'mcp@example.org' });
     const [before, lost] = [catalogueDeps(database, oldKey), catalogueDeps(database, lostKey)];
@@ -154,7 +154,7 @@ describe('a rotation', () => {
     await database.pool.query('delete from mcp_servers');
   });
 
-  test('never overwrites a credential that somebody enters at that moment', async () => {
+  test('never overwrites a credential that a user enters at that moment', async () => {
     const db = await emptied();
     const owner = makeOwner();
     const id = await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-before' });
@@ -173,11 +173,11 @@ describe('a rotation', () => {
     assert.equal((await credentialsOf(catalogueDeps(db, newKey), owner, id)).apiKey, 'sk-entered');
   });
 
-  test('can be interrupted, and finished later', async () => {
+  test('can be interrupted and finished later', async () => {
     const db = await emptied();
     const owner = makeOwner();
     for (let count = 0; count < 3; count += 1) await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk' });
-    // The second in the order of the rotation, whichever of them that is: ids of one millisecond are in no order.
+    // The second in the order of the rotation, whichever of them that is: ids of one millisecond have no order.
     const [, id] = (await db.pool.query('select id from providers order by id')).rows.map((row): string => row.id);
     const api_key = seal(
       catalogueDeps(db, lostKey).secrets,
@@ -202,7 +202,7 @@ async function someoneWaits(db: Database): Promise<void> {
 describe('the command', () => {
   const keys = { SETTINGS_ENCRYPTION_KEY: newKey, SETTINGS_ENCRYPTION_KEY_PREVIOUS: oldKey };
 
-  test('explains itself, with exit code 2 when it was not understood', async () => {
+  test('prints its help, with exit code 2 for invalid usage', async () => {
     for (const args of [[], ['nonsense'], ['constructor']]) {
       const { code, output } = await admin(args, {});
       assert.equal(code, 2, args.join(' '));
@@ -216,7 +216,7 @@ describe('the command', () => {
     assert.equal((await admin(['--help'], {})).code, 0);
   });
 
-  test('works on a database elsewhere; exit code 1 and names when something is unreadable', async () => {
+  test('works on an external database, and exits with code 1 and names if something is unreadable', async () => {
     const db = await emptied();
     const owner = makeOwner();
     await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-canary-1' });
@@ -270,7 +270,7 @@ describe('the command', () => {
     assert.deepEqual(await stored(db), rows);
   });
 
-  test('says what is wrong with its settings', async () => {
+  test('reports errors in its settings', async () => {
     const { code, output } = await admin(['rotate-keys'], { SETTINGS_ENCRYPTION_KEY: 'short', PORT: 'x' });
     assert.equal(code, 1);
     assert.match(
@@ -279,7 +279,7 @@ describe('the command', () => {
     );
   });
 
-  test('leaves a folder without a database as it is', async () => {
+  test('leaves a folder without a database unchanged', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'homeport-admin-'));
     folders.push(dataDir);
     const without = await admin(['rotate-keys'], { DATA_DIR: dataDir });

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => shared.drop());
 
-test('temporary conversations go a day after their last use, unless something is under way in them', async () => {
+test('deletes temporary conversations a day after their last use, unless something is running in them', async () => {
   const { database } = shared;
   await seed(
     database,

@@ -33,7 +33,7 @@ before(async () => {
 beforeEach(() => one.database.pool.query('delete from replicas'));
 after(() => one.drop());
 
-/** A replica that joins, with its warnings; it waits as long as it must. */
+/** A replica that joins, with its warnings; it waits as long as necessary. */
 function joining(options: Partial<Joining> = {}): { joined: Promise<Replica>; warnings: object[] } {
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (details: object) => void warnings.push(details) };
@@ -65,7 +65,7 @@ test('a new release waits until the replicas of the old one have left', async ()
   assert.deepEqual(await registered(), []);
 });
 
-test('the same version with another schema is another release', async () => {
+test('treats the same version with another schema as another release', async () => {
   const old = await joining({ release: { ...own, schema: '0059-earlier' } }).joined;
   const { joined, warnings } = joining();
   await until(() => warnings.length > 0);
@@ -73,14 +73,14 @@ test('the same version with another schema is another release', async () => {
   await (await joined).leave();
 });
 
-test('replicas of one release join beside each other', async () => {
+test('replicas of one release join at the same time', async () => {
   const first = await joining().joined;
   const second = await joining().joined;
   assert.deepEqual([first.isFirst, second.isFirst], [true, false]);
   await Promise.all([first.leave(), second.leave()]);
 });
 
-test('a replica that was killed is not waited for longer than it would be silent', async () => {
+test('waits for a killed replica no longer than its heartbeat timeout', async () => {
   await joining({ release: earlier, timings: { ...timings, beatMs: 3_600_000 } }).joined;
   const { joined, warnings } = joining();
   await until(() => warnings.length > 0);
@@ -88,7 +88,7 @@ test('a replica that was killed is not waited for longer than it would be silent
   await (await joined).leave();
 });
 
-test('a release that stays too long is named, and nothing is changed', async () => {
+test('names a release that stays too long, and changes nothing', async () => {
   const old = await joining({ release: earlier }).joined;
   const { joined } = joining({ timings: { ...timings, limitMs: 0 } });
   await assert.rejects(
@@ -99,7 +99,7 @@ test('a release that stays too long is named, and nothing is changed', async () 
   await old.leave();
 });
 
-test('waiting ends with the signal that stops the process', async () => {
+test('the signal that stops the process ends the wait', async () => {
   const old = await joining({ release: earlier }).joined;
   const stopping = new AbortController();
   const { joined, warnings } = joining({ signal: stopping.signal });
@@ -119,7 +119,7 @@ test('a replica stops once a newer release has migrated the database', async () 
   await replica.leave();
 });
 
-test('a replica that was away stops if another release has joined, and goes on if not', async () => {
+test('a replica that was unreachable stops if another release has joined, and continues otherwise', async () => {
   const old = await joining({ release: earlier, timings: { ...timings, goneMs: 0 } }).joined;
   await one.database.pool.query('delete from replicas');
   await until(async () => (await registered()).length === 1);
@@ -133,7 +133,7 @@ test('a replica that was away stops if another release has joined, and goes on i
   assert.deepEqual(await registered(), ['1.0.0']);
 });
 
-test('a release that does not register is known by its connections, and its database is left alone', async () => {
+test('recognizes an unregistered release by its connections, and leaves its database unchanged', async () => {
   const empty = await createEmptyDatabase();
   const before = (await listMigrations()).filter((name) => name < '0060');
   const migrating = await empty.database.openClient();
@@ -152,7 +152,7 @@ test('a release that does not register is known by its connections, and its data
   await empty.drop();
 });
 
-test('many replicas that start at once on an empty database all join, and one of them migrates', async () => {
+test('many replicas that start at the same time on an empty database all join, and one of them migrates', async () => {
   const empty = await createEmptyDatabase();
   const replicas = await Promise.all(Array.from({ length: 4 }, () => joining({ db: empty.database }).joined));
   assert.deepEqual(
@@ -164,7 +164,7 @@ test('many replicas that start at once on an empty database all join, and one of
   await empty.drop();
 });
 
-test('a process waits with its start, serves, leaves no row, and ends by itself when the schema is newer', async () => {
+test('a process waits before it starts, serves, leaves no row, and exits when the schema is newer', async () => {
   const env = { ...databaseSettings(one), AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
   const old = await joining({ release: earlier }).joined;
   const server = startServer({ DATA_DIR: dataFolder(), ...env });

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../database.ts';
 import { makeCertificates } from '../fakes/certificates.ts';
 import { dataFolder, startServer } from '../process.ts';
 
-/** Starts with a DATABASE_URL that does not work: the reason, the setting, and never the password. */
+/** Starts with an unusable DATABASE_URL: the reason, the setting, and never the password. */
 
 const key = 'a key for the tests longer than 32 bytes';
 
@@ -20,7 +20,7 @@ async function refused(url: string, more: Record<string, string> = {}): Promise<
   return server.output();
 }
 
-/** Speaks TLS as PostgreSQL does, up to the first message. */
+/** Serves TLS as PostgreSQL does, up to the first message. */
 async function startTlsDatabase(folder: string) {
   const { cert, key: privateKey, caFile } = makeCertificates(folder, ['localhost']);
   const server = createServer((socket) => {
@@ -38,7 +38,7 @@ async function startTlsDatabase(folder: string) {
   return { url: `postgres://homeport:secret-word@localhost:${port}/chat`, caFile, close: () => server.close() };
 }
 
-test('a certificate of a private authority is named with both settings that trust it, and no warning of a library', async (t) => {
+test("reports a certificate of a private authority with both settings that trust it, without a library's warning", async (t) => {
   const database = await startTlsDatabase(dataFolder());
   t.after(database.close);
   for (const mode of ['require', 'prefer', 'verify-ca', 'verify-full']) {
@@ -54,12 +54,12 @@ test('a certificate of a private authority is named with both settings that trus
   assert.match(await refused(`${database.url}?sslrootcert=/nowhere/ca.pem`), /cannot be read.*\/nowhere\/ca\.pem/);
 });
 
-test('a database that does not answer is named with its address', async () => {
+test('reports a database that does not answer with its address', async () => {
   const output = await refused(`postgres://homeport:secret-word@127.0.0.1:${await freePort()}/chat`);
   assert.match(output, /The database at 127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\)\. Check that/);
 });
 
-test('a pooler without DATABASE_DIRECT_URL is named with that setting', async (t) => {
+test('reports a pooler without DATABASE_DIRECT_URL with that setting', async (t) => {
   const program = findPgBouncer();
   if (program === undefined) return t.skip('PgBouncer is not installed');
   const database = await createTestDatabase();

@@ -14,7 +14,7 @@ import {
 import { createTestDatabase, silentLog, type TestDatabase } from '../database.ts';
 
 /**
- * How statements go to the server: prepared when they are run often, begun and committed with others, and never half.
+ * How statements are sent to the server: prepared when they run often, begun and committed with others, and never half.
  */
 
 const unprepared = 'behind a pooler nothing is prepared';
@@ -37,7 +37,7 @@ async function prepared(): Promise<string[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test('a statement that is run often is prepared once, and survives a change of its table', async (t) => {
+test('prepares a frequent statement once, and it survives a change of its table', async (t) => {
   if (place.address.direct !== undefined) return t.skip(unprepared);
   for (let time = 0; time < 30; time++) await readAll();
   assert.ok((await prepared()).some((text) => text.includes('select * from notes')));
@@ -52,7 +52,7 @@ test('a statement that is run often is prepared once, and survives a change of i
   await db.pool.query('delete from notes');
 });
 
-test('within a transaction such a change is an error that may pass, and the next try works', async (t) => {
+test('such a change within a transaction is a transient error, and the next attempt works', async (t) => {
   if (place.address.direct !== undefined) return t.skip(unprepared);
   const read = () =>
     inTransaction(db, async (trx) => (await sql`select * from notes where id = ${1}`.execute(trx)).rows);
@@ -62,7 +62,7 @@ test('within a transaction such a change is an error that may pass, and the next
   assert.deepEqual(await read(), []);
 });
 
-test('the last statement is committed with the transaction, and what fails takes back all', async () => {
+test('commits the last statement with the transaction, and a failing one rolls back all', async () => {
   await inTransaction(db, async (trx) => {
     await trx.executeQuery(insert(1).compile());
     assert.deepEqual(await lastly(trx, insert(2)), [{ id: 2 }]);
@@ -87,7 +87,7 @@ test('the last statement is committed with the transaction, and what fails takes
   assert.equal(await count(), 2);
 });
 
-test('a transaction that fails leaves its connection in order', async () => {
+test('a failed transaction leaves its connection usable', async () => {
   const failing = () =>
     inTransaction(db, async (trx) => {
       await trx.executeQuery(insert(7).compile());
@@ -105,7 +105,7 @@ test('a transaction that fails leaves its connection in order', async () => {
   assert.equal(await count(), 32);
 });
 
-test('a connection that is lost within a transaction takes all of it back, and the next one works', async () => {
+test('a connection lost within a transaction rolls back all of it, and the next one works', async () => {
   const before = await count();
   const losing = inTransaction(db, async (trx) => {
     await trx.executeQuery(insert(200).compile());
@@ -124,7 +124,7 @@ test('a connection that is lost within a transaction takes all of it back, and t
   assert.equal(await count(), before + 1);
 });
 
-test('a statement that is cut short takes those sent behind it along, and its connection goes on', async () => {
+test('a canceled statement takes those sent behind it along, and its connection stays usable', async () => {
   const before = await count();
   const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
   try {
@@ -140,7 +140,7 @@ test('a statement that is cut short takes those sent behind it along, and its co
   assert.equal(await count(), before + 1);
 });
 
-test('a large result and what is sent behind it reach each its own', async () => {
+test('a large result and the statements sent behind it each reach their own caller', async () => {
   const [large, small] = await inTransaction(db, (trx) =>
     together(trx, [
       bound(trx, sql<{ text: string }>`select repeat('x', 1000) as text from generate_series(1, 20000)`),
@@ -152,7 +152,7 @@ test('a large result and what is sent behind it reach each its own', async () =>
   assert.deepEqual(small, [{ one: 1 }]);
 });
 
-test('a write does not wait for the reads that were asked for with it', async () => {
+test('a write does not wait for the reads that were requested with it', async () => {
   const holder = await db.openClient();
   try {
     await holder.query('begin; lock table notes');
@@ -165,7 +165,7 @@ test('a write does not wait for the reads that were asked for with it', async ()
   }
 });
 
-test('whoever forgets what was prepared, as some poolers do, is asked without names from then on', async () => {
+test('sends statements without names once a pooler has dropped prepared ones', async () => {
   const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
   const read = async () => (await sql`select id from notes where id = ${1}`.execute(single.kysely)).rows;
   const names = async () => (await single.pool.query('select name from pg_prepared_statements')).rowCount;

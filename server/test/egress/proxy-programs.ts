@@ -15,14 +15,14 @@ export const publicName = 'chat.example.org';
 const configs = join(import.meta.dirname, '../../../deploy/proxy');
 const programs = { nginx: ['nginx'], caddy: ['caddy'], apache: ['apache2', 'httpd'] } as const;
 
-/** Where the program is; undefined when it is not installed. */
+/** The path of the program; undefined if it is not installed. */
 export function findProgram(name: ProxyName): string | undefined {
   const folders = `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin`.split(':').filter((folder) => folder !== '');
   const paths = programs[name].flatMap((program) => folders.map((folder) => join(folder, program)));
   return paths.find((path) => existsSync(path));
 }
 
-/** Starts it with our configuration and waits until its port answers. */
+/** Starts it with the documented configuration and waits until its port answers. */
 export async function startProxy(name: ProxyName, program: string, place: Place): Promise<ChildProcess> {
   const child = spawn(program, write(name, program, place), {
     cwd: place.folder,
@@ -58,8 +58,8 @@ function answers(port: number): Promise<boolean> {
 }
 
 /**
- * The documented text with names, ports and files of the test, in a frame that the system's own configuration is
- * otherwise.
+ * The documented text with names, ports and files of the test, in a minimal frame in place of the system's own
+ * configuration.
  */
 function write(name: ProxyName, program: string, { folder, port, upstream, certificates }: Place): string[] {
   const [cert, key] = [join(folder, 'leaf.pem'), join(folder, 'leaf.key')];
@@ -105,7 +105,7 @@ function nginxFile(program: string): string {
   return nginxFileFor(spawnSync(program, ['-v'], { encoding: 'utf8' }).stderr);
 }
 
-/** Of what `nginx -v` says: `http2 on` is known from 1.25.1. */
+/** The version that `nginx -v` prints: `http2 on` is supported from 1.25.1. */
 export function nginxFileFor(version: string): string {
   const [, major, minor, patch] = /nginx\/(\d+)\.(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
   if (major === undefined || minor === undefined || patch === undefined) throw new Error(`no version: ${version}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Json, startTestApp, type TestApp } from '../app.ts';
 
-/** One line for each request: enough to find who did what, and no noise of probes. */
+/** One line per request: enough to attribute every action, without the noise of probes. */
 
 let app: TestApp;
 const lines: Json[] = [];
@@ -26,7 +26,7 @@ test("a request's line has the client's address behind a trusted proxy", async (
   assert.equal(lineOf('two').address, '203.0.113.9');
 });
 
-test('a health probe that is content is logged at debug only', async () => {
+test('logs a successful health probe at debug only', async () => {
   await get('/api/health', 'three');
   assert.equal(lineOf('three').level, 20);
 });

@@ -9,7 +9,7 @@ import { type Actor, makeWorld, type Records, type World } from '../authorizatio
 import { startResponse } from '../conversations/conversation-makers.ts';
 
 /**
- * The checks of a request come in the order of contract.md section 1, at every endpoint: the first that fails answers.
+ * The checks of a request run in the order of contract.md section 1, at every endpoint: the first that fails answers.
  */
 
 const names = Object.keys(endpoints)
@@ -17,7 +17,7 @@ const names = Object.keys(endpoints)
   .filter((name) => !beingBuilt.includes(name));
 const unsafe = names.filter((name) => endpoints[name].method !== 'GET');
 const foreignOrigin = { origin: 'https://elsewhere.example' };
-/** Wrong in every way that a body can be. */
+/** Invalid in every way that a body can be. */
 const hopeless = { 'content-type': 'text/plain' };
 
 let world: World;
@@ -55,14 +55,14 @@ async function send(spec: EndpointSpec, actor: Actor | undefined, sent: Sent = {
   return { status: response.status, code: body?.error?.code, body, headers: response.headers };
 }
 
-/** Somebody whom this endpoint lets pass. */
+/** A caller whom this endpoint admits. */
 const callerOf = ({ access }: EndpointSpec) =>
   access === 'workspace' ? workspace : access.startsWith('admin') ? administrator : user;
 const isPublic = (name: EndpointName) => endpoints[name].access === 'public';
 
 for (const name of names.filter((name) => !isPublic(name))) {
   const spec = specOf(name);
-  test(`${spec.method} ${spec.path}: 401 before everything else`, async () => {
+  test(`${spec.method} ${spec.path}: answers 401 before everything else`, async () => {
     const body = spec.body === undefined ? {} : { body: '{' };
     const { status, code } = await send(spec, undefined, { headers: { ...foreignOrigin, ...hopeless }, ...body });
     assert.deepEqual([status, code], [401, 'unauthorized']);
@@ -71,8 +71,8 @@ for (const name of names.filter((name) => !isPublic(name))) {
 
 for (const name of unsafe) {
   const spec = specOf(name);
-  test(`${spec.method} ${spec.path}: a foreign Origin is refused before the request is read`, async () => {
-    // Of their own where nothing but the origin is wrong: signing out from the own origin works.
+  test(`${spec.method} ${spec.path}: refuses a foreign Origin before the request is read`, async () => {
+    // Callers of their own where only the origin is wrong: signing out from the own origin works.
     const kind = spec.access === 'workspace' ? 'workspace' : 'plain user';
     const requests = [samples[name].request];
     const caller = kind === 'workspace' ? workspace : user;
@@ -94,7 +94,7 @@ for (const name of unsafe) {
 
 for (const name of bodied) {
   const spec = specOf(name);
-  test(`${spec.method} ${spec.path}: permission, then type, then size, then content, then existence`, async () => {
+  test(`${spec.method} ${spec.path}: checks permission, then type, then size, then content, then existence`, async () => {
     if (spec.access === 'provider-editor') {
       assert.equal((await send(spec, without, { headers: hopeless, body: '{' })).code, 'provider_settings_disabled');
     }
@@ -123,7 +123,7 @@ for (const name of bodied) {
     }
   });
 
-  test(`${spec.method} ${spec.path}: JSON under other types is 415`, async () => {
+  test(`${spec.method} ${spec.path}: answers 415 for JSON under other types`, async () => {
     const types = [
       'application/x-www-form-urlencoded',
       'multipart/form-data; boundary=x',
@@ -141,7 +141,7 @@ for (const name of bodied) {
   });
 }
 
-test('a request that is not valid is 400 even where the record does not exist', async () => {
+test('an invalid request is 400 even if the record does not exist', async () => {
   const cases: [EndpointName, unknown][] = [
     ['patchProvider', { id: foreign.provider, name: '' }],
     ['postModel', { providerId: foreign.provider, tier: 0 }],
@@ -158,7 +158,7 @@ test('a request that is not valid is 400 even where the record does not exist', 
   }
 });
 
-test('404 comes before 409: somebody else’s state is not told', async () => {
+test('404 precedes 409, so that another user’s state is not revealed', async () => {
   const { database } = world.app.database;
   await startResponse(database, { id: foreign.chat, ownerId: 'x' });
   await database.pool.query('update chats set archived = true where id = $1', [foreign.chat]);
@@ -191,7 +191,7 @@ test('404 comes before 409: somebody else’s state is not told', async () => {
   }
 });
 
-test('every known path under every other method is 405 with what it takes, whoever asks', async () => {
+test('any known path with another method is 405 with its methods, for every caller', async () => {
   for (const path of new Set(names.map((name) => endpoints[name].path))) {
     const taken: string[] = names.filter((name) => endpoints[name].path === path).map((name) => endpoints[name].method);
     const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
@@ -207,14 +207,14 @@ test('every known path under every other method is 405 with what it takes, whoev
   }
 });
 
-test('HEAD asks for the same permission as GET and carries no body', async () => {
+test('HEAD requires the same permission as GET and carries no body', async () => {
   for (const name of names.filter((name) => endpoints[name].method === 'GET' && !isPublic(name))) {
     const { status, body } = await send(specOf(name), undefined, { method: 'HEAD' });
     assert.deepEqual([status, body], [401, undefined], name);
   }
 });
 
-test('every sample that the matrix sends is a valid request', () => {
+test('every sample of the matrix is a valid request', () => {
   for (const name of names) {
     const spec = specOf(name);
     const request = samples[name].request(user);

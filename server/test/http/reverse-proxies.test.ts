@@ -20,12 +20,12 @@ import { makeCertificates } from '../fakes/certificates.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { ScriptedDaemons } from '../fakes/scripted-daemon.ts';
 
-/** What docs/operations.md tells to write into a reverse proxy, in the real programs. */
+/** The reverse proxy configurations of docs/operations.md, in the real programs. */
 
 const person = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
 const docs = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
 
-/** Without the comments that say which versions it is for. */
+/** Without the comments about versions. */
 function configurationOf(name: string): string {
   const file = readFileSync(join(import.meta.dirname, '../../../deploy/proxy', name), 'utf8');
   const [, ...lines] = file.trimEnd().split('\n');
@@ -37,7 +37,7 @@ test('the page quotes the files that are tested here', () => {
     assert.ok(docs.includes(configurationOf(name)), name);
 });
 
-test('for an older nginx the page says the one line that differs, and the rest is the same', () => {
+test('the page names the one line that differs for an older nginx, and the others are equal', () => {
   const said =
     /^nginx (\S+) or later \(`deploy\/proxy\/(.+)`\)\. Older .+ `(.+)` instead of\n`(.+)` \(`deploy\/proxy\/(.+)`\):$/m;
   const [, since, newFile = '', listen, http2, oldFile = ''] = said.exec(docs) ?? [];
@@ -45,7 +45,7 @@ test('for an older nginx the page says the one line that differs, and the rest i
   const older = configurationOf(newFile).replace(`  listen 443 ssl;\n  ${http2};\n`, `  ${listen};\n`);
   assert.equal(configurationOf(oldFile), older);
   assert.notEqual(older, configurationOf(newFile));
-  // Whichever the machine has, it is run with the file that the page names for it.
+  // The installed version is run with the file that the page names for it.
   for (const version of ['1.18.0', '1.22.1', '1.24.0', '1.25.0'])
     assert.equal(nginxFileFor(`nginx version: nginx/${version}\n`), oldFile, version);
   for (const version of [since, '1.26.3 (Ubuntu)', '1.30.0', '2.0.0'])
@@ -71,7 +71,7 @@ function cases(name: ProxyName, program: string): void {
   const store = join(folder, 'files');
 
   before(async () => {
-    // The proxy's workers may run as another user.
+    // The proxy's workers can run as another user.
     chmodSync(folder, 0o755);
     const certificates = makeCertificates(folder, [publicName]);
     const port = await freePort();
@@ -114,7 +114,7 @@ function cases(name: ProxyName, program: string): void {
     return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
   }
 
-  test('people sign in over https', async () => {
+  test('signs in over https', async () => {
     const { email, password } = person;
     const signedIn = await call('POST', '/api/auth/sign-in/email', { email, password });
     assert.equal(signedIn.status, 200, signedIn.body);
@@ -125,7 +125,7 @@ function cases(name: ProxyName, program: string): void {
     assert.ok(out.status === 200 || out.status === 204, out.body);
   });
 
-  test('an answer arrives word by word, over HTTP/2', async () => {
+  test('streams a response word by word, over HTTP/2', async () => {
     await addModels(user, provider, ['hang-5']);
     const chatId = await createChat(user);
     const { host, port, ca, servername } = reach;
@@ -142,7 +142,7 @@ function cases(name: ProxyName, program: string): void {
     });
     stream.end(body);
     let got = '';
-    // The model stands still after five words: what a proxy keeps back never comes.
+    // The model stops after five words: words that a proxy buffers never arrive.
     for await (const chunk of stream) {
       got += String(chunk);
       if ((got.match(/"text-delta"/g) ?? []).length > 0) break;
@@ -151,9 +151,9 @@ function cases(name: ProxyName, program: string): void {
     session.destroy();
   });
 
-  // TERMINAL_IDLE_SECONDS=70 for longer than the minute after which proxies cut what is silent by default.
+  // TERMINAL_IDLE_SECONDS=70 tests for longer than the minute after which proxies cut silent connections by default.
   const idleMs = Number(process.env.TERMINAL_IDLE_SECONDS ?? 0) * 1_000;
-  test('a terminal works both ways', async () => {
+  test('a terminal works in both directions', async () => {
     const socket = await terminal();
     await new Promise((resolve) => setTimeout(resolve, idleMs));
     const sent = randomBytes(200_000);
@@ -182,7 +182,7 @@ function cases(name: ProxyName, program: string): void {
     });
   }
 
-  test('an upload of many megabytes is stored while it arrives', async () => {
+  test('stores an upload of many megabytes while it arrives', async () => {
     const chatId = await createChat(user);
     const bytes = randomBytes(12 * 1024 * 1024);
     const file = { name: 'file', value: bytes, filename: 'large.bin', type: 'application/octet-stream' };
@@ -191,7 +191,8 @@ function cases(name: ProxyName, program: string): void {
     const outgoing = request(options('POST', '/api/artifacts', headers));
     const answered = once(outgoing, 'response');
     outgoing.write(body.subarray(0, 8 * 1024 * 1024));
-    // The rest is sent only when the server has begun to write: a proxy that gathers bodies first would wait for ever.
+    // The remaining bytes are sent only when the server has begun to write: a proxy that buffers bodies first would
+    // wait forever.
     while (!hasBegun(join(store, 'incoming'))) await new Promise((resolve) => setTimeout(resolve, 20));
     outgoing.end(body.subarray(8 * 1024 * 1024));
     const [incoming] = await answered;

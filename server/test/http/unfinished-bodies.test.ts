@@ -6,7 +6,7 @@ import { until } from '../../../contracts/test/until.ts';
 import { requestBodyBudgetBounds } from '../../src/http/body/request-body-budget.ts';
 import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 
-/** Bodies that are begun and not ended: what they may take of the memory, and for how long. */
+/** Unfinished bodies: their share of memory, and their time limit. */
 
 let app: TestApp;
 let greedy: SignedIn;
@@ -42,7 +42,7 @@ function begin(user: SignedIn, sent: Buffer, declared = sent.length + 1): Begun 
 const large = Buffer.alloc(limits.jsonBodyBytes - 1, ' ');
 const shares = Math.floor(requestBodyBudgetBounds.senderBytes / limits.jsonBodyBytes);
 
-test('one account’s unfinished bodies take its share of the memory and keep nobody else out', async () => {
+test('one account’s unfinished bodies take only its share of the memory and block no other account', async () => {
   const atFirst = process.memoryUsage().arrayBuffers;
   const begun = Array.from({ length: 4 * shares }, () => begin(greedy, large));
   let toldToWait = 0;
@@ -54,7 +54,7 @@ test('one account’s unfinished bodies take its share of the memory and keep no
   let highest = 0;
   const look = (): number => (highest = Math.max(highest, process.memoryUsage().arrayBuffers - atFirst));
   await until('the share is used up', async () => look() > 0.9 * shares * large.length);
-  // Somebody else’s large body is read meanwhile, and small ones of the same account, too.
+  // Another account's large body is read meanwhile, and small ones of the same account, too.
   assert.match((await finished(begin(other, large)))?.text ?? '', /Not valid JSON/);
   assert.equal((await greedy.call('POST /api/chats', {})).status, 201);
   await until('the others are refused', async () => look() > 0 && toldToWait === 3 * shares);
@@ -63,7 +63,7 @@ test('one account’s unfinished bodies take its share of the memory and keep no
   assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
 });
 
-test('a body that does not come is given up after its grace', { timeout: 300_000 }, async () => {
+test('gives up a body that does not arrive after its grace period', { timeout: 300_000 }, async () => {
   const { answered } = begin(other, Buffer.alloc(10, ' '), 100_000);
   const answer = await answered;
   assert.equal(answer?.status, 400);

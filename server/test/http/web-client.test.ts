@@ -38,7 +38,7 @@ const headersOf = async (path: string) => {
 const policyOf = async (path: string) =>
   ((await headersOf(path)).get('content-security-policy') ?? '').split('; ').filter((each) => each !== '');
 
-test('the client cannot be framed, runs its own scripts only and frames only what is ours', async () => {
+test('the client cannot be framed, runs only its own scripts and frames only pages of Homeport', async () => {
   const policy = await policyOf('/');
   assert.ok(policy.includes("default-src 'none'"));
   assert.ok(policy.includes("frame-src 'self'"));
@@ -47,7 +47,7 @@ test('the client cannot be framed, runs its own scripts only and frames only wha
   assert.ok(!policy.some((each) => /^script-src.*unsafe/.test(each)));
 });
 
-test('every page of the client is there, also that of an invitation’s link', async () => {
+test('serves every page of the client, including that of an invitation’s link', async () => {
   const pages = Object.values(clientPages).map((path) => path.replace(/\$\w+/, 'some-id'));
   for (const path of [...pages, '/settings/admin/users/some-id', '/assistants/', '/invitation?x=1'])
     await headersOf(path);
@@ -58,7 +58,7 @@ test('every page of the client is there, also that of an invitation’s link', a
   }
 });
 
-test('the page that draws diagrams has no origin, and asks for nothing but its scripts', async () => {
+test('the page that draws diagrams has no origin, and requests nothing but its scripts', async () => {
   assert.deepEqual(await policyOf('/diagram.html'), [
     "default-src 'none'",
     "script-src 'self'",
@@ -70,7 +70,7 @@ test('the page that draws diagrams has no origin, and asks for nothing but its s
   ]);
 });
 
-test('the page that runs what models make has no origin, reaches nothing, and keeps nested frames out', async () => {
+test('the page that runs model-made content has no origin, reaches nothing, and blocks nested frames', async () => {
   const policy = await policyOf('/rendered.html');
   for (const rule of ["default-src 'none'", 'sandbox allow-scripts', "require-trusted-types-for 'script'"]) {
     assert.ok(policy.includes(rule), rule);
@@ -78,14 +78,14 @@ test('the page that runs what models make has no origin, reaches nothing, and ke
   assert.ok(!policy.some((rule) => /connect-src|frame-src|allow-same-origin/.test(rule)));
 });
 
-test('a page without an origin may read what draws diagrams, and nothing else of the server', async () => {
+test('a page without an origin can read the diagram scripts, and nothing else of the server', async () => {
   assert.equal((await headersOf('/assets/frames/page-1.js')).get('access-control-allow-origin'), '*');
   for (const path of ['/', '/diagram.html', '/assets/main-1.js', '/api/health']) {
     assert.equal((await headersOf(path)).get('access-control-allow-origin'), null, path);
   }
 });
 
-test('the documentation is there for everybody, with a tag, and runs only its own files', async () => {
+test('serves the documentation to everyone, with a tag, and it runs only its own files', async () => {
   for (const path of ['/docs', '/docs/', '/docs/install', '/docs/install/']) {
     const headers = await headersOf(path);
     assert.equal(headers.get('cache-control'), 'no-cache', path);
@@ -115,7 +115,7 @@ test('each encoding of a page has a tag of its own', async () => {
   assert.notEqual(tags[0]?.split(' ')[1], tags[1]?.split(' ')[1]);
 });
 
-test('what the documentation lacks is its own 404, also under the name of a file, and never leaves its folder', async () => {
+test("answers the documentation's own 404 for missing pages and files, and never leaves its folder", async () => {
   const paths = ['nothing', 'install.html', '404', '404.html', 'assets/site-2.js', 'install.html.br', '..%2findex'];
   for (const path of paths) {
     const response = await fetch(`${app.url}/docs/${path}`);

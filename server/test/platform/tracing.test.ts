@@ -10,7 +10,7 @@ import { addModels, createChat, submit } from '../chat/chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { type SeenSpan, startTraceCollector, type TraceCollector } from '../fakes/trace-collector.ts';
 
-/** Traces as a collector gets them: who is whose part, and that nothing in them is somebody's. */
+/** Traces as a collector gets them: the parents of spans, and the absence of personal data. */
 
 const secrets = {
   apiKey: 'sk-test-key',
@@ -71,7 +71,7 @@ function above(span: SeenSpan): string[] {
   return parent === undefined ? [] : [parent.name, ...above(parent)];
 }
 
-test('an answer: request, response, model, tools and statements, each a part of what did it', async () => {
+test('a response has spans of request, response, model, tools and statements, each a child of its cause', async () => {
   const user = await app.signIn({ email: secrets.email });
   await addModels(user, provider, ['tools-2']);
   await user.call('POST /api/projects', { name: secrets.project });
@@ -106,7 +106,7 @@ test('an answer: request, response, model, tools and statements, each a part of 
   assert.deepEqual(above(lookUp), ['response', 'POST /api/chat']);
   assert.deepEqual([lookUp.failed, fails.failed, fails.facts['error.type']], [false, true, 'ToolFailure']);
 
-  // Statements of the request and of the answer; none stands alone.
+  // Statements of the request and of the response; none is without a parent.
   const statements = collector.spans.filter(({ facts }) => facts['db.system.name'] === 'postgresql');
   assert.ok(statements.some((span) => above(span)[0] === 'POST /api/chat'));
   assert.ok(statements.some((span) => above(span)[0] === 'response'));
@@ -116,7 +116,7 @@ test('an answer: request, response, model, tools and statements, each a part of 
     statements.map(({ name }) => name).join(),
   );
 
-  // The provider was told which part of the trace asked it.
+  // The provider received the span that called it.
   const told = provider.requests.map(({ headers }) => headers.traceparent);
   for (const { spanId } of calls) assert.ok(told.includes(`00-${remote.traceId}-${spanId}-01`));
   assert.deepEqual(
@@ -125,13 +125,13 @@ test('an answer: request, response, model, tools and statements, each a part of 
   );
 });
 
-test('nothing of a person and no key is in any byte that was sent', async () => {
+test('no byte that was sent contains personal data or a key', async () => {
   const all = Buffer.concat(collector.bytes);
   assert.ok(all.includes('execute_tool look_up') && all.includes(collectorKey));
   for (const [name, secret] of Object.entries(secrets)) assert.ok(!all.includes(secret), name);
 });
 
-test('a failure has a fixed word, probes and work in the background leave no trace', async () => {
+test('a failure has a fixed status, and probes and background work leave no trace', async () => {
   const user = await app.signIn();
   await user.fetch('/api/health');
   await user.fetch('/api/chats?id=nowhere-1');
@@ -141,7 +141,7 @@ test('a failure has a fixed word, probes and work in the background leave no tra
   assert.equal(named('GET /api/health').length, 0);
 });
 
-test('a stranger’s trace is not continued, nor is nonsense', async () => {
+test('continues neither a stranger’s trace nor an invalid one', async () => {
   const other = await startTestApp({ config: { tracesBase: collector.url, traceContextToProviders: false } });
   try {
     await other.anonymous.fetch('/api/live', { headers: { traceparent: `00-${remote.traceId}-${remote.spanId}-01` } });
@@ -157,7 +157,7 @@ test('a stranger’s trace is not continued, nor is nonsense', async () => {
   }
 });
 
-test('a collector that refuses, hangs or is away harms nothing, and is told of once', async () => {
+test('a collector that refuses, hangs or is unreachable affects no request, and is logged once', async () => {
   const lines: string[] = [];
   const away = await startTraceCollector();
   const other = await startTestApp({ config: { tracesBase: away.url }, log: (line) => lines.push(line) });
@@ -166,7 +166,7 @@ test('a collector that refuses, hangs or is away harms nothing, and is told of o
     away.breakDown('hangs');
     for (let count = 0; count < 50; count += 1) assert.equal((await other.anonymous.fetch('/api/live')).status, 200);
     await away.stop();
-    // More than the queue holds: what is too much is dropped, and every request is answered.
+    // More than the queue holds: excess spans are dropped, and every request is answered.
     for (let round = 0; round < 25; round += 1) {
       const answers = await Promise.all(Array.from({ length: 100 }, () => other.anonymous.fetch('/api/live')));
       for (const answer of answers) assert.equal(answer.status, 200);
@@ -181,7 +181,7 @@ test('a collector that refuses, hangs or is away harms nothing, and is told of o
   }
 });
 
-test('without a collector nothing is recorded, and a statement is named by verb and table', async () => {
+test('records nothing without a collector, and names a statement by verb and table', async () => {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   assert.equal(await createTracing(testConfig, log), noTracing);
   const names = [
@@ -194,7 +194,7 @@ test('without a collector nothing is recorded, and a statement is named by verb 
   for (const [sql = '', name] of names) assert.equal(statementName(sql).name, name);
 });
 
-/** First two calls of tools, whose arguments are nobody's business; then a word. */
+/** First two calls of tools with private arguments; then a text. */
 function toolTurn(isFirst: boolean): { steps: { event: object | string }[] } {
   const call = (index: number, name: string) => ({
     index,

@@ -46,7 +46,7 @@ async function exported(): Promise<{ manifest: Json; losses: string[] }> {
   return { manifest: JSON.parse(text), losses };
 }
 
-test('a manifest makes assistants and prompts; the same again makes no version, a difference makes one', async () => {
+test('a manifest makes assistants and prompts, and applying it again makes a version only for a difference', async () => {
   const entry = {
     ownerEmail,
     name: 'Captain',
@@ -92,7 +92,7 @@ test('a manifest makes assistants and prompts; the same again makes no version, 
   await apply({ assistants: [{ ownerEmail, name: 'Captain', audience: 'me' }] });
 });
 
-test('what a manifest cannot say is named by the export, and stays where it is applied again', async () => {
+test("the export names records that a manifest can't express, and applying it keeps them", async () => {
   const { body } = await ada.call('POST /api/projects', { name: 'Boats' });
   const sharing = { audience: 'project', projectId: body.project.id };
   const server = await ada.call('POST /api/mcp', { name: 'Files', url: provider.url });
@@ -112,7 +112,7 @@ test('what a manifest cannot say is named by the export, and stays where it is a
   assert.equal((await versionsOf(id)).length, 1);
 });
 
-test('a model that its owner does not have is warned of, and readers who have one use theirs', async () => {
+test('warns about a model that its owner does not have, and readers with one use theirs', async () => {
   const report = await apply({
     assistants: [
       {
@@ -130,7 +130,7 @@ test('a model that its owner does not have is warned of, and readers who have on
   assert.deepEqual([(await named(admin))?.missing.model, (await named(ada))?.missing.model], [true, false]);
 });
 
-test('what is wrong is refused with its path, and nothing is applied', async () => {
+test('rejects an invalid manifest with the failing path and applies nothing', async () => {
   const icon = `data:image/png;base64,${Buffer.from('no picture').toString('base64')}`;
   const entry = { ownerEmail, name: 'Wrong' };
   const prompt = { ownerEmail, name: 'wrong', text: 'x' };

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { startTestApp } from '../app.ts';
 import { provisionText } from './provision-makers.ts';
 
-/** The examples of docs/manifest.md are applied as they stand. */
+/** The examples of docs/manifest.md, applied verbatim. */
 
 for (const [index, edition] of (['community', 'managed'] as const).entries()) {
-  test(`the example of the ${edition} edition`, async () => {
+  test(`applies the example of the ${edition} edition`, async () => {
     const page = await readFile(new URL('../../../docs/manifest.md', import.meta.url), 'utf8');
     const example = [...page.matchAll(/```yaml\n(.*?)```/gs)][index]?.[1] ?? '';
     const app = await startTestApp({ config: { edition } });

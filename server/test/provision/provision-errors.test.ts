@@ -8,7 +8,7 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts'
 import { makeChat, say } from '../conversations/conversation-makers.ts';
 import { digest, model, provision, provisionText, sampleManifest, text } from './provision-makers.ts';
 
-/** Manifests that are wrong: each error names its path, nothing is applied, and never a 500. */
+/** Invalid manifests: each error names its path, nothing is applied, and the answer is never a 500. */
 
 let app: TestApp;
 let admin: SignedIn;
@@ -119,7 +119,7 @@ const cases: [name: string, path: string, change: Change][] = [
 ];
 
 for (const [index, [name, path, change]] of cases.entries()) {
-  test(`${name}: 400 that names ${path}, and nothing is applied`, async () => {
+  test(`${name}: answers 400 with ${path}, and applies nothing`, async () => {
     const manifest = sampleManifest();
     change(manifest);
     const refused = refusal(manifest);
@@ -136,7 +136,7 @@ for (const [index, [name, path, change]] of cases.entries()) {
   });
 }
 
-test('a message id of another conversation: 409 id_taken with its path, nothing applied', async () => {
+test('a message id of another conversation: answers 409 id_taken with its path, and applies nothing', async () => {
   const manifest = sampleManifest();
   manifest.conversations[0].messages[1].id = foreignMessage;
   const before = await digest(app);
@@ -146,7 +146,7 @@ test('a message id of another conversation: 409 id_taken with its path, nothing 
   assert.equal(await digest(app), before);
 });
 
-test('taking the last administrator away: 409 last_admin with its path, nothing applied', async () => {
+test('removing the last administrator: answers 409 last_admin with its path, and applies nothing', async () => {
   for (const fields of [{ role: 'user' }, { enabled: false }]) {
     const users = [
       { email: 'new@example.org', name: 'New' },
@@ -165,7 +165,7 @@ test('taking the last administrator away: 409 last_admin with its path, nothing 
   assert.equal((await provision(admin, { version: 1, users }, { dryRun: '1' })).status, 200);
 });
 
-test('one bad entry out of thousands: nothing is applied, whichever stage finds it', async () => {
+test('one invalid entry out of thousands: applies nothing, whichever stage finds it', async () => {
   const many = (count: number, bad: (index: number) => object) => ({
     version: 1,
     users: Array.from({ length: count }, (_, i) => ({
@@ -208,7 +208,7 @@ const bomb = [
   }),
 ].join('\n');
 
-test('YAML that is wrong, of several documents, cyclic or a bomb of aliases: 400, soon', async () => {
+test('answers 400 quickly for YAML that is invalid, of several documents, cyclic or an alias bomb', async () => {
   const texts = [
     ...[
       '',
@@ -240,13 +240,13 @@ test('YAML that is wrong, of several documents, cyclic or a bomb of aliases: 400
   assert.equal((await yaml('version: 1\nusers: &u []\nconversations: *u')).status, 200);
 });
 
-test('a message about bad YAML holds no secret of the text', async () => {
+test('an error about invalid YAML contains no secret of the text', async () => {
   const { body } = await yaml('version: 1\nusers:\n  - {email: a@example.org, password: hunter2hunter2 name: x: y}\n');
   assert.match(body.error.details[0].message, /line 3/);
   assert.doesNotMatch(JSON.stringify(body), /hunter2/);
 });
 
-test('bytes that are not UTF-8, other types, and more than 64 MiB', async () => {
+test('rejects bytes that are not UTF-8, other types, and more than 64 MiB', async () => {
   const send = (body: string | Uint8Array<ArrayBuffer>, type: string) =>
     admin.fetch('/api/admin/provision', { method: 'POST', body, headers: { 'content-type': type } });
   for (const type of ['application/json', 'application/yaml']) {
@@ -256,13 +256,13 @@ test('bytes that are not UTF-8, other types, and more than 64 MiB', async () => 
   assert.equal((await send(new Uint8Array(64 * 1024 * 1024 + 1), 'application/yaml')).status, 413);
 });
 
-test('only administrators may', async () => {
+test('only administrators apply a manifest', async () => {
   const user = await app.signIn();
   assert.equal((await provision(user, { version: 1 })).body.error.code, 'forbidden');
   assert.equal((await app.anonymous.call('POST /api/admin/provision', { version: 1 })).status, 401);
 });
 
-test('several at once: each is applied whole or told to come back', async () => {
+test('concurrent manifests are each applied completely or asked to retry', async () => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) => {
       const users = [{ email: `at-once-${i}@example.org`, name: `At once ${i}` }];
@@ -277,7 +277,7 @@ test('several at once: each is applied whole or told to come back', async () => 
   assert.ok(codes.filter((code) => code === 'ok').length >= 4, codes.join());
 });
 
-test('whatever is changed in a manifest, the answer is 200 or says what is wrong; 400 applies nothing', async () => {
+test('any change of a manifest is applied or rejected with its path, and a 400 applies nothing', async () => {
   const places = leaves(sampleManifest());
   let runs = 0;
   const odd = fc.oneof(
@@ -307,7 +307,7 @@ test('whatever is changed in a manifest, the answer is 200 or says what is wrong
   );
 });
 
-/** How its own thread would refuse it, without the thread: it compiles the same code anew each time. */
+/** The refusal of its own thread, without the thread, which would compile the same code again each time. */
 function refusal(manifest: Json): { code: string; details: { path: string }[] } | undefined {
   try {
     validateManifest(parseManifestText(Buffer.from(JSON.stringify(manifest)), 'json'), 'community');
@@ -320,7 +320,7 @@ function refusal(manifest: Json): { code: string; details: { path: string }[] } 
 
 type Path = (string | number)[];
 
-/** Paths of all members, inner ones too. */
+/** Paths of all members, including nested ones. */
 function leaves(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const below = Object.keys(value).flatMap((key) =>

@@ -9,7 +9,7 @@ import { answer, makeChat, say } from '../conversations/conversation-makers.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from '../database.ts';
 import { model, password, provision, provisionText, sampleManifest } from './provision-makers.ts';
 
-/** An export is a manifest of the installation: applied to an empty one it makes the same, secrets aside. */
+/** An export is a manifest of the installation: applied to an empty one it makes the same, except for secrets. */
 
 let app: TestApp;
 let empty: TestApp;
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => Promise.all([app.stop(), empty.stop()]));
 
-/** Two of one name, one of them for a second model of the same name; one for everyone; prompts with awkward texts. */
+/** Two of one name, one of them for a second model of the same name; one for everyone; prompts with unusual texts. */
 async function furnishAssistants(owner: SignedIn, providers: Json[]): Promise<void> {
   const twins = providers.flatMap(({ models }) => models);
   const whole = {
@@ -57,7 +57,7 @@ async function write(from: TestApp, form: ManifestForm = 'yaml', conversations =
   return { text, losses };
 }
 
-/** What people make: conversations with tools and reasoning, awkward texts, two providers of one name. */
+/** A user's records: conversations with tools and reasoning, unusual texts, two providers of one name. */
 async function furnish(): Promise<void> {
   const owner = await app.signIn({ name: 'Otto: "no", 1e3', email: 'otto@example.org' });
   for (const baseUrl of ['https://a.example/v1', 'https://b.example/v1']) {
@@ -126,7 +126,7 @@ const secrets: [RegExp, string][] = [
   [/(x-(?:team|key): ).*/g, '$1blue'],
 ];
 
-test('export, apply to an empty installation, export: the same text', async () => {
+test('exporting, applying to an empty installation and exporting again returns the same text', async () => {
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
   const settings = ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000'];
@@ -147,12 +147,12 @@ test('export, apply to an empty installation, export: the same text', async () =
   assert.deepEqual(again.losses, []);
 });
 
-test('JSON says the same, and can be applied where it came from without a change', async () => {
+test('the JSON export has the same content, and applying it to its source changes nothing', async () => {
   const { text } = await write(app, 'json');
   const given: Json = JSON.parse(text);
   assert.deepEqual([given.version, given.users.length, given.conversations.length], [1, 4, 3]);
   const otto = given.users.find((user: Json) => user.email === 'otto@example.org');
-  // Providers of one name and models of one id are told apart by their order.
+  // Providers of one name and models of one id are distinguished by their order.
   const named = (provider: Json) => [
     provider.kind,
     provider.baseUrl,
@@ -173,7 +173,7 @@ test('JSON says the same, and can be applied where it came from without a change
   assert.match(changed.body.changes[0].path, /providers\.1\.models\.1$/);
 });
 
-test('however many conversations there are, an export reads each of them a fixed number of times', async () => {
+test('an export reads each conversation a fixed number of times, however many there are', async () => {
   const crowded = await createTestDatabase();
   try {
     // 200,000 take under a minute: EXPORT_CONVERSATIONS.
@@ -206,8 +206,8 @@ test('however many conversations there are, an export reads each of them a fixed
 });
 
 /**
- * Rows of the table chats that statements have read, once there are as many as expected: counts come when a connection
- * ends.
+ * Rows of the table chats that statements have read, once there are as many as expected: the counts are updated when a
+ * connection ends.
  */
 async function rowsRead({ database }: TestDatabase, expected: number): Promise<number> {
   const deadline = AbortSignal.timeout(300_000);
@@ -221,7 +221,7 @@ async function rowsRead({ database }: TestDatabase, expected: number): Promise<n
   }
 }
 
-test('accounts that were deleted with their data kept are in no manifest, nor is what they left', async () => {
+test('a manifest contains neither deleted accounts nor the data kept from them', async () => {
   const owner = await app.signIn({ email: 'left@example.org', role: 'admin' });
   const chatId = await makeChat(app.database.database, owner.id, 'Left behind');
   await say(app.database.database, { chatId, parentId: null, text: 'Left behind' });
@@ -241,7 +241,7 @@ test('accounts that were deleted with their data kept are in no manifest, nor is
   await admin.call('DELETE /api/providers', undefined, { query: { id: shared.provider.id } });
 });
 
-test('without conversations', async () => {
+test('exports without conversations on request', async () => {
   const { text } = await write(app, 'json', false);
   assert.equal(JSON.parse(text).conversations, undefined);
 });

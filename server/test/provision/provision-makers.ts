@@ -1,6 +1,6 @@
 import type { Answer, Caller, Json, TestApp } from '../app.ts';
 
-/** Manifests for tests, and how they are sent. */
+/** Manifests for tests, and the requests that apply them. */
 
 export const model = (providerModelId: string, fields: object = {}) => ({
   providerModelId,
@@ -15,7 +15,7 @@ export const text = (id: string, role: string, words: string) => ({ id, role, pa
 
 export const password = 'correct horse battery 1';
 
-/** Two people, one of them with a catalogue, a conversation and a look: something of everything (community edition). */
+/** Two users, one of them with a catalogue, a conversation and a branding: some of everything (community edition). */
 export function sampleManifest(): Json {
   return {
     version: 1,
@@ -67,7 +67,7 @@ export function provision(caller: Caller, manifest: unknown, query: Record<strin
   return caller.call('POST /api/admin/provision', manifest, { query: { changes: '1', ...query } });
 }
 
-/** A manifest as text of a type of its own. */
+/** A manifest as text of the given type. */
 export async function provisionText(
   caller: Caller,
   body: string,
@@ -89,7 +89,7 @@ export async function signIn(app: TestApp, email: string, given: string): Promis
 
 const notCompared = ['sessions', 'sign_in_failures', 'audit_events', 'kysely_migration', 'kysely_migration_lock'];
 
-/** Changes whenever a row of the installation does: everything but sessions and logs. */
+/** Changes with any row of the installation, except for sessions and logs. */
 export async function digest(app: TestApp): Promise<string> {
   const { pool } = app.database.database;
   const { rows } = await pool.query<{ name: string }>(
@@ -97,7 +97,7 @@ export async function digest(app: TestApp): Promise<string> {
      and not table_name = any($1) order by 1`,
     [notCompared],
   );
-  // The service marks its store by itself, a moment after its start.
+  // The service marks its store a moment after its start.
   const row = `(to_jsonb(t) - 'store_marked')::text`;
   const parts = rows.map(
     ({ name }) =>

@@ -9,7 +9,7 @@ describe('community edition', () => {
   let app: TestApp;
   let admin: SignedIn;
   before(async () => {
-    // What is submitted here waits: digests are taken of all that is stored.
+    // Messages that are submitted here wait: digests cover everything stored.
     app = await startTestApp({ timings: { graceMs: 3_600_000 } });
     admin = await app.signIn({ role: 'admin', email: 'root@example.org' });
   });
@@ -18,7 +18,7 @@ describe('community edition', () => {
   const as = async (email: string, given = password) => createCaller(app.url, await signIn(app, email, given));
   const users = async (): Promise<Json[]> => (await admin.call('GET /api/admin/users')).body.users;
 
-  test('a manifest makes users, catalogues, conversations and settings; a second time everything is unchanged', async () => {
+  test('a manifest makes users, catalogues, conversations and settings, and a second time changes nothing', async () => {
     const first = await provision(admin, sampleManifest());
     assert.equal(first.status, 200, first.text);
     assert.deepEqual(first.body.applied, {
@@ -68,7 +68,7 @@ describe('community edition', () => {
     assert.equal(await digest(app), before);
   });
 
-  test('an imported conversation is its owner’s, can be searched, exported and continued', async () => {
+  test('an imported conversation belongs to its owner, and can be searched, exported and continued', async () => {
     const owner = await app.signIn();
     const conversation = {
       id: 'imported-2',
@@ -103,7 +103,7 @@ describe('community edition', () => {
     assert.equal((await admin.call('GET /api/chats', undefined, { query: { id: 'imported-2' } })).status, 404);
   });
 
-  test('a conversation whose id exists stays as it is, whosever it is', async () => {
+  test('keeps a conversation whose id exists, regardless of its owner', async () => {
     const owner = await app.signIn();
     const other = await app.signIn();
     await owner.call('POST /api/chats', { id: 'taken-id', title: 'Mine' });
@@ -120,7 +120,7 @@ describe('community edition', () => {
     assert.equal((await other.call('GET /api/chats', undefined, { query: { id: 'taken-id' } })).status, 404);
   });
 
-  test('what the manifest omits keeps its value', async () => {
+  test('members that the manifest omits keep their value', async () => {
     await provision(admin, {
       version: 1,
       users: [
@@ -161,7 +161,7 @@ describe('community edition', () => {
     assert.equal(await digest(app), before);
   });
 
-  test('a change is told field by field, and applied; a dry run tells the same and changes nothing', async () => {
+  test('reports and applies a change field by field, and a dry run reports the same without applying it', async () => {
     const manifest = (role: string, baseUrl: string, apiKey: string, tier: number) => ({
       version: 1,
       users: [
@@ -195,7 +195,7 @@ describe('community edition', () => {
     assert.deepEqual((await provision(admin, changed)).body.changes, []);
   });
 
-  test('YAML says the same as JSON', async () => {
+  test('YAML and JSON have the same effect', async () => {
     const manifest = sampleManifest();
     manifest.users[1].name = 'Robert: "no"';
     const yaml = await provisionText(admin, dump(manifest), 'application/yaml; charset=utf-8');
@@ -204,7 +204,7 @@ describe('community edition', () => {
     assert.deepEqual((await provision(admin, manifest)).body.changes, []);
   });
 
-  test('one default model: the manifest names it, disabling it promotes the oldest usable one', async () => {
+  test('the manifest names one default model, and disabling it promotes the oldest usable one', async () => {
     const catalogue = (models: object[]) => ({
       version: 1,
       users: [
@@ -231,7 +231,7 @@ describe('community edition', () => {
     assert.deepEqual(await defaults(), ['b']);
   });
 
-  test('a tier may go when the same manifest moves its models; while one uses it, it stays', async () => {
+  test('removes a tier if the same manifest moves its models, and keeps a tier in use', async () => {
     const catalogue = (tier: number, modelTiers: object[]) => ({
       version: 1,
       users: [
@@ -257,7 +257,7 @@ describe('community edition', () => {
     assert.equal(await digest(app), before);
   });
 
-  test('a placeholder keeps what is stored; where nothing is stored it is nothing, and a warning says so', async () => {
+  test('a placeholder keeps the stored secret, and without one it sets nothing and warns', async () => {
     const catalogue = (apiKey: string, secret: string, header: string) => ({
       version: 1,
       oidc: { clientSecret: secret },
@@ -307,7 +307,7 @@ describe('community edition', () => {
     assert.equal((await user.call('GET /api/me')).status, 401);
   });
 
-  test('the audit log tells who applied a manifest, and no secret', async () => {
+  test('records the administrator who applied a manifest in the audit log, and no secret', async () => {
     await provision(admin, sampleManifest());
     const { events } = (await admin.call('GET /api/admin/audit')).body;
     const event = events.find(({ action }: Json) => action === 'manifest.applied');
@@ -326,7 +326,7 @@ describe('managed edition', () => {
   });
   after(() => app.stop());
 
-  test('the shared catalogue stands at the root', async () => {
+  test('the shared catalogue is at the root of the manifest', async () => {
     const manifest = {
       version: 1,
       modelTiers: [{ value: 3, label: 'Only' }],
@@ -343,7 +343,7 @@ describe('managed edition', () => {
     assert.deepEqual((await provision(admin, manifest)).body.changes, []);
   });
 
-  test('a catalogue or provider rights below a user are refused', async () => {
+  test('refuses a catalogue or provider rights below a user', async () => {
     const user = { email: 'u@example.org', name: 'User' };
     for (const fields of [
       { providers: [] },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 
-/** The first HTML and the manifest are the installation's own already: nothing else is shown for a moment. */
+/** The first HTML and the manifest already have the installation's own branding: no other is shown for a moment. */
 
 let folder: string;
 let app: TestApp;
@@ -29,12 +29,12 @@ const brand = (branding: object) => admin.call('POST /api/admin/config', { brand
 const page = async () => (await app.anonymous.fetch('/sign-in')).text();
 const manifest = async (): Promise<Json> => (await app.anonymous.fetch('/manifest.webmanifest')).json();
 
-test('a fresh installation shows what was built', async () => {
+test('a fresh installation shows the built-in branding', async () => {
   assert.match(await page(), /<title>Homeport<\/title><link rel="icon" href="\/favicon.svg">/);
   assert.deepEqual((await manifest()).icons, [{ src: '/favicon.svg' }]);
 });
 
-test('name, icon and colour are in the first answer, and hostile ones stay text', async () => {
+test('name, icon and color are in the first answer, and hostile ones stay text', async () => {
   const productName = `</title><script>alert(1)</script>&"'`;
   const tagline = '</script><!-- $& $1';
   const faviconDataUrl = `data:image/svg+xml,<svg onload="alert(1)" id='"><script>'></svg>`;
@@ -67,7 +67,7 @@ test('name, icon and colour are in the first answer, and hostile ones stay text'
   });
 });
 
-test('the next page has the next name: nothing is kept', async () => {
+test('the next page has a new name immediately', async () => {
   await brand({ productName: 'Second', faviconDataUrl: null, tagline: '' });
   assert.match(await page(), /<title>Second<\/title><link rel="icon" href="\/favicon.svg">/);
   const shown = await manifest();

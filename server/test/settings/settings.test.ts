@@ -29,7 +29,7 @@ const pixel = `data:image/png;base64,${Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d
 const fieldsOf = (answer: { body: { error: { details: { path: string }[] } } }) =>
   answer.body.error.details.map((detail) => detail.path);
 
-test('before anything is set there are defaults, and no single sign-on', async () => {
+test('a fresh installation has defaults, and no single sign-on', async () => {
   const { body } = await admin.call('GET /api/admin/config');
   assert.deepEqual(body, {
     instructions: null,
@@ -55,7 +55,7 @@ test('before anything is set there are defaults, and no single sign-on', async (
   assert.equal(shown.headers.get('cache-control'), 'no-store');
 });
 
-test('what is given changes, what is omitted stays, and every replica knows at once', async () => {
+test('changes given members and keeps omitted ones, on every replica immediately', async () => {
   const first = await admin.call(route, { branding: { productName: 'Acme Chat', logoDataUrl: pixel } });
   assert.deepEqual(first.body.branding, { ...defaultBranding, productName: 'Acme Chat', logoDataUrl: pixel });
   const second = await admin.call(route, { branding: { primaryColor: '#AA0000' } });
@@ -81,7 +81,7 @@ test('what is given changes, what is omitted stays, and every replica knows at o
   assert.equal((await admin.call(route, { branding: { logoDataUrl: null } })).body.branding.logoDataUrl, null);
 });
 
-test('every field has its limit, and the answer names the field', async () => {
+test('rejects every field above its limit by name', async () => {
   const wrong: [string, object][] = [
     ['branding.productName', { branding: { productName: '' } }],
     ['branding.productName', { branding: { productName: '   ' } }],
@@ -131,7 +131,7 @@ test('every field has its limit, and the answer names the field', async () => {
   assert.equal(fits.status, 200);
 });
 
-test('sign-in cannot be switched on without what it needs', async () => {
+test('refuses to enable sign-in without its required settings', async () => {
   await admin.call(route, { oidc: { enabled: false, issuer: '', discoveryUrl: '', clientId: '' } });
   const answer = await admin.call(route, { oidc: { enabled: true } });
   assert.deepEqual([answer.status, fieldsOf(answer)], [400, ['oidc.issuer', 'oidc.clientId']]);
@@ -141,7 +141,7 @@ test('sign-in cannot be switched on without what it needs', async () => {
   await admin.call(route, { oidc: { enabled: false } });
 });
 
-test('two changes at once both count', async () => {
+test('keeps both of two concurrent changes', async () => {
   const changes = Array.from({ length: 10 }, (_, index) =>
     admin.call(route, index % 2 === 0 ? { branding: { tagline: `t${index}` } } : { oidc: { label: `l${index}` } }),
   );
@@ -152,7 +152,7 @@ test('two changes at once both count', async () => {
   assert.match(body.oidc.label, /^l[13579]$/);
 });
 
-test('the log says which members changed and never a secret; no change, no event', async () => {
+test('audits the names of changed members and never a secret, and no event without a change', async () => {
   const events = () =>
     database.database.kysely
       .selectFrom('audit_events')
@@ -171,7 +171,7 @@ test('the log says which members changed and never a secret; no change, no event
   assert.doesNotMatch(JSON.stringify(known), /canary-secret/);
 });
 
-test('the secret is sealed in its place, rotates, and a lost key is told without breaking the page', async () => {
+test('seals the secret in its place, rotates it, and reports a lost key without breaking the page', async () => {
   const { kysely } = database.database;
   await admin.call(route, { oidc: { clientSecret: 'one secret' } });
   const { oidc } = await readSettings(kysely);
@@ -199,7 +199,7 @@ test('the secret is sealed in its place, rotates, and a lost key is told without
   assert.equal(await resealSettings({ db, secrets }), 'absent');
 });
 
-test('only administrators', async () => {
+test('only administrators change settings', async () => {
   const user = await app.signIn();
   assert.equal((await user.call('GET /api/admin/config')).status, 403);
   assert.equal((await user.call(route, { branding: {} })).status, 403);

@@ -49,13 +49,13 @@ async function setBudgets(...budgets: object[]): Promise<void> {
   assert.equal(answered.status, 200, answered.text);
 }
 
-test('a used up budget refuses with the time of its reset, and what was admitted says so in the thread', async () => {
+test('an exhausted budget refuses with the time of its reset, and an admitted message shows that in the thread', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   await setPrices(user);
   const chatId = await createChat(user);
   await setBudgets({ scope: 'person', userId: user.id, ...tokensADay, limit: 1 });
-  // Until the first call has ended, nothing is used.
+  // Nothing is used until the first call has ended.
   await answer(user, chatId, await submit(user, chatId, 'Hello'));
   for (const path of ['start', 'turn-inputs']) {
     const refused = await user.call(`POST /api/chat/${path}`, submission(chatId, 'More'));
@@ -76,7 +76,7 @@ test('a used up budget refuses with the time of its reset, and what was admitted
   const own = (await user.call('GET /api/me/usage')).body.budgets;
   assert.equal(own.length, 1);
   assert.ok(own[0].percent >= 100 && own[0].spent > own[0].limit);
-  // Others are not concerned.
+  // Other users are not affected.
   const other = await app.signIn();
   await addModels(other, provider, ['echo']);
   const elsewhere = await createChat(other);
@@ -85,7 +85,7 @@ test('a used up budget refuses with the time of its reset, and what was admitted
   assert.equal((await postChat(user, { chatId, messageId: messages[0].id, regenerate: true })).status, 200);
 });
 
-test('an input that waited while the budget was used up fails, and can be continued with a larger one', async () => {
+test('an input that waited while the budget was exhausted fails, and can be continued with a larger one', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-5004@40', 'echo']);
   const chatId = await createChat(user);
@@ -128,7 +128,7 @@ test('a turn ends before the step that its budget does not allow, with its resul
   assert.ok(frames.some(({ frame }) => frame.type === 'error'));
 });
 
-test('three replicas and many parallel turns go beyond a budget by no more than what ran at the time', async () => {
+test('three replicas and many parallel turns exceed a budget by no more than the calls running at the time', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['tool-loop']);
   await setPrices(user);
@@ -158,7 +158,7 @@ async function spentByAll(): Promise<number> {
   return Number(rows[0]?.cost ?? 0);
 }
 
-test('budgets are replaced as a whole; a person’s own stands for the one of each', async () => {
+test('replaces budgets as a whole, and a user’s own replaces the one for each user', async () => {
   const user = await app.signIn();
   const budgets = [
     { scope: 'everyone', unit: 'cost', period: 'month', limit: 500_000_000 },

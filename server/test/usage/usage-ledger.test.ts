@@ -41,7 +41,7 @@ after(async () => {
   await provider.close();
 });
 
-test('each call of a model is one row, and the answer tells what its calls cost', async () => {
+test('each call of a model is one row, and the response has the cost of its calls', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['tools-2']);
   await setPrices(user);
@@ -72,7 +72,7 @@ test('each call of a model is one row, and the answer tells what its calls cost'
   );
 });
 
-test('the ledger outlives the conversation; without prices a cost is not known', async () => {
+test('the ledger outlives the conversation, and a cost without prices is unknown', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
@@ -90,7 +90,7 @@ test('the ledger outlives the conversation; without prices a cost is not known',
   assert.deepEqual([body.usage.total.calls, body.usage.total.cost, body.usage.total.unpricedCalls], [2, null, 2]);
 });
 
-test('counts and costs that no call can have end an answer, and are not believed', async () => {
+test('impossible counts and costs end a response, and are not recorded', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const dearest = 1_000_000_000_000;
@@ -105,7 +105,7 @@ test('counts and costs that no call can have end an answer, and are not believed
   assert.deepEqual([call?.input_tokens, call?.output_tokens, call?.cost], [0, 1_000_000_000, 10_000_000_000_000]);
 });
 
-test('an answer that is stopped is counted by estimate, once', async () => {
+test('counts a stopped response by estimate, once', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-4003@50']);
   await setPrices(user);
@@ -120,7 +120,7 @@ test('an answer that is stopped is counted by estimate, once', async () => {
   assert.ok((call?.input_tokens ?? 0) > 0 && (call?.output_tokens ?? 0) > 5);
 });
 
-test('the call of a replica that is gone is counted once, whoever ends the answer', async () => {
+test('counts the call of a lost replica once, whichever replica ends the response', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
@@ -147,7 +147,7 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
   const [estimate] = await callsOf(app, user.id);
   assert.equal(estimate?.estimated, true);
 
-  // It was only slow: what it knows comes too late, and twice.
+  // It was only slow: its counts arrive too late, and twice.
   const late: LedgerRow = {
     ownerId: user.id,
     responseId: id,

@@ -1,10 +1,10 @@
 import type { Json, SignedIn, TestApp } from '../app.ts';
 
-/** What tests of usage share. */
+/** Helpers of usage tests. */
 
 const cheap = { input: 1_000_000, output: 2_000_000, cachedInput: null, cacheWrite: null };
 
-/** Gives all models of a person this price. */
+/** Gives all models of a user this price. */
 export async function setPrices(user: SignedIn, prices: Json = cheap): Promise<void> {
   const { body } = await user.call('GET /api/providers');
   for (const { models } of body.providers) {
@@ -23,7 +23,7 @@ export type Call = {
   estimated: boolean;
 };
 
-/** A person's calls, in the order counted. */
+/** A user's calls, in the order counted. */
 export async function callsOf(app: TestApp, ownerId: string): Promise<Call[]> {
   const { rows } = await app.database.database.pool.query(
     'select * from usage_calls where owner_id = $1 order by at, generation, step, kind',
@@ -32,7 +32,7 @@ export async function callsOf(app: TestApp, ownerId: string): Promise<Call[]> {
   return rows;
 }
 
-/** Whether the sums of days and totals are what the calls make. */
+/** Whether the sums of days and totals equal those of the calls. */
 export async function sumsDiffer(app: TestApp): Promise<Json[]> {
   const { rows } = await app.database.database.pool.query(`
     with calls as (select owner_id, (at at time zone 'utc')::date as day, provider_name, provider_model_id, count(*) as calls,

@@ -30,7 +30,7 @@ async function usage(caller: SignedIn, place: 'me' | 'admin', query: Record<stri
   return body.usage;
 }
 
-test('sums by day, model and person; one’s own are one’s own alone', async () => {
+test('sums by day, model and user, and shows users only their own', async () => {
   const own = await usage(user, 'me', march);
   const total = {
     calls: 8,
@@ -64,7 +64,7 @@ test('sums by day, model and person; one’s own are one’s own alone', async (
   assert.equal(byId.get(user.id)?.name, 'Ada');
   assert.deepEqual([byId.get('a deleted account')?.name, byId.get('a deleted account')?.calls], [null, 8]);
   assert.equal(people.total.calls, 24);
-  // Times count as their days in UTC; a person never sees others by asking for people.
+  // Times count by their day in UTC; a user never sees others by grouping by user.
   assert.equal((await usage(user, 'me', { from: '2025-03-01T01:00:00+02:00', to: '2025-03-01' })).from, '2025-02-28');
   assert.deepEqual(
     (await usage(user, 'me', { ...march, by: 'person' })).rows.map(({ userId }: Json) => userId),
@@ -75,7 +75,7 @@ test('sums by day, model and person; one’s own are one’s own alone', async (
   assert.match(nothing.from, /^\d{4}-\d\d-01$/);
 });
 
-test('as CSV, a name that looks like a formula is none', async () => {
+test('escapes names that look like formulas in CSV', async () => {
   const response = await admin.fetch('/api/admin/usage?from=2025-03-01&to=2025-03-31&by=person&format=csv');
   assert.match(response.headers.get('content-type') ?? '', /^text\/csv/);
   assert.match(
@@ -97,7 +97,7 @@ test('as CSV, a name that looks like a formula is none', async () => {
   assert.match(models, /^Provider,free,4,200,80,0,20,6,,4,/m);
 });
 
-test('a large CSV leaves room for other work while it is written', async () => {
+test('a large CSV yields to other work while it is written', async () => {
   const zero = { cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, unpricedCalls: 0 };
   const row = {
     userId: 'u',
@@ -123,7 +123,7 @@ test('a large CSV leaves room for other work while it is written', async () => {
   assert.ok(turns >= 40, `${turns} turns`);
 });
 
-test('days out of order or too many are refused', async () => {
+test('rejects days out of order or too many', async () => {
   const refused: Record<string, string>[] = [
     { from: '2025-03-02', to: '2025-03-01' },
     { from: '2024-01-01', to: '2025-12-31' },
@@ -139,7 +139,7 @@ test('days out of order or too many are refused', async () => {
   }
 });
 
-test('a year of a busy installation is read from the sums of its days, by the index of one person or of the days', async () => {
+test('reads a year of a busy installation from the daily sums, by the index of one user or of the days', async () => {
   const { database } = app.database;
   await seed(
     database,
@@ -157,7 +157,7 @@ test('a year of a busy installation is read from the sums of its days, by the in
   assert.equal(year.total.calls, 200 * 365 * 5);
 });
 
-test('calls are forgotten after 400 days, a bounded number at a time; reports and budgets stay', async () => {
+test('deletes calls after 400 days, a bounded number at a time, and keeps reports and budgets', async () => {
   const { pool, kysely } = app.database.database;
   const old = await app.signIn();
   const values = [old.id];
@@ -192,7 +192,7 @@ test('calls are forgotten after 400 days, a bounded number at a time; reports an
   assert.match(JSON.stringify(rows), /usage_calls_by_time/);
 });
 
-test('a cost is exact, in whole millionths; an unknown price that counts makes it unknown', () => {
+test('a cost is exact, in whole millionths, and an unknown price in it makes it unknown', () => {
   const prices = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000, cacheWrite: 3_750_000 };
   const usage = { inputTokens: 1_000, outputTokens: 200, cachedInputTokens: 600, cacheWriteTokens: 100 };
   assert.equal(costOf(usage, prices), 300 * 3 + 60 * 3 + 375 + 3_000);
@@ -203,6 +203,6 @@ test('a cost is exact, in whole millionths; an unknown price that counts makes i
   assert.equal(costOf({ inputTokens: 1, outputTokens: 0 }, { ...prices, input: 500_000 }), 1);
   assert.equal(costOf({ inputTokens: 1e9, outputTokens: 1e9 }, { ...prices, input: 1e12, output: 1e12 }), 2e15);
   assert.equal(costOf(usage, null), null);
-  // As the provider itself says.
+  // As reported by the provider itself.
   assert.equal(costOf({ ...usage, cost: 12 }, prices), 12);
 });

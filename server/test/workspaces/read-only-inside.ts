@@ -26,7 +26,7 @@ const targets = (node: string): string => {
   return `exec ${node} -e '${source}'`;
 };
 
-/** Everything in the home but the daemon's own folder: names, modes, times and contents. */
+/** Everything in the home except the daemon's own folder: names, modes, times and contents. */
 const look = `cd ~ && find . -path ./.workspace -prune -o -printf '%p %m %T@ %n %U %G\\n' | sort && find . -path ./.workspace -prune -o -type f -exec md5sum {} + | sort`;
 
 /** Fails at the first of the commands that has an effect in this workspace without approval. */
@@ -53,7 +53,7 @@ export async function assertNoEffects({ run, background, read }: Inside, node: s
   for (const [command, expected] of reading) assert.match((await read(command)).stdout, expected, command);
   assert.notEqual((await read('cat /run/workspace/*')).exitCode, 0);
   assert.doesNotMatch((await read('env; cat /proc/[0-9]*/environ')).stdout, /HOMEPORT_TOKEN_FILE|HOMEPORT_DAEMON/);
-  // The targets do answer.
+  // The targets answer.
   await said(
     `: > /dev/tcp/127.0.0.1/${port}; for i in {1..100}; do test -s ${reached} && exit; sleep 0.1; done; exit 1`,
   );

@@ -6,7 +6,7 @@ import { assertNoEffects } from './read-only-inside.ts';
 for (const identity of ['root', 'ordinary user'] as Identity[]) {
   const reason = whyNotAs(identity);
   describe(`sandboxes as ${identity}`, { skip: reason ?? false }, () => {
-    test('no command of 200 has an effect without approval, and reading works', async () => {
+    test('none of 200 commands has an effect without approval, and reading works', async () => {
       const hosts = await prepareHosts(identity);
       const host = await startHost({ identity, ...hosts });
       const of = { id: 'alice', generation: 1 };

@@ -12,7 +12,7 @@ import { ProcessRuntime } from '../fakes/process-runtime.ts';
 import { enterWorkspace, type Inside } from './workspace-caller.ts';
 import { quiet } from './workspace-makers.ts';
 
-/** /api/internal/artifacts: what a workspace may do with the files of its user. */
+/** /api/internal/artifacts: a workspace's access to the files of its user. */
 
 const maxBytes = 4 * 1024 * 1024;
 const runtime = new ProcessRuntime();
@@ -23,7 +23,7 @@ let root: string;
 before(async () => {
   app = await startTestApp({
     workspaceRuntime: runtime,
-    // Nobody stops the workspace of a disabled account before it is asked.
+    // The workspace of a disabled account is not stopped before the request.
     workspaceTimings: { ...quiet, watchMs: 1_000_000_000 },
     config: { artifactMaxUploadBytes: maxBytes },
   });
@@ -41,13 +41,13 @@ const download = (scope: string, query: Record<string, string>, from = inside) =
   from.fetch(`${base}/download?${new URLSearchParams(query)}`, { headers: { 'x-artifact-scope': scope } });
 
 function filesIn(folder: string): string[] {
-  // The service may move or remove a file of its own between the two looks.
+  // The service can move or remove a file of its own between the two reads.
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name !== markName && statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
   );
 }
 
-test('a file goes up as a body, is found by path and id, moves, comes down and goes', async () => {
+test('uploads a file as a body, finds it by path and id, moves, downloads and deletes it', async () => {
   const chatId = await createChat(user);
   const scope = `chat:${chatId}`;
   const bytes = randomBytes(100_000);
@@ -85,7 +85,7 @@ test('a file goes up as a body, is found by path and id, moves, comes down and g
   assert.equal((await inside.call(`GET ${base}/stat`, scope, { query: { id: artifact.id } })).status, 404);
 });
 
-test('a taken path gets a number, a new content or a refusal; the type is what the sender or the name says', async () => {
+test('a taken path gets a number, a new content or a refusal, and the type is that of the sender or of the name', async () => {
   const scope = `chat:${await createChat(user)}`;
   const first = (await inside.put(scope, { path: 'a.csv' }, 'one')).body.artifact;
   const second = (await inside.put(scope, { path: 'a.csv' }, 'two')).body.artifact;
@@ -110,7 +110,7 @@ test('a taken path gets a number, a new content or a refusal; the type is what t
   );
 });
 
-test('a conversation in a project means the project, for its members only, and only as long as they are', async () => {
+test('a conversation in a project addresses the project, for its current members only', async () => {
   const { pool } = app.database.database;
   const projectId = await makeProject(pool, [user.id]);
   const chatId = await createChat(user, { projectId });
@@ -146,7 +146,7 @@ test('a conversation in a project means the project, for its members only, and o
   assert.deepEqual(await paths(user, { projectId }), ['shared.txt']);
 });
 
-test('nobody reaches another’s files, whatever they name, and every such answer is the same', async () => {
+test('no user reaches another’s files by any name, and every such answer is the same', async () => {
   const chatId = await createChat(user);
   const file = await put(user, { chatId }, 'mine.txt', 'mine');
   const theirs = await enterWorkspace(app, runtime, await app.signIn());
@@ -169,7 +169,7 @@ test('nobody reaches another’s files, whatever they name, and every such answe
   assert.equal(elsewhere.status, 404, 'an id of another namespace is none of this one');
 });
 
-test('the scope is needed, and is one of two shapes', async () => {
+test('requires a scope of one of two forms', async () => {
   const chatId = await createChat(user);
   const odd = [
     undefined,
@@ -205,7 +205,7 @@ test('the scope is needed, and is one of two shapes', async () => {
   }
 });
 
-test('archived places take nothing new', async () => {
+test('archived projects and conversations accept nothing new', async () => {
   const chatId = await createChat(user);
   await inside.put(`chat:${chatId}`, { path: 'a' }, 'a');
   await user.call('PATCH /api/chats', { id: chatId, archived: true });
@@ -214,7 +214,7 @@ test('archived places take nothing new', async () => {
   assert.equal((await download(`chat:${chatId}`, { path: 'a' })).status, 200);
 });
 
-test('a session is no workspace, a workspace no session, and a disabled account neither', async () => {
+test('accepts no session as a workspace, no workspace as a session, and a disabled account as neither', async () => {
   const chatId = await createChat(user);
   const withCookie = await user.fetch(base, { headers: { 'x-artifact-scope': `chat:${chatId}` } });
   assert.equal(withCookie.status, 401);
@@ -238,7 +238,7 @@ test('a session is no workspace, a workspace no session, and a disabled account 
   assert.equal((await again.call(`GET ${base}`, chat)).status, 200);
 });
 
-test('what is too large is refused by its declared size and by what comes, and leaves nothing', async () => {
+test('refuses too large files by their declared and their actual size, and leaves nothing', async () => {
   const chatId = await createChat(user);
   const scope = `chat:${chatId}`;
   const present = filesIn(root).length;
@@ -260,7 +260,7 @@ test('what is too large is refused by its declared size and by what comes, and l
   await until(async () => filesIn(root).length === present + 1);
 });
 
-test('a refusal reaches who still sends, and the connection goes on', async () => {
+test('a refusal reaches a client that is still sending, and the connection stays usable', async () => {
   const { status, body } = await inside.put(`chat:${randomUUID()}`, { path: 'x' }, Buffer.alloc(maxBytes));
   assert.deepEqual([status, body.error.code], [404, 'not_found']);
   const nobody = await app.anonymous.fetch(`${base}?path=x`, { method: 'PUT', body: Buffer.alloc(maxBytes) });
@@ -268,7 +268,7 @@ test('a refusal reaches who still sends, and the connection goes on', async () =
   assert.match(await nobody.text(), /"code":"unauthorized"/);
 });
 
-test('an upload that is cut at any byte leaves nothing, on the disk or in the list', async () => {
+test('an upload interrupted at any byte leaves nothing, on the disk or in the list', async () => {
   const chatId = await createChat(user);
   const present = filesIn(root).sort();
   const body = randomBytes(300_000);

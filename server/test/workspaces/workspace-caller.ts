@@ -4,7 +4,7 @@ import type { ProcessRuntime } from '../fakes/process-runtime.ts';
 
 type UploadBody = string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
 
-/** What speaks for a user from inside of their workspace. */
+/** A client inside of a user's workspace. */
 export type Inside = {
   token: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
@@ -23,7 +23,7 @@ export type Inside = {
   ): Promise<Answer>;
 };
 
-/** Starts the workspace of a user, or finds it running; `tokenFile` is what its commands read. */
+/** Starts the workspace of a user, or finds it running; `tokenFile` is the file that its commands read. */
 export async function enterWorkspace(
   app: TestApp,
   runtime: ProcessRuntime,

@@ -14,7 +14,7 @@ import { createChat, paths, put } from '../artifacts/artifact-makers.ts';
 import { type CommandLine, finish, makeCommandLine } from '../command-line.ts';
 import { ProcessRuntime } from '../fakes/process-runtime.ts';
 
-/** The `homeport` command with much to carry, interrupted, and against services that are broken. */
+/** The `homeport` command with large files, interrupted, and against broken services. */
 
 let app: TestApp;
 let user: SignedIn;
@@ -31,7 +31,7 @@ after(async () => {
   await app.stop();
 });
 
-/** Bytes of the largest memory that a process has had. */
+/** Bytes of the largest memory that a process used. */
 function peakMemory(child: ChildProcess): number {
   const status = existsSync(`/proc/${child.pid}/status`) ? readFileSync(`/proc/${child.pid}/status`, 'utf8') : '';
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
@@ -40,7 +40,9 @@ function peakMemory(child: ChildProcess): number {
 /** A file of 150 MB held in memory takes more; the garbage of streaming it can reach 80 MB on a busy machine. */
 const heldBytes = 120e6;
 
-test('150 MB go through stdin and stdout without being held', { skip: process.platform !== 'linux' }, async () => {
+test('streams 150 MB through stdin and stdout without buffering them', {
+  skip: process.platform !== 'linux',
+}, async () => {
   const chatId = await createChat(user);
   const env = { HOMEPORT_SCOPE: `chat:${chatId}` };
   const chunk = randomBytes(1024 * 1024);
@@ -78,7 +80,7 @@ test('150 MB go through stdin and stdout without being held', { skip: process.pl
   assert.ok(last - first < heldBytes, `download: ${first} to ${last}`);
 });
 
-test('a reader that goes away ends a download quietly', async () => {
+test('a reader that disconnects ends a download without an error', async () => {
   const chatId = await createChat(user);
   await put(user, { chatId }, 'long', 'x'.repeat(20_000_000));
   const child = tool.start(['artifacts', 'get', 'long', '-', '--chat', chatId]);
@@ -91,7 +93,7 @@ test('a reader that goes away ends a download quietly', async () => {
   assert.equal(error, '');
 });
 
-test('half a download is a failure and leaves nothing', async () => {
+test('an incomplete download is a failure and leaves nothing', async () => {
   const cwd = await tool.newFolder();
   const text = 'x'.repeat(100_000);
   const tag = `"${createHash('sha256').update(text).digest('hex')}"`;
@@ -125,7 +127,7 @@ test('half a download is a failure and leaves nothing', async () => {
   }
 });
 
-test('Ctrl-C leaves no half file', async () => {
+test('Ctrl-C leaves no partial file', async () => {
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -157,7 +159,7 @@ test('Ctrl-C leaves no half file', async () => {
   assert.deepEqual(await paths(user, { chatId }), []);
 });
 
-test('a service that is none is no riddle', async () => {
+test('reports an address that is not a Homeport service in plain words', async () => {
   const odd: [string, number, RequestListener][] = [
     ['a page', 1, (_incoming, outgoing) => outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
     ['another shape', 1, (_incoming, outgoing) => outgoing.end('{"artifacts":[{"id":1}]}')],
@@ -185,7 +187,7 @@ test('a service that is none is no riddle', async () => {
   }
 });
 
-test('a refusal is told while the upload is still on its way', async () => {
+test('reports a refusal while the upload is still in progress', async () => {
   const child = tool.start(['artifacts', 'put', '-', 'a', '--chat', randomUUID()]);
   const ended = finish(child);
   child.stdin?.on('error', () => undefined);

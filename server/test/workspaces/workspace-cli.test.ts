@@ -50,7 +50,7 @@ test('help needs no workspace, and every command has its page', async () => {
   assert.equal((await tool.done(['--version'], { env })).out, `homeport ${version}\n`);
 });
 
-test('what is typed wrongly is 2, says why on stderr, and nothing on stdout', async () => {
+test('invalid usage exits with 2, a reason on stderr, and nothing on stdout', async () => {
   const wrong: [args: string[], reason: RegExp][] = [
     [[], /Missing command/],
     [['artefacts'], /no command `artefacts`/],
@@ -82,7 +82,7 @@ test('what is typed wrongly is 2, says why on stderr, and nothing on stdout', as
 });
 
 for (const door of ['TCP', 'a unix socket']) {
-  test(`artifacts go up, are listed, looked at, moved, come down and go, over ${door}`, async () => {
+  test(`artifacts are uploaded, listed, read, moved, downloaded and deleted, over ${door}`, async () => {
     const chatId = await createChat(user);
     const cwd = await tool.newFolder();
     const env = {
@@ -138,7 +138,7 @@ for (const door of ['TCP', 'a unix socket']) {
   });
 }
 
-test('a download has the name it is given, overwrites what is named and nothing else, and follows links', async () => {
+test('a download has the given name, overwrites only the named file, and follows links', async () => {
   const chatId = await createChat(user);
   const uuidPath = randomUUID();
   await put(user, { chatId }, 'a.txt', 'content');
@@ -169,7 +169,7 @@ test('a download has the name it is given, overwrites what is named and nothing 
   assert.deepEqual(readdirSync(cwd).sort(), ['a.txt', 'link', 'real', 'sub']);
 });
 
-test('exit codes say what went wrong: not there, not allowed, not reachable, in the way, no room', async () => {
+test('exit codes distinguish missing, forbidden, unreachable, existing and full', async () => {
   const chatId = await createChat(user);
   const other = await app.signIn();
   const theirs = await createChat(other);
@@ -226,7 +226,7 @@ test('exit codes say what went wrong: not there, not allowed, not reachable, in 
   assert.deepEqual([told.error.code, told.error.exitCode], ['not_found', 3]);
 });
 
-test('conversations are listed and read, as Markdown and as JSON', async () => {
+test('lists and reads conversations, as Markdown and as JSON', async () => {
   const db = app.database.database;
   const speaker = await app.signIn();
   const env = { HOMEPORT_TOKEN_FILE: (await enterWorkspace(app, runtime, speaker)).tokenFile };
@@ -257,7 +257,7 @@ test('conversations are listed and read, as Markdown and as JSON', async () => {
   );
 });
 
-test('a list of many pages comes whole, in JSON too', async () => {
+test('prints a list of many pages completely, in JSON too', async () => {
   const chatId = await createChat(user);
   await app.database.database.pool.query(
     `with blob as (insert into blobs (sha256, size, key) values (repeat('a', 64), 1, 'none') on conflict do nothing)
@@ -278,7 +278,7 @@ test('a list of many pages comes whole, in JSON too', async () => {
 
 const hasTerminals = spawnSync('script', ['--version']).status === 0;
 
-test('in a terminal a folder goes after a yes, and a table fits', { skip: !hasTerminals }, async () => {
+test('in a terminal, deletes a folder after a yes, and fits tables', { skip: !hasTerminals }, async () => {
   const chatId = await createChat(user);
   const env = { HOMEPORT_SCOPE: `chat:${chatId}` };
   await put(user, { chatId }, `folder/${'日本'.repeat(20)}.txt`);

@@ -36,7 +36,7 @@ const json = async (query: Record<string, string>): Promise<Json> => {
   return body;
 };
 
-/** Three turns on the active branch, the second of them without an answer, and a branch that was left. */
+/** Three turns on the active branch, the second of them without a response, and a branch that was left. */
 async function talk(title = 'Plans'): Promise<{ chatId: string; said: string[] }> {
   const chatId = await makeChat(db, user.id, title);
   const first = await say(db, { chatId, parentId: null, text: 'What is *first*?\n\nSecond line' });
@@ -74,7 +74,7 @@ test('the overview has the facts and a line for each turn of the active branch',
   assert.ok(!text.includes('left behind'));
 });
 
-test('a turn is what was said with all that answered it', async () => {
+test('a turn is a message with all its responses', async () => {
   const { chatId, said } = await talk();
   const [first, second, third] = await Promise.all(['1', '2', '3'].map((turn) => json({ chatId, mode: 'turn', turn })));
   const texts = (turn: Json) => turn.messages.map((message: Json) => message.parts[0].text);
@@ -90,7 +90,7 @@ test('a turn is what was said with all that answered it', async () => {
   assert.deepEqual([beyond.status, beyond.body.error.code], [404, 'not_found']);
 });
 
-test('in full it is every turn of the active branch', async () => {
+test('the full text has every turn of the active branch', async () => {
   const { chatId } = await talk();
   const full = await json({ chatId, mode: 'full' });
   assert.deepEqual(
@@ -104,7 +104,7 @@ test('in full it is every turn of the active branch', async () => {
   );
 });
 
-test('what stands before the first word of a person is a turn; nothing said is none', async () => {
+test("messages before the user's first one are a turn, and an empty conversation has none", async () => {
   const chatId = await makeChat(db, user.id, 'Imported');
   assert.deepEqual((await json({ chatId })).turns, []);
   assert.deepEqual((await json({ chatId, mode: 'full' })).messages, []);
@@ -138,7 +138,7 @@ test('what stands before the first word of a person is a turn; nothing said is n
   }
 });
 
-test('the list is all of one’s conversations, newest activity first, page by page', async () => {
+test('lists all conversations of the user, newest activity first, page by page', async () => {
   const caller = await app.signIn();
   const from = await enterWorkspace(app, runtime, caller);
   assert.deepEqual((await read({ format: 'json' }, from)).body, { chats: [], nextCursor: null });
@@ -172,7 +172,7 @@ test('the list is all of one’s conversations, newest activity first, page by p
   assert.match((await read({ limit: '3' }, from)).text, /\nThere are more: cursor \S+\n$/);
 });
 
-test('what is asked is checked, and what is another’s is not there', async () => {
+test("validates the request, and answers 404 for another user's conversations", async () => {
   const { chatId } = await talk();
   const odd: [Record<string, string>, string][] = [
     [{ chatId, mode: 'turn' }, 'turn'],
@@ -201,7 +201,7 @@ test('what is asked is checked, and what is another’s is not there', async () 
   assert.equal((await user.fetch(`/api/internal/conversations?chatId=${chatId}`)).status, 401);
 });
 
-test('a hundred thousand messages are written in order, a page at a time', async () => {
+test('writes a hundred thousand messages in order, a page at a time', async () => {
   const ownerId = await makeUser(db);
   const chatId = await makeChat(db, ownerId, 'Long');
   const count = 100_000;

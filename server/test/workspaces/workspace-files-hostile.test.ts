@@ -8,8 +8,8 @@ import { ScriptedDaemons } from '../fakes/scripted-daemon.ts';
 import { quiet } from './workspace-makers.ts';
 
 /**
- * A daemon that lies, hangs or floods: bounded answers with the code of the contract, and nothing of it reaches the
- * client.
+ * A hostile daemon that lies, hangs or floods: bounded answers with the code of the contract, and none of its data
+ * reaches the client.
  */
 
 let app: TestApp;
@@ -30,7 +30,7 @@ const entry = { name: 'f', path: '~/f', type: 'file', size: 5, modifiedAt: '2026
 const json = (response: ServerResponse, status: number, value: unknown) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
-/** Truth about what is there, and the script for its bytes. */
+/** Correct facts about existing files, and the script for their bytes. */
 function content(script: Script): void {
   daemons.onFiles = (request, response) =>
     request.url?.startsWith('/v1/files/stat') ? json(response, 200, { entry }) : script(request, response);
@@ -79,7 +79,7 @@ for (const [what, script] of Object.entries(lies)) {
   });
 }
 
-test('of the headers of a download only length, range, tag and date are passed on', async () => {
+test("forwards only length, range, tag and date of a download's headers", async () => {
   content((_, response) => {
     response.writeHead(200, {
       'content-length': 5,
@@ -113,7 +113,7 @@ test('of the headers of a download only length, range, tag and date are passed o
   assert.match(seen['content-security-policy'] ?? '', /sandbox/);
 });
 
-test('a range that does not fit, or that nobody asked for, is no answer', async () => {
+test('refuses a range that does not fit, or was not requested', async () => {
   const heads: [number, Record<string, string>][] = [
     [206, { 'content-length': '5', 'content-range': 'bytes 0-9/100' }],
     [206, { 'content-length': '5', 'content-range': 'bytes 0-4/3' }],
@@ -136,7 +136,7 @@ test('a range that does not fit, or that nobody asked for, is no answer', async 
   assert.equal((await download()).status, 502);
 });
 
-test('a body that is cut breaks the connection; more than was said is not passed on', async () => {
+test('a truncated body breaks the connection, and excess bytes are not forwarded', async () => {
   content((request, response) => {
     response.writeHead(200, { 'content-length': 1_000_000 }).write('hello');
     setTimeout(() => request.socket.destroy(), 20);
@@ -153,7 +153,7 @@ test('a body that is cut breaks the connection; more than was said is not passed
   assert.equal(await (await download()).text(), 'hello');
 });
 
-test('an upload ends when the daemon refuses in its middle, or leaves; what it says of a place is not believed', async () => {
+test('an upload ends when the daemon refuses in its middle, or disconnects, and its invalid paths are rejected', async () => {
   daemons.onFiles = (_, response) =>
     json(response, 507, { error: { code: 'storage_full', message: 'The disk is full' } });
   const full = await upload(user, {}, { bytes: Buffer.alloc(1_000_000) }, '/api/workspace/files');
@@ -166,7 +166,7 @@ test('an upload ends when the daemon refuses in its middle, or leaves; what it s
   assert.equal((await upload(user, {}, { bytes: 'x' }, '/api/workspace/files')).status, 502);
 });
 
-test('a stop ends a transfer in its middle, and a client that leaves ends the request to the daemon', async () => {
+test('a stop ends a transfer in its middle, and a disconnecting client ends the request to the daemon', async () => {
   let open = 0;
   content((_, response) => {
     open += 1;

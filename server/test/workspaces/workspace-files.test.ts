@@ -45,7 +45,7 @@ const download = (path: string, headers: Record<string, string> = {}, method = '
   user.fetch(`/api/workspace/download?path=${encodeURIComponent(path)}`, { headers, method });
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-test('the home is listed by default, in pages; a file is shown', async () => {
+test('lists the home by default, in pages, and shows a file', async () => {
   mkdirSync(join(home, 'folder'), { recursive: true });
   writeFileSync(join(home, 'notes.md'), 'Grüße');
   const { body } = await user.call('GET /api/workspace/files', undefined, { query: { limit: '1' } });
@@ -62,7 +62,7 @@ test('the home is listed by default, in pages; a file is shown', async () => {
   assert.equal((await get(join(home, 'notes.md'))).status, 200);
 });
 
-test('a cursor that is none is refused as every request that is not valid', async () => {
+test('rejects an invalid cursor like any invalid request', async () => {
   for (const cursor of ['x', 'eA', '!', 'a'.repeat(2048)]) {
     const { status, body } = await get('~', { cursor });
     assert.deepEqual([status, body.error.code], [400, 'invalid_request'], cursor);
@@ -70,7 +70,7 @@ test('a cursor that is none is refused as every request that is not valid', asyn
   }
 });
 
-test('outside the home is invalid_path and never echoed; what is not there is not_found', async () => {
+test('a path outside the home is invalid_path and never echoed, and a missing one is not_found', async () => {
   symlinkSync('/etc', join(home, 'etc'));
   for (const path of ['/etc/passwd', '../x', '~/../x', 'etc/passwd', '~root', '/proc/self/environ']) {
     for (const answer of [
@@ -90,7 +90,7 @@ test('outside the home is invalid_path and never echoed; what is not there is no
   assert.equal((await get('x'.repeat(5000))).status, 400);
 });
 
-test('an upload goes to ~/artifacts by default; a taken name gets a number; the path may come after the file', async () => {
+test('uploads to ~/artifacts by default, numbers taken names, and accepts the path after the file', async () => {
   const first = await upload(user, {}, { name: 'C:\\folder\\report.txt', bytes: 'one' }, route);
   assert.equal(first.status, 201, first.text);
   assert.deepEqual([first.body.file.path, first.body.file.size], ['~/artifacts/report.txt', 3]);
@@ -108,7 +108,7 @@ test('an upload goes to ~/artifacts by default; a taken name gets a number; the 
   assert.deepEqual(readdirSync(join(home, 'artifacts')).sort(), ['report (2).txt', 'report.txt']);
 });
 
-test('a path that is refused before the file has arrived is told as what it is', async () => {
+test('reports the refusal of a path before the file has arrived with its own code', async () => {
   const file = { name: 'file', value: Buffer.alloc(900_000), filename: 'x.bin' };
   const { body, contentType } = formBody([{ name: 'path', value: '/etc/there.txt' }, file]);
   const fields = body.indexOf('name="file"');
@@ -125,7 +125,7 @@ test('a path that is refused before the file has arrived is told as what it is',
   }
 });
 
-test('a path that comes before the file is where it goes, whatever its own name', async () => {
+test("a path before the file is the target, whatever the file's own name", async () => {
   for (const filename of ['..', '', undefined]) {
     const file = { name: 'file', value: 'named', ...(filename === undefined ? {} : { filename }) };
     const { status, body } = await sendForm(user, [{ name: 'path', value: '~/named/it.txt' }, file], route);
@@ -156,7 +156,7 @@ test('file names of forms are only a suggestion', async () => {
   assert.ok(!existsSync('/etc/evil'));
 });
 
-test('too large, or cut in the middle: nothing stays', async () => {
+test('an upload that is too large or interrupted leaves nothing', async () => {
   const large = await upload(user, { path: '~/large.bin' }, { bytes: Buffer.alloc(1024 * 1024 + 1) }, route);
   assert.deepEqual([large.status, large.body.error.code], [413, 'payload_too_large']);
   const { body, contentType } = formBody([
@@ -178,7 +178,7 @@ test('too large, or cut in the middle: nothing stays', async () => {
   assert.ok(!existsSync(join(home, 'large.bin')) && !existsSync(join(home, 'cut.bin')));
 });
 
-test('folders are made, things moved and deleted; nothing is overwritten', async () => {
+test('makes folders, moves and deletes entries, and overwrites nothing', async () => {
   const made = await user.call('POST /api/workspace/folders', { path: '~/new/inner' });
   assert.deepEqual([made.status, made.body.file.type], [201, 'directory']);
   writeFileSync(join(home, 'new/a'), 'a');
@@ -192,7 +192,7 @@ test('folders are made, things moved and deleted; nothing is overwritten', async
   assert.ok(!existsSync(join(home, 'moved')));
 });
 
-test('a download: whole, ranges, conditions, HEAD, and headers that run nothing', async () => {
+test('downloads in full, in ranges, with conditions and by HEAD, with headers that prevent execution', async () => {
   const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 253));
   writeFileSync(join(home, 'Übung "1".html'), content);
   const whole = await download('~/Übung "1".html');
@@ -219,7 +219,7 @@ test('a download: whole, ranges, conditions, HEAD, and headers that run nothing'
   assert.equal((await download('~/absent')).status, 404);
 });
 
-test('a folder comes as .zip that other programs unpack, without links', async () => {
+test('downloads a folder as .zip that other programs unpack, without links', async () => {
   mkdirSync(join(home, 'pack/sub/empty'), { recursive: true });
   const files: Record<string, Buffer> = {
     'a.txt': Buffer.from('a'),
@@ -247,7 +247,7 @@ test('a folder comes as .zip that other programs unpack, without links', async (
   }
 });
 
-test("nobody sees another's files; without workspaces there are none", async () => {
+test("no user sees another's files, and without workspaces there are none", async () => {
   const other = await app.signIn();
   assert.equal(
     (await other.call('GET /api/workspace/files', undefined, { query: { path: '~/notes.md' } })).status,
@@ -259,7 +259,7 @@ test("nobody sees another's files; without workspaces there are none", async () 
   await plain.stop();
 });
 
-test('a client that leaves in the middle of a download lets go of the daemon', async () => {
+test('a client that disconnects in the middle of a download releases the daemon', async () => {
   writeFileSync(join(home, 'large'), Buffer.alloc(32 * 1024 * 1024));
   for (let round = 0; round < 5; round += 1) {
     await new Promise<void>((resolve) => {
@@ -282,7 +282,7 @@ test('a client that leaves in the middle of a download lets go of the daemon', a
   assert.equal(head.status, 200, JSON.stringify([...head.headers]));
 });
 
-test('a daemon that is killed in the middle of an upload: the client hears of it, and the next one removes what is left', async () => {
+test('reports a daemon killed in the middle of an upload to the client, and the next one removes the remains', async () => {
   const { body, contentType } = formBody([
     { name: 'path', value: '~/killed.bin' },
     { name: 'file', value: Buffer.alloc(500_000), filename: 'killed.bin' },

@@ -8,7 +8,7 @@ import { zipOf } from '../imports/import-makers.ts';
 
 const deploy = resolve(import.meta.dirname, '../../../deploy');
 
-/** The packages of the stage `workspace`, and the names of what it copies or links into a folder of programs. */
+/** The packages of the stage `workspace`, and the names of the programs that it copies or links. */
 function recipe(file: string) {
   const text = readFileSync(join(deploy, file), 'utf8');
   const stage = /\nFROM \S+ AS workspace\n(.*?)(?=\nFROM |$)/s.exec(text)?.[1] ?? '';
@@ -16,7 +16,7 @@ function recipe(file: string) {
   return { packages: packages.split(/[\s\\]+/).filter(Boolean), stage };
 }
 
-test('both recipes of the image have what work needs', () => {
+test('both recipes of the image have the packages that work needs', () => {
   const [own, release] = [recipe('Dockerfile'), recipe('release.Dockerfile')];
   assert.deepEqual(own.packages, release.packages);
   const needed = [

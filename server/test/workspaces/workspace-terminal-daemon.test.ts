@@ -17,11 +17,11 @@ after(async () => {
 
 type Terminal = { socket: WebSocket; messages: { type: string }[]; output(): string; closed: Promise<unknown> };
 
-/** A terminal as a browser has it, with all it was told. */
+/** A terminal as a browser has it, with all received messages. */
 async function open(user: SignedIn, id: string): Promise<Terminal> {
   const address = `${app.url.replace('http', 'ws')}/api/workspace/terminal?id=${id}&columns=100&rows=30`;
   const headers = { cookie: user.cookie ?? '', origin: app.url };
-  // Node's own takes headers, which the standard does not know.
+  // Node's own accepts headers, which the standard does not define.
   const socket = new WebSocket(address, { headers } as unknown as string[]);
   socket.binaryType = 'arraybuffer';
   const messages: { type: string }[] = [];
@@ -38,7 +38,7 @@ async function open(user: SignedIn, id: string): Promise<Terminal> {
 
 const type = ({ socket }: Terminal, text: string) => socket.send(new TextEncoder().encode(text));
 
-test('a shell answers, is joined again with what it showed, and ends when it is closed', async () => {
+test('a shell answers, is joined again with its output, and ends when it is closed', async () => {
   const user = await app.signIn();
   const first = await open(user, 'tab');
   assert.deepEqual(first.messages[0], { type: 'attached', id: 'tab', isNew: true });

@@ -31,7 +31,7 @@ after(async () => {
 type Answer = { status: number; headers: IncomingHttpHeaders; body: string; socket: Duplex | undefined };
 type Wish = { cookie?: string | undefined; headers?: Record<string, string | undefined>; path?: string; url?: string };
 
-/** Asks for a terminal as a browser does. */
+/** Requests a terminal as a browser does. */
 function attach({ cookie, headers = {}, path = '/api/workspace/terminal?id=one', url = app.url }: Wish) {
   const key = randomBytes(16).toString('base64');
   const sent = {
@@ -85,7 +85,7 @@ async function closed(socket: Duplex): Promise<void> {
   if (!socket.closed) await once(socket, 'close');
 }
 
-test('bytes go both ways untouched, and nothing of the daemon but its bytes', async () => {
+test('forwards bytes unchanged in both directions, and nothing else of the daemon', async () => {
   const user = await app.signIn();
   daemons.onUpgrade = (wish, socket) => {
     takeHandshake(wish, socket, 'set-cookie: stolen=1\r\nx-daemon: yes\r\n');
@@ -108,7 +108,7 @@ test('bytes go both ways untouched, and nothing of the daemon but its bytes', as
   assert.ok(Buffer.concat(got).equals(sent));
 });
 
-test('who asks is checked before the workspace hears of it', async () => {
+test('authenticates the client before it contacts the workspace', async () => {
   const user = await app.signIn();
   const [disabled, mustChange] = [await app.signIn(), await app.signIn({ mustChangePassword: true })];
   await app.database.database.pool.query('update users set enabled = false where id = $1', [disabled.id]);
@@ -129,7 +129,7 @@ test('who asks is checked before the workspace hears of it', async () => {
   assert.equal(daemons.upgrades.length, before);
 });
 
-test('other wishes for another protocol are answered as the requests they are', async () => {
+test('answers upgrade requests to other protocols as ordinary requests', async () => {
   const wish = 'host: x\r\nconnection: upgrade, close\r\n';
   const health = await sendRaw(app.url, `GET /api/health HTTP/1.1\r\n${wish}upgrade: websocket\r\n\r\n`);
   assert.equal(health.status, 200);
@@ -141,7 +141,7 @@ test('other wishes for another protocol are answered as the requests they are', 
   assert.equal(refused.status, 401);
 });
 
-test('a daemon that refuses, lies or breaks off is an error like any other', async () => {
+test('a daemon that refuses, lies or disconnects is an error like any other', async () => {
   const user = await app.signIn();
   const scripts: [ScriptedDaemons['onUpgrade'], number, string][] = [
     [(_, socket) => socket.destroy(), 502, 'workspace_request_failed'],
@@ -163,7 +163,7 @@ test('a daemon that refuses, lies or breaks off is an error like any other', asy
   }
 });
 
-test('either side that goes takes the other with it', async () => {
+test('either side that disconnects ends the other', async () => {
   const user = await app.signIn();
   const first = await attached({ cookie: user.cookie });
   await until(() => daemons.sockets.size === 1);
@@ -175,7 +175,7 @@ test('either side that goes takes the other with it', async () => {
   await closed(second);
 });
 
-test('a client that has gone, or speaks too soon, leaves nothing behind', async () => {
+test('a client that has disconnected, or sends too early, leaves nothing behind', async () => {
   const user = await app.signIn();
   let asked: Duplex | undefined;
   daemons.onUpgrade = (_, socket) => {
@@ -196,7 +196,7 @@ test('a client that has gone, or speaks too soon, leaves nothing behind', async 
   }
 });
 
-test('terminals of one person are bounded; those of another are not theirs', async () => {
+test('limits the terminals of one user, and hides those of another', async () => {
   const [user, other] = [await app.signIn(), await app.signIn()];
   const sockets: Duplex[] = [];
   for (let i = 0; i < 8; i += 1) sockets.push(await attached({ cookie: user.cookie }));
@@ -223,7 +223,7 @@ test('a terminal ends with its session, its account and its workspace', async ()
   ];
   await app.database.database.pool.query('delete from sessions where user_id = $1', [leaving.id]);
   await closed(one);
-  // Behind the service's back, as another replica would.
+  // Without the service, as another replica would.
   await app.database.database.pool.query('update users set enabled = false where id = $1', [disabled.id]);
   await closed(two);
   await app.service.deps.workspaces.stop(stopping.id);
@@ -231,7 +231,7 @@ test('a terminal ends with its session, its account and its workspace', async ()
   assert.equal(four.destroyed, false);
 });
 
-test('a service that stops ends its terminals', async () => {
+test('a stopping service ends its terminals', async () => {
   const second = await startTestApp({ workspaceRuntime: daemons, database: app.database });
   const user = await second.signIn();
   const socket = await attached({ cookie: user.cookie, url: second.url });
@@ -239,7 +239,7 @@ test('a service that stops ends its terminals', async () => {
   await closed(socket);
 });
 
-test('where workspaces are off it says so', async () => {
+test('reports disabled workspaces', async () => {
   const off = await startTestApp();
   const user = await off.signIn();
   assertRefused(await attach({ cookie: user.cookie, url: off.url }), 503, 'workspace_disabled');

@@ -10,7 +10,7 @@ import { manualDate } from '../fakes/manual-clock.ts';
 import { ScriptedRuntime } from '../fakes/scripted-runtime.ts';
 import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
-/** Whose a workspace is, and how it outlives the process that started it. */
+/** The owners of workspaces, and workspaces that outlive the process that started them. */
 
 const runtime = new ScriptedRuntime();
 const options = { workspaceRuntime: runtime, workspaceTimings: quiet };
@@ -38,7 +38,7 @@ async function enable(user: SignedIn, enabled: boolean): Promise<void> {
   assert.equal(status, 200, text);
 }
 
-test('a disabled account loses its workspace, its holds and its token on every replica; enabled again it starts anew', async () => {
+test('a disabled account loses its workspace, its holds and its token on every replica, and starts again once enabled', async () => {
   const user = await one.signIn();
   const holds = [await workspacesOf(one).hold(user.id, 'turn'), await workspacesOf(other).hold(user.id, 'terminal')];
   const token = runtime.tokenOf(user.id);
@@ -64,7 +64,7 @@ test('an account that was enabled again before its workspace was stopped keeps i
   assert.deepEqual(await inside(one, runtime.tokenOf(user.id)), [200, undefined]);
 });
 
-test('an account that was disabled behind our back loses its workspace as well', async () => {
+test('an account that was disabled in the database loses its workspace as well', async () => {
   const user = await one.signIn();
   await workspacesOf(one).start(user.id);
   const token = runtime.tokenOf(user.id);
@@ -74,7 +74,7 @@ test('an account that was disabled behind our back loses its workspace as well',
   assert.deepEqual(await inside(other, token), [401, 'unauthorized']);
 });
 
-test('a token opens its own endpoints only, and a cookie none of them', async () => {
+test('a token opens only its own endpoints, and a cookie none of them', async () => {
   const user = await one.signIn();
   await workspacesOf(one).start(user.id);
   const token = runtime.tokenOf(user.id);
@@ -96,10 +96,10 @@ test('a token opens its own endpoints only, and a cookie none of them', async ()
   assert.ok(!JSON.stringify(stored.rows).includes(token));
 });
 
-test('a workspace that floods its control plane is told to wait; another one is not', async (t) => {
+test('limits a workspace that floods its control plane, and no other one', async (t) => {
   const [loud, quietUser] = [await one.signIn(), await one.signIn()];
   for (const { id } of [loud, quietUser]) await workspacesOf(one).start(id);
-  // In a second some more may pass, so no time passes here, however slow the machine is.
+  // Within a second more requests would be allowed, so no time passes here, however slow the machine is.
   const clock = manualDate();
   const still = await startTestApp({ ...options, database: one.database, clock });
   t.after(() => still.stop());
@@ -114,7 +114,7 @@ test('a workspace that floods its control plane is told to wait; another one is 
   assert.deepEqual(await inside(still, runtime.tokenOf(loud.id)), [200, undefined]);
 });
 
-test('a workspace outlives its replica; the next one goes on with it, also under a new encryption key', async () => {
+test('a workspace outlives its replica, and the next one continues it, even with a new encryption key', async () => {
   const user = await one.signIn();
   const oldKey = 'an-old-encryption-key-of-more-than-32-bytes';
   const newKey = 'a-new-encryption-key-of-more-than-32-bytes';
@@ -142,7 +142,7 @@ test('a workspace outlives its replica; the next one goes on with it, also under
   await third.stop();
 });
 
-test('local workspaces are one machine’s, as long as it shows itself', async () => {
+test('local workspaces belong to one machine for as long as it renews its lease', async () => {
   const { database } = one.database;
   const [here, there] = [randomUUID(), randomUUID()];
   await claimHost({ db: database }, here);

@@ -63,7 +63,7 @@ const health = {
   },
 };
 
-test('what fits is taken, and the token is sent', async () => {
+test('accepts a valid answer, and sends the token', async () => {
   answer = (socket, head) => {
     assert.match(head, /^GET \/v1\/x HTTP\/1\.1\r\n/);
     assert.match(head, /authorization: Bearer the-token\r\n/);
@@ -74,7 +74,7 @@ test('what fits is taken, and the token is sent', async () => {
   assert.equal((await daemon.health()).generation, 1);
 });
 
-test('what does not fit is one error, whatever it is', async () => {
+test('reports any invalid answer as one error', async () => {
   const lies = [
     'garbage\r\n\r\n',
     '',
@@ -102,7 +102,7 @@ test('what does not fit is one error, whatever it is', async () => {
   }
 });
 
-test('a refusal that people understand keeps its code and its words', async () => {
+test('a refusal for users keeps its code and its message', async () => {
   const refusals = [
     ['400 No', 'invalid_path'],
     ['400 No', 'invalid_request'],
@@ -117,7 +117,7 @@ test('a refusal that people understand keeps its code and its words', async () =
   }
 });
 
-test('a flood ends at 4 MiB, and the connection with it', async () => {
+test('a flood ends at 4 MiB, together with the connection', async () => {
   let sent = 0;
   const closed = Promise.withResolvers<void>();
   answer = (socket) => {
@@ -135,7 +135,7 @@ test('a flood ends at 4 MiB, and the connection with it', async () => {
   assert.ok(sent < 32 * 1024 * 1024, String(sent));
 });
 
-test('a daemon that hangs or drips is left after its time', async () => {
+test('gives up a daemon that hangs or drips after its timeout', async () => {
   for (const first of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n']) {
     let isAsked = false;
     const closed = Promise.withResolvers<void>();
@@ -148,13 +148,13 @@ test('a daemon that hangs or drips is left after its time', async () => {
         closed.resolve();
       });
     };
-    // On a slow machine its time may be over before it has been asked.
+    // On a slow machine its timeout can expire before the request is sent.
     for (let timeoutMs = 100; !isAsked; timeoutMs *= 2) await refused(daemon.call('/v1/x', schema, { timeoutMs }));
     await closed.promise;
   }
 });
 
-test('whoever leaves gets their own reason, and the connection is closed', async () => {
+test('an aborted caller gets its own reason, and the connection is closed', async () => {
   const leaving = new AbortController();
   const asked = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ test('whoever leaves gets their own reason, and the connection is closed', async
   await closed.promise;
 });
 
-test('nobody at the address is the same error', async () => {
+test('reports a missing daemon as the same error', async () => {
   const nobody = createDaemon({
     address: async () => ({ socketPath: join(folder, 'nobody') }),
     token: 't',

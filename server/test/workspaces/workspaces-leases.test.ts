@@ -7,17 +7,17 @@ import { manualDate } from '../fakes/manual-clock.ts';
 import { ScriptedRuntime } from '../fakes/scripted-runtime.ts';
 import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
-/** What keeps a workspace running, and what ends one that nobody uses. */
+/** Leases that keep a workspace running, and the end of an unused one. */
 
 const runtime = new ScriptedRuntime();
 const clock = manualDate();
-/** Time also passes by itself: whoever looks just before a start is done sleeps before looking again. */
+/** Time also passes on its own: a caller that checks just before a start is done sleeps before it checks again. */
 const ticking = setInterval(() => clock.advance(5), 5);
 let one: TestApp;
 let other: TestApp;
 let user: SignedIn;
 before(async () => {
-  // Nor are leases renewed by themselves: what a test lets expire would be held again.
+  // Nor are leases renewed in the background: a lease that a test lets expire would be held again.
   const options = { workspaceRuntime: runtime, workspaceTimings: { ...quiet, renewMs: 1_000_000_000 }, clock };
   one = await startTestApp(options);
   other = await startTestApp({ ...options, database: one.database });
@@ -44,7 +44,7 @@ async function use(): Promise<void> {
   await (await workspacesOf(one).hold(user.id, 'transfer')).release();
 }
 
-test('a workspace that only messages started is stopped after two minutes, and says so', async () => {
+test('a workspace that only messages started is stopped after two minutes with the reason', async () => {
   await age('119 seconds');
   await sweep();
   const running = await status();
@@ -73,7 +73,7 @@ test('one use keeps the whole idle time, until the next start', async () => {
   assert.equal((await status()).phase, 'stopped');
 });
 
-test('what nobody has used for half an hour is stopped, and says so', async () => {
+test('stops a workspace that was unused for half an hour, with the reason', async () => {
   await use();
   await age('29 minutes');
   await sweep();
@@ -88,7 +88,7 @@ test('what nobody has used for half an hour is stopped, and says so', async () =
   assert.match(stopped.message, /nothing used it for 30 minutes/);
 });
 
-test('a lease keeps it; the idle time begins when it is given back', async () => {
+test('a lease keeps a workspace running, and the idle time begins when it is released', async () => {
   const hold = await workspacesOf(one).hold(user.id, 'turn');
   assert.equal((await status()).idleStopAt, undefined);
   await age('5 hours');
@@ -100,7 +100,7 @@ test('a lease keeps it; the idle time begins when it is given back', async () =>
   assert.equal(hold.signal.aborted, false, 'a hold that was given back is told nothing');
 });
 
-test('a question counts as use and takes no lease; it starts nothing', async () => {
+test('a status request counts as use, takes no lease, and starts nothing', async () => {
   const daemons: unknown[] = [];
   const ask = (id: string) =>
     workspacesOf(one).ask(id, async (daemon) => {
@@ -119,7 +119,7 @@ test('a question counts as use and takes no lease; it starts nothing', async () 
   assert.equal(daemons.length, 1);
 });
 
-test('a question finds out that the workspace is gone; where it is not, the question’s error is thrown', async () => {
+test('a request notices a lost workspace, and throws its own error otherwise', async () => {
   const fail = () => Promise.reject(new Error('no answer'));
   await assert.rejects(workspacesOf(one).ask(user.id, fail), /no answer/);
   assert.equal((await status()).phase, 'running');
@@ -129,7 +129,7 @@ test('a question finds out that the workspace is gone; where it is not, the ques
   assert.deepEqual(rows, [{ phase: 'stopped', last_error: 'It ran out of memory' }]);
 });
 
-test('the lease of a replica that is gone counts for a minute', async () => {
+test('the lease of a lost replica counts for a minute', async () => {
   await workspacesOf(one).hold(user.id, 'turn');
   await age('5 hours');
   await query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
@@ -137,7 +137,7 @@ test('the lease of a replica that is gone counts for a minute', async () => {
   assert.equal((await status()).phase, 'stopped');
 });
 
-test('renewing holds what is held, also what had lapsed, and never a workspace of another start', async () => {
+test('renewing keeps held leases, even expired ones, and never a workspace of another start', async () => {
   const hold = await workspacesOf(one).hold(user.id, 'exec');
   const { rows } = await query(
     `select l.expires_at >= w.last_activity_at + interval '59 seconds' as full
@@ -156,7 +156,7 @@ test('renewing holds what is held, also what had lapsed, and never a workspace o
 });
 
 for (const kind of ['terminal', 'transfer'] as const) {
-  test(`a ${kind} in which nothing happens lets go after ten minutes, and holds again when something does`, async () => {
+  test(`a ${kind} without activity releases its workspace after ten minutes, and holds it again when active`, async () => {
     const hold = await workspacesOf(one).hold(user.id, kind);
     const leases = async () =>
       (await query('select id from workspace_leases where user_id = $1 and expires_at > now()')).rows.length;
@@ -182,7 +182,7 @@ for (const kind of ['terminal', 'transfer'] as const) {
   });
 }
 
-test('a turn and a command hold without being touched', async () => {
+test('a turn and a command hold without activity', async () => {
   const holds = [await workspacesOf(one).hold(user.id, 'turn'), await workspacesOf(one).hold(user.id, 'exec')];
   clock.advance(3 * 3_600_000);
   await query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
@@ -192,7 +192,7 @@ test('a turn and a command hold without being touched', async () => {
   for (const hold of holds) await hold.release();
 });
 
-test('a command in the background keeps it for two hours after its last use', async () => {
+test('a command in the background keeps its workspace for two hours after its last use', async () => {
   runtime.setProcesses(user.id, 1);
   await age('119 minutes');
   await sweep();
@@ -202,7 +202,7 @@ test('a command in the background keeps it for two hours after its last use', as
   assert.equal((await status()).phase, 'stopped');
 });
 
-test('after a day a workspace is stopped between two uses', async () => {
+test('stops a workspace between two uses after a day', async () => {
   runtime.setProcesses(user.id, 1);
   await query(`update workspaces set started_at = now() - interval '25 hours' where user_id = $1`);
   await age('4 minutes');
@@ -219,7 +219,7 @@ test('after a day a workspace is stopped between two uses', async () => {
   assert.match((await status()).message, /a day/);
 });
 
-test('whoever holds it is told when it is stopped as unused by mistake of a clock', async () => {
+test('notifies the holder of a workspace that was stopped as unused by a wrong clock', async () => {
   const hold = await workspacesOf(one).hold(user.id, 'terminal');
   await age('1 day');
   await query('delete from workspace_leases where user_id = $1');
@@ -228,9 +228,9 @@ test('whoever holds it is told when it is stopped as unused by mistake of a cloc
 });
 
 /**
- * Users come back just when four replicas find their workspaces unused. None may be stopped under somebody who holds
- * it. Without the touch of the row in takeLease leases are broken. No time passes by which one is unused, however slow
- * the machine is: its last use is written back in time.
+ * Users return just when four replicas find their workspaces unused. None can be stopped while it is held. Without the
+ * touch of the row in takeLease leases are broken. No time passes by which one is unused, however slow the machine is:
+ * its last use is set back in time.
  */
 test('four sweepers never stop a workspace under its holder', async () => {
   const database = one.database;
@@ -253,7 +253,7 @@ test('four sweepers never stop a workspace under its holder', async () => {
     seed = (seed * 48_271) % 2_147_483_647;
     return seed / 2_147_483_647;
   };
-  // Its health is not asked so long after its last use; what is tried is the moment between lease and stop.
+  // Its health is not checked this long after its last use; the tested moment is between lease and stop.
   const forget = `update workspaces set last_activity_at = now() - interval '3 hours' where user_id = $1`;
   const work = users.map(async ({ id }, index) => {
     const workspaces = workspacesOf(replicas[index % replicas.length] ?? one);

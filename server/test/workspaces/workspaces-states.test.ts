@@ -12,7 +12,7 @@ import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 const runtime = new ScriptedRuntime();
 const clock = manualDate();
-/** Time also passes by itself: whoever looks just before a start is done sleeps before looking again. */
+/** Time also passes on its own: a caller that checks just before a start is done sleeps before it checks again. */
 const ticking = setInterval(() => clock.advance(5), 5);
 let one: TestApp;
 let other: TestApp;
@@ -34,7 +34,7 @@ after(async () => {
 
 const query = (text: string, values: unknown[]) => one.database.database.pool.query(text, values);
 
-/** The same person at the other replica. */
+/** The same user at the other replica. */
 function at(app: TestApp, user: SignedIn, route: string) {
   const [method = '', path = ''] = route.split(' ');
   return fetch(app.url + path, { method, headers: { cookie: user.cookie ?? '' } }).then(async (answer) => ({
@@ -45,7 +45,7 @@ function at(app: TestApp, user: SignedIn, route: string) {
 const start = 'POST /api/workspace/status';
 const stop = 'DELETE /api/workspace/status';
 const status = 'GET /api/workspace/status';
-/** Moves the time on while somebody waits for the other replica; never so far that a slow start is given up. */
+/** Advances the time while a caller waits for the other replica; never so far that a slow start is given up. */
 async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
   let left = 40_000;
   const timer = setInterval(() => {
@@ -56,7 +56,7 @@ async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
   return work.finally(() => clearInterval(timer));
 }
 
-test('fifty starts at once on two replicas start one workspace', async () => {
+test('fifty concurrent starts on two replicas start one workspace', async () => {
   for (let round = 0; round < 10; round += 1) {
     const user = await one.signIn();
     const asked = Array.from({ length: 50 }, (_, index) => at(index % 2 === 0 ? one : other, user, start));
@@ -68,7 +68,7 @@ test('fifty starts at once on two replicas start one workspace', async () => {
   }
 });
 
-test('a start that takes long says what it waits for; after 90 seconds it is given up, and the reason kept', async () => {
+test('a slow start reports its progress, and after 90 seconds it is given up with its reason', async () => {
   const user = await one.signIn();
   let given: AbortSignal | undefined;
   const begun = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ test('a start that takes long says what it waits for; after 90 seconds it is giv
     mode: 'docker',
     message: 'Pulling the image…',
   });
-  // Counted from before the start: the clock has gone on by itself since.
+  // Counted from before the start: the clock has advanced since.
   clock.advance(before + 89_000 - clock.now());
   assert.equal(given?.aborted, false);
   clock.advance(1_000);
@@ -107,7 +107,7 @@ test('a start that takes long says what it waits for; after 90 seconds it is giv
   assert.equal((await at(one, user, status)).body.message, undefined, 'an old reason is forgotten');
 });
 
-test('what cannot start fails at once, with the reason', async () => {
+test('a start that cannot succeed fails immediately, with the reason', async () => {
   const user = await one.signIn();
   runtime.onStart = async () => {
     throw new RuntimeFailure('The image cannot be pulled');
@@ -129,7 +129,7 @@ test('what cannot start fails at once, with the reason', async () => {
   assert.match(told.body.message, /out of memory/);
 });
 
-test('a workspace that is stopped while it starts stays stopped, wherever the word comes from', async () => {
+test('a workspace that is stopped during its start stays stopped, whichever replica stops it', async () => {
   for (const app of [one, other]) {
     const user = await one.signIn();
     const begun = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ test('a workspace that is stopped while it starts stays stopped, wherever the wo
   }
 });
 
-test('a stop answers at once; who starts meanwhile waits until it is done', async () => {
+test('a stop answers immediately, and a start meanwhile waits until it is done', async () => {
   const user = await one.signIn();
   await at(one, user, start);
   const going = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ test('a stop answers at once; who starts meanwhile waits until it is done', asyn
   assert.deepEqual(runtime.generationsOf(user.id), [1, 2]);
 });
 
-test('whoever left a start alone: what came to run is adopted, what did not is ended and started anew', async () => {
+test('an abandoned start is adopted if its workspace runs, and otherwise ended and started again', async () => {
   for (const came of ['running', 'nothing', 'a stranger'] as const) {
     const user = await one.signIn();
     await at(one, user, start);
@@ -198,7 +198,7 @@ test('whoever left a start alone: what came to run is adopted, what did not is e
   }
 });
 
-test('whoever left a stop alone: another replica ends it', async () => {
+test('another replica ends an abandoned stop', async () => {
   const user = await one.signIn();
   await at(one, user, start);
   await query(
@@ -211,7 +211,7 @@ test('whoever left a stop alone: another replica ends it', async () => {
   assert.deepEqual(rows, [{ phase: 'stopped', op_owner: null }]);
 });
 
-test('what runs without a row that says so is ended; what does not run is stopped, with the reason', async () => {
+test('ends workspaces without a matching row, and marks rows without a workspace as stopped, with the reason', async () => {
   const [lost, orphan] = [await one.signIn(), await one.signIn()];
   const launched = { generation: 1, slot: 1, daemonTokenHash: '', workspaceToken: '' };
   await runtime.launch({ ...launched, id: 'nobody-we-know' });
@@ -232,7 +232,7 @@ test('what runs without a row that says so is ended; what does not run is stoppe
   assert.match(told.body.message, /It ran out of memory/);
 });
 
-test('whoever asks for a dead workspace finds out at once', async () => {
+test('a request for a dead workspace fails immediately', async () => {
   const user = await one.signIn();
   await at(one, user, start);
   await runtime.die(user.id, 'Gone');
@@ -242,7 +242,7 @@ test('whoever asks for a dead workspace finds out at once', async () => {
   await hold.release();
 });
 
-test('only so many start at once; the others wait in line', async () => {
+test('limits concurrent starts, and queues the others', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => one.signIn()));
   const ids = users.map(({ id }) => id);
   for (const id of ids) runtime.details.set(id, 'Told');
@@ -257,7 +257,7 @@ test('only so many start at once; the others wait in line', async () => {
     starting -= 1;
   };
   const asked = Promise.all(users.map((user) => at(one, user, start)));
-  // What a start says of itself it says from its place in the line.
+  // A queued start reports only its place in the queue.
   await until('all are in line', async () => {
     return (await query("select from workspaces where user_id = any($1) and message = 'Told'", [ids])).rowCount === 12;
   });
@@ -286,7 +286,7 @@ test('an aborted wait ends nothing', async () => {
   await hold.release();
 });
 
-test('a hold ends when its workspace is stopped, replaced or lost, also by another replica', async () => {
+test('a hold ends when its workspace is stopped, replaced or lost, even by another replica', async () => {
   for (const end of ['here', 'elsewhere', 'lost'] as const) {
     const user = await one.signIn();
     const hold = await workspacesOf(one).hold(user.id, 'turn');

@@ -16,7 +16,7 @@ after(async () => {
   await runtime.destroy();
 });
 
-test('a workspace is started, told of, and stopped at once; its token lives as long as it does', async () => {
+test('starts a workspace, shows its status and stops it immediately, and its token lives as long as it does', async () => {
   const user = await app.signIn();
   const before = await user.call('GET /api/workspace/status');
   assert.deepEqual(before.body, { phase: 'stopped', ready: false, mode: 'local' });
@@ -51,7 +51,7 @@ test('a workspace is started, told of, and stopped at once; its token lives as l
   assert.notEqual(await readFile(await runtime.tokenFileOf(user.id), 'utf8'), token);
 });
 
-test('where workspaces are off the status says so, and nothing starts', async () => {
+test('reports disabled workspaces in the status, and starts none', async () => {
   const off = await startTestApp({ database: app.database });
   const user = await off.signIn();
   const status = await user.call('GET /api/workspace/status');

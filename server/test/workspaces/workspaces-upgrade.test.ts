@@ -31,14 +31,16 @@ after(async () => {
 
 const status = async () => (await user.call('GET /api/workspace/status')).body;
 
-/** Starts the user's workspace, whose daemon then turns out to be another release's; later ones are this release's. */
+/**
+ * Starts the user's workspace, whose daemon then turns out to be of another release; later ones are of this release.
+ */
 async function startOther(otherHealth: (health: DaemonHealth) => unknown): Promise<void> {
   await runtimeStart();
   runtime.onHealth = ({ id, generation }, health) =>
     id === user.id && generation === 1 ? otherHealth(health) : undefined;
 }
 
-/** As a process that ran before this one did: nothing here has asked this daemon for its version. */
+/** As a process that ran before this one did: no request here has read this daemon's version. */
 async function runtimeStart(): Promise<void> {
   const other = await startTestApp({
     workspaceRuntime: runtime,
@@ -65,7 +67,7 @@ const others: Record<string, (health: DaemonHealth) => unknown> = {
 };
 
 for (const [name, health] of Object.entries(others)) {
-  test(`a workspace whose daemon says ${name} is replaced when something needs it`, async () => {
+  test(`replaces a workspace whose daemon reports ${name} when it is needed`, async () => {
     await startOther(health);
     const hold = await pass(workspacesOf(app).hold(user.id, 'turn'));
     assert.equal((await hold.daemon.health()).generation, 2);
@@ -75,13 +77,13 @@ for (const [name, health] of Object.entries(others)) {
   });
 }
 
-/** Moves the time on while something waits for the end of a drain. */
+/** Advances the time while a caller waits for the end of a drain. */
 async function pass<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => clock.advance(100), 2);
   return work.finally(() => clearInterval(timer));
 }
 
-test('a running command keeps an older daemon for a bounded time and is told; new work waits meanwhile', async () => {
+test('a running command keeps an older daemon for a bounded time and gets a notice, and new work waits meanwhile', async () => {
   await startOther((health) => ({ ...health, protocol: daemonProtocol - 1 }));
   runtime.setProcesses(user.id, 1);
   const sweeping = workspacesOf(app).sweep();
@@ -105,7 +107,7 @@ test('a running command keeps an older daemon for a bounded time and is told; ne
   await hold.release();
 });
 
-test('the drain ends as soon as nothing runs; what was in use is started again by itself', async () => {
+test('the drain ends as soon as nothing runs, and a workspace in use is started again', async () => {
   await startOther((health) => ({ ...health, protocol: daemonProtocol + 7 }));
   runtime.setProcesses(user.id, 1);
   await workspacesOf(app).sweep();
@@ -120,7 +122,7 @@ test('the drain ends as soon as nothing runs; what was in use is started again b
   assert.deepEqual(runtime.generationsOf(user.id), [1, 2]);
 });
 
-test('what nothing uses is stopped, and says why; the next use starts it', async () => {
+test('stops an unused workspace of another release with the reason, and the next use starts it', async () => {
   await startOther(({ protocol: _, ...health }) => health);
   await workspacesOf(app).sweep();
   await until('it is stopped', async () => (await status()).phase === 'stopped');
@@ -134,12 +136,12 @@ test('a start on request replaces it as well', async () => {
   assert.deepEqual([answer.status, answer.body.ready], [200, true]);
 });
 
-test('questions that start nothing do not reach it', async () => {
+test('requests that start nothing do not reach it', async () => {
   await startOther(({ protocol: _, ...health }) => health);
   assert.equal(await workspacesOf(app).ask(user.id, async () => 'asked'), undefined);
 });
 
-test('an image with the daemon of another release fails its start at once, and says what to do', async () => {
+test('an image with the daemon of another release fails its start immediately, with advice', async () => {
   runtime.onHealth = ({ id }, health) => (id === user.id ? { ...health, protocol: daemonProtocol - 1 } : undefined);
   const refused = await user.call('POST /api/workspace/status');
   assert.equal(refused.status, 503);

@@ -5,7 +5,7 @@ import type { CompletionResult } from '../../../src/chat/model/protocol.ts';
 import { protocols } from '../../../src/chat/model/protocols/protocols.ts';
 import { completionBounds } from '../../../src/chat/model/provider-stream.ts';
 
-/** What an answer came to, as we read it and as the maker's own client does. */
+/** A parsed answer, as Homeport and the maker's own client read it. */
 export type Answer = {
   text: string;
   reasoning: string;
@@ -15,7 +15,7 @@ export type Answer = {
 };
 export type OurAnswer = Answer & { echo: CompletionResult['echo']; failure: unknown };
 
-/** Reads a stream with our parser; `cut` says where it is cut into chunks. */
+/** Reads a stream with Homeport's parser; `cut` chooses the places where it is cut into chunks. */
 export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut): Promise<OurAnswer> {
   const answer: OurAnswer = {
     text: '',
@@ -82,7 +82,7 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** A text in pieces as tokens come, also within pairs of surrogates. */
+/** A text in pieces as tokens arrive, including cuts within surrogate pairs. */
 export function piecesOf(text: string, random: Random): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -93,7 +93,7 @@ export function piecesOf(text: string, random: Random): string[] {
   return pieces;
 }
 
-/** Told side by side: each list keeps its order. */
+/** Interleaved: each list keeps its order. */
 export function mixed<T>(lists: readonly (readonly T[])[], random: Random): T[] {
   const left = lists.map((list) => [...list]).filter((list) => list.length > 0);
   const all: T[] = [];
@@ -106,7 +106,7 @@ export function mixed<T>(lists: readonly (readonly T[])[], random: Random): T[] 
   return all;
 }
 
-/** How a server writes its events: with names or without, its line ends, comments and what nobody knows in between. */
+/** The style of a server's events: names or none, line ends, comments and unknown members in between. */
 export type Style = { named: boolean; lineEnd: string; noise: boolean };
 export const styles: Style[] = [
   { named: true, lineEnd: '\n', noise: false },
@@ -116,7 +116,7 @@ export const styles: Style[] = [
 
 export type WireEvent = { type: string; [member: string]: unknown };
 
-/** The bytes of an event stream; `unknown` are events that no reader may stumble over. */
+/** The bytes of an event stream; `unknown` are events that readers must skip. */
 export function toBytes(events: readonly unknown[], style: Style, unknown: readonly WireEvent[] = []): Uint8Array {
   const { lineEnd } = style;
   const texts = events.map((event) => {
@@ -138,7 +138,7 @@ function hasType(event: unknown): event is WireEvent {
   return typeof event === 'object' && event !== null && 'type' in event;
 }
 
-/** A `fetch` that answers with the stream whatever it is asked. */
+/** A `fetch` that answers every request with the stream. */
 export function fetchOf(bytes: Uint8Array): () => Promise<Response> {
   return async () => new Response(Buffer.from(bytes), { headers: { 'content-type': 'text/event-stream' } });
 }

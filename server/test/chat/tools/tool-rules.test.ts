@@ -18,8 +18,8 @@ const setRules = async (user: SignedIn, preset: ToolPreset, rules: ToolRule[] = 
 const homeOf = ({ user }: AgentChat) => agents.homeOf(user);
 
 /**
- * One answer that makes these calls at once; `word` answers every question. Resolves with the calls, and what was
- * asked.
+ * One response that makes these calls in parallel; `word` answers every question. Resolves with the calls, and the
+ * questions.
  */
 async function run(chat: AgentChat, calls: Call[], word: object | undefined = { approved: true }) {
   agents.script(chat.model, calls);
@@ -44,7 +44,7 @@ async function run(chat: AgentChat, calls: Call[], word: object | undefined = { 
   return { tools, states, statuses: await Promise.all(statuses) };
 }
 
-test('rules are kept, and a conversation has its own', async () => {
+test('stores rules, and a conversation has its own', async () => {
   const user = await agents.app.signIn();
   const rules = async () => (await user.call('GET /api/workspace/rules')).body;
   assert.deepEqual(await rules(), { preset: 'auto', rules: [], programModels: true });
@@ -102,7 +102,7 @@ test('auto runs everything that no rule stops', async () => {
   assert.equal(readFileSync(join(await homeOf(chat), 'a'), 'utf8'), 'a\n');
 });
 
-test('ask leaves reading free and asks before anything else', async () => {
+test('ask allows reading and asks before anything else', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'ask');
   const calls = [
@@ -134,7 +134,7 @@ test('read only writes nothing, whatever else is allowed', async () => {
 });
 
 const evilList = bash("mkdir evil && printf '#!/bin/sh\\ntouch ~/made\\n' > evil/ls && chmod 755 evil/ls");
-/** They pass for reading by their text, and try to write. */
+/** Their text looks like reading, and they try to write. */
 const disguised = [
   "sed -n 1p -e '1e touch made' /etc/passwd",
   "printf -v 'a[$(touch made)]' 1",
@@ -147,7 +147,7 @@ const disguised = [
 ];
 
 for (const preset of ['ask', 'read-only'] as const) {
-  test(`${preset}: a command that nobody approved can write nothing, whatever its text is taken for`, async () => {
+  test(`${preset}: an unapproved command can write nothing, however its text is judged`, async () => {
     const chat = await agents.startChat();
     await run(chat, [evilList]);
     await setRules(chat.user, preset);
@@ -162,7 +162,7 @@ for (const preset of ['ask', 'read-only'] as const) {
   });
 }
 
-test('a command that failed because it ran read-only says so, and runs when the person approves it', async () => {
+test('reports a command that failed because it ran read-only, and runs it once the user approves', async () => {
   const chat = await agents.startChat();
   await run(chat, [evilList]);
   await setRules(chat.user, 'ask');
@@ -176,7 +176,7 @@ test('a command that failed because it ran read-only says so, and runs when the 
   assert.ok(existsSync(join(await homeOf(chat), 'made')));
 });
 
-test('where commands cannot be kept from writing, every command is asked about', async () => {
+test('asks about every command when commands cannot be kept from writing', async () => {
   const shell = (can: boolean) => ({ name: 'bash', effect: 'command' as const, canReadOnly: async () => can });
   const judged = async (preset: ToolPreset, can: boolean, command = 'ls') =>
     (await judgeTool({ preset, conversation: [], person: [] }, shell(can), { command })).policy;
@@ -185,7 +185,7 @@ test('where commands cannot be kept from writing, every command is asked about',
   assert.deepEqual([await judged('auto', false), await judged('read-only', false, 'touch a')], ['allow', 'deny']);
 });
 
-test('always allow keeps this very command, here or for the person', async () => {
+test('always allow stores this exact command, for the conversation or for the user', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [{ tool: 'bash', pattern: 'touch *', policy: 'ask' }]);
   const first = await run(chat, [bash('touch a* b')], { approved: true, remember: 'conversation' });

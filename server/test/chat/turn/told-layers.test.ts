@@ -7,7 +7,9 @@ import { ProcessRuntime } from '../../fakes/process-runtime.ts';
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import { addModels, answer, chatDetail, submit } from '../chat-harness.ts';
 
-/** The system message as the provider gets it, whole: in both editions, with and without a workspace and MCP tools. */
+/**
+ * The complete system message as the provider gets it: in both editions, with and without a workspace and MCP tools.
+ */
 
 let provider: FakeProvider;
 let mcp: FakeMcp;
@@ -47,7 +49,7 @@ for (const edition of ['community', 'managed'] as const) {
       const tools = names === '' ? '- You have no tools.\n' : `- Your tools: ${names}.\n`;
       const expected = `${written}\n\n# Now\n\n${hasWorkspace ? workspace : ''}${tools}${about}`;
       const what = `${edition}, ${hasWorkspace ? 'with' : 'without'} a workspace, ${hasMcp ? 'with' : 'without'} MCP`;
-      test(`all layers, ${what}`, () => checkSystem({ edition, hasWorkspace, hasMcp }, expected));
+      test(`sends all layers, ${what}`, () => checkSystem({ edition, hasWorkspace, hasMcp }, expected));
     }
   }
 }
@@ -94,7 +96,7 @@ async function systemOf(user: SignedIn, chatId: string): Promise<string> {
     messages?.map(({ role }: Json) => role),
     ['system', 'user'],
   );
-  // What is told of the workspace depends on the machine: workspace-notes.test.ts.
+  // The workspace's part depends on the machine: workspace-notes.test.ts.
   return String(messages?.[0]?.content).replace(/\n\n## The workspace\n[\s\S]*$/, '');
 }
 

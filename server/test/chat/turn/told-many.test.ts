@@ -4,7 +4,7 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../../app.
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import { addModels, answer, chatDetail, submit } from '../chat-harness.ts';
 
-/** "What the model saw" is what the provider got, for 200 answers, after everything has changed. */
+/** "What the model saw" equals the provider's requests, for 200 responses, after everything has changed. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -31,7 +31,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-test('200 answers: the system text, the parameters and the messages are the provider’s, byte for byte', async (t) => {
+test('200 responses store the system text, the parameters and the messages of the provider’s requests, byte for byte', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   t.diagnostic(`SEED=${seed}`);
   const random = randomOf(seed);

@@ -4,7 +4,7 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../../app.
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import { addModels, answer, chatDetail, createChat, submit } from '../chat-harness.ts';
 
-/** What models are told by whom, who may read it, and what is kept of it with each answer. */
+/** The prompt context of models: its sources, its readers, and the copy kept with each response. */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -19,7 +19,7 @@ after(async () => {
   await provider.close();
 });
 
-/** Asks in a conversation; resolves with the answer's id and what the provider was sent. */
+/** Asks in a conversation; resolves with the response's id and the provider's request. */
 async function ask(user: SignedIn, chatId: string, extra: object = {}): Promise<{ id: string; sent: Json }> {
   const before = provider.requests.length;
   const messageId = await submit(user, chatId, 'Hello', extra);
@@ -35,7 +35,7 @@ const change = async (user: SignedIn, route: string, body: object): Promise<Json
   return changed.body;
 };
 
-test('every layer reaches the model as a system message, and a change counts from the next turn', async () => {
+test('every layer reaches the model as a system message, and a change applies from the next turn', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const project = (await user.call('POST /api/projects', { name: 'Moon' })).body.project.id;
@@ -65,7 +65,7 @@ test('every layer reaches the model as a system message, and a change counts fro
   await change(admin, 'POST /api/admin/config', { instructions: null });
 });
 
-test('what the model saw is shown as it was sent, also after all of it has changed', async () => {
+test('shows the prompt context of a response as it was sent, even after all of it has changed', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
@@ -98,7 +98,7 @@ test('what the model saw is shown as it was sent, also after all of it has chang
   assert.deepEqual(rows, [{ n: 1 }], 'a text is kept once, however often it is told');
 });
 
-test('parameters: the turn’s before the conversation’s before the model’s, and only what somebody set is sent', async () => {
+test('parameters: the turn’s precede the conversation’s and the model’s, and only those that are set are sent', async () => {
   const user = await app.signIn();
   const [modelId] = await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
@@ -123,7 +123,7 @@ test('parameters: the turn’s before the conversation’s before the model’s,
   );
 });
 
-test('the parameters of a turn are part of what makes a retry the same', async () => {
+test('a retry with other parameters of the turn is a conflict', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
@@ -135,7 +135,7 @@ test('the parameters of a turn are part of what makes a retry the same', async (
   assert.equal((await send()).body.error.code, 'input_conflict');
 });
 
-test('instructions are read by their owner: a project’s by its members, nobody else’s by an administrator', async () => {
+test("owners read their instructions, members a project’s, and administrators no other user's", async () => {
   const [user, member] = await Promise.all([app.signIn(), app.signIn()]);
   await change(user, 'PATCH /api/me/personalization', { instructions: 'canary-person' });
   const project = (await user.call('POST /api/projects', { name: 'Shared' })).body.project.id;
@@ -159,7 +159,7 @@ test('instructions are read by their owner: a project’s by its members, nobody
   assert.deepEqual(changes.filter(({ details }: Json) => details.changed?.[0] === 'instructions').length, 2);
 });
 
-test('too long, and of the wrong kind: what is wrong is named, and the longest text is taken', async () => {
+test('rejects texts that are too long or of the wrong type by name, and accepts the longest', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);
   const long = 'x'.repeat(16_001);
@@ -179,7 +179,7 @@ test('too long, and of the wrong kind: what is wrong is named, and the longest t
   assert.equal((await user.call('PATCH /api/me/personalization', {})).status, 400);
 });
 
-test('a temporary conversation is answered, but not listed, not found, and has no title of a model', async () => {
+test("a temporary conversation is answered, but has no place in lists and search, and no model's title", async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const { id: chatId, temporary } = (await user.call('POST /api/chats', { temporary: true })).body.chat;
