@@ -1,14 +1,6 @@
-import { parsePartialJson } from '../text/partial-json.ts';
 import type { AskedQuestions } from './agent.ts';
-import type {
-  DynamicToolPart,
-  FinishReason,
-  Frame,
-  MessageMetadata,
-  MessagePart,
-  ReasoningPart,
-  TextPart,
-} from './frames.ts';
+import type { DynamicToolPart, FinishReason, Frame, MessageMetadata, MessagePart } from './frames.ts';
+import { type Slot, StreamingTexts, ToolCalls } from './message-slots.ts';
 
 /** The result of a tool call whose response ended first. */
 const interruptedToolText = 'Interrupted before the tool returned a result.';
@@ -17,147 +9,42 @@ export const brokenOffToolText = 'The answer broke off before the tool could run
 
 export type MessageAssembler = ReturnType<typeof createMessageAssembler>;
 
-type Slot<Part extends MessagePart = MessagePart> = { part: Part; isShared: boolean };
-type ToolSlot = Slot<DynamicToolPart> & { position: number };
-
 /**
  * Assembles a response's frames into message parts, exactly as the AI SDK's `readUIMessageStream` does; a delta costs
  * one string append. `parts` is a snapshot that shares unchanged parts with the previous one. `initialParts` come
  * before all frames; frames that refer to unknown parts are ignored or open them.
  */
 export function createMessageAssembler(initialParts: readonly MessagePart[] = []) {
-  let slots: Slot[] = [];
-  let stepStart = 0;
+  const slots: Slot[] = [];
+  const texts = new StreamingTexts(slots, 'text');
+  const reasonings = new StreamingTexts(slots, 'reasoning');
+  const tools = new ToolCalls(slots);
   let snapshot: MessagePart[] | undefined;
   let messageId: string | undefined;
   let metadata: MessageMetadata | undefined;
   let finishReason: FinishReason | undefined;
   let errorText: string | undefined;
-  const texts = new Map<string, Slot<TextPart>>();
-  const reasonings = new Map<string, Slot<ReasoningPart>>();
-  const tools = new Map<string, ToolSlot>();
-  const staleInputs = new Set<ToolSlot>();
-
   for (const part of initialParts) {
-    if (part.type === 'dynamic-tool') pushTool(part);
-    else pushPart(part);
-    lastSlot().isShared = true;
+    if (part.type === 'dynamic-tool') tools.add(part, true);
+    else pushPart(part, true);
   }
 
-  function lastSlot(): Slot {
-    const slot = slots.at(-1);
-    if (slot === undefined) throw new Error('no part yet');
-    return slot;
-  }
-
-  function pushPart<Part extends MessagePart>(part: Part): Slot<Part> {
-    const slot = { part, isShared: false };
-    slots.push(slot);
-    if (part.type === 'step-start') stepStart = slots.length;
-    return slot;
-  }
-
-  function pushTool(part: DynamicToolPart): ToolSlot {
-    const slot = { part, isShared: false, position: slots.length };
-    slots.push(slot);
-    tools.set(part.toolCallId, slot);
-    return slot;
+  function pushPart(part: MessagePart, isShared = false): void {
+    slots.push({ part, isShared });
+    if (part.type === 'step-start') tools.beginStep();
   }
 
   /** Replaces a question by its outcome. */
-  function replaceQuestion(data: AskedQuestions): boolean {
-    if (data.outcome === undefined) return false;
-    const slot = slots.find(({ part }) => questionsIn(part)?.questionId === data.questionId);
-    if (slot === undefined) return false;
-    slot.part = { type: 'data-question', data };
-    slot.isShared = false;
-    return true;
-  }
-
-  /** A slot's part, to be changed: it is copied first if a snapshot holds it. */
-  function edit<Part extends MessagePart>(slot: Slot<Part>): Part {
-    if (slot.isShared) {
-      slot.part = { ...slot.part };
-      slot.isShared = false;
-    }
-    return slot.part;
-  }
-
-  function openText(id: string): Slot<TextPart> | undefined {
-    const known = texts.get(id) ?? findStreaming(slots, isTextSlot, texts);
-    if (known !== undefined) texts.set(id, known);
-    return known;
-  }
-
-  function openReasoning(id: string): Slot<ReasoningPart> | undefined {
-    const known = reasonings.get(id) ?? findStreaming(slots, isReasoningSlot, reasonings);
-    if (known !== undefined) reasonings.set(id, known);
-    return known;
-  }
-
-  function beginText(id: string): Slot<TextPart> {
-    const slot = pushPart<TextPart>({ type: 'text', text: '', state: 'streaming' });
-    texts.set(id, slot);
-    return slot;
-  }
-
-  function beginReasoning(id: string): Slot<ReasoningPart> {
-    const slot = pushPart<ReasoningPart>({ type: 'reasoning', id, text: '', state: 'streaming' });
-    reasonings.set(id, slot);
-    return slot;
-  }
-
-  /** Input frames belong to the call with this id in the current step; an earlier step may have used the id too. */
-  function setInput(
-    toolCallId: string,
-    toolName: string,
-    state: DynamicToolPart['state'],
-    input: unknown,
-  ): DynamicToolPart {
-    const known = tools.get(toolCallId);
-    const isCurrent = known !== undefined && known.position >= stepStart;
-    const slot = isCurrent ? known : pushTool({ type: 'dynamic-tool', toolName, toolCallId, state });
-    const part = edit(slot);
-    staleInputs.delete(slot);
-    clearResult(part);
-    part.toolName = toolName;
-    part.state = state;
-    part.input = input;
-    return part;
-  }
-
-  function addInput(toolCallId: string, delta: string): void {
-    const slot = tools.get(toolCallId);
-    if (slot === undefined) return;
-    const part = edit(slot);
-    part.state = 'input-streaming';
-    part.rawInput = (part.rawInput ?? '') + delta;
-    staleInputs.add(slot);
-  }
-
-  function setResult(toolCallId: string, state: 'output-available' | 'output-error'): DynamicToolPart | undefined {
-    const slot = tools.get(toolCallId);
-    if (slot === undefined) return undefined;
-    refreshInput(slot);
-    const part = edit(slot);
-    clearResult(part);
-    part.state = state;
-    return part;
-  }
-
-  /** Partial input is parsed when read, not per delta, which would cost the square of its length. */
-  function refreshInput(slot: ToolSlot): void {
-    if (staleInputs.delete(slot)) edit(slot).input = parsePartialJson(slot.part.rawInput ?? '');
-  }
-
-  function slotOfApproval(approvalId: string): ToolSlot | undefined {
-    return [...tools.values()].find((slot) => slot.part.approval?.id === approvalId);
+  function pushQuestion(data: AskedQuestions): void {
+    const isAsked = ({ part }: Slot) => questionsIn(part)?.questionId === data.questionId;
+    const slot = data.outcome === undefined ? undefined : slots.find(isAsked);
+    if (slot === undefined) pushPart({ type: 'data-question', data });
+    else Object.assign(slot, { part: { type: 'data-question', data }, isShared: false });
   }
 
   function reset(): void {
-    slots = [];
-    stepStart = 0;
-    for (const known of [texts, reasonings, tools, staleInputs]) known.clear();
+    slots.length = 0;
+    for (const known of [texts, reasonings, tools]) known.clear();
     metadata = undefined;
     finishReason = undefined;
     errorText = undefined;
@@ -167,34 +54,28 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     snapshot = undefined;
     switch (frame.type) {
       case 'text-delta':
-        edit(openText(frame.id) ?? beginText(frame.id)).text += frame.delta;
+        texts.append(frame.id, frame.delta);
         return;
       case 'reasoning-delta':
-        edit(openReasoning(frame.id) ?? beginReasoning(frame.id)).text += frame.delta;
+        reasonings.append(frame.id, frame.delta);
         return;
       case 'text-start':
-        beginText(frame.id);
+        texts.start(frame.id);
         return;
       case 'reasoning-start':
-        beginReasoning(frame.id);
+        reasonings.start(frame.id);
         return;
-      case 'text-end': {
-        const slot = openText(frame.id);
-        if (slot !== undefined) edit(slot).state = 'done';
-        texts.delete(frame.id);
+      case 'text-end':
+        texts.end(frame.id);
         return;
-      }
-      case 'reasoning-end': {
-        const slot = openReasoning(frame.id);
-        if (slot !== undefined) edit(slot).state = 'done';
-        reasonings.delete(frame.id);
+      case 'reasoning-end':
+        reasonings.end(frame.id);
         return;
-      }
       case 'start-step':
         pushPart({ type: 'step-start' });
         return;
       case 'data-question':
-        if (!replaceQuestion(frame.data)) pushPart({ type: frame.type, data: frame.data });
+        pushQuestion(frame.data);
         return;
       case 'data-notice':
         pushPart({ type: frame.type, data: frame.data });
@@ -215,63 +96,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         errorText = frame.errorText;
         return;
       default:
-        applyToTool(frame);
-    }
-  }
-
-  function applyToTool(frame: Frame): void {
-    switch (frame.type) {
-      case 'tool-input-start':
-        setInput(frame.toolCallId, frame.toolName, 'input-streaming', undefined);
-        return;
-      case 'tool-input-delta':
-        addInput(frame.toolCallId, frame.inputTextDelta);
-        return;
-      case 'tool-input-available':
-        setInput(frame.toolCallId, frame.toolName, 'input-available', frame.input);
-        return;
-      case 'tool-input-error':
-        setInput(frame.toolCallId, frame.toolName, 'output-error', frame.input).errorText = frame.errorText;
-        return;
-      case 'tool-output-available': {
-        const part = setResult(frame.toolCallId, 'output-available');
-        if (part === undefined) return;
-        part.output = frame.output;
-        if (frame.preliminary === true) part.preliminary = true;
-        return;
-      }
-      case 'tool-output-error': {
-        const part = setResult(frame.toolCallId, 'output-error');
-        if (part !== undefined) part.errorText = frame.errorText;
-        return;
-      }
-      case 'tool-approval-request': {
-        const slot = tools.get(frame.toolCallId);
-        if (slot === undefined) return;
-        refreshInput(slot);
-        Object.assign(edit(slot), { state: 'approval-requested', approval: { id: frame.approvalId } });
-        return;
-      }
-      case 'tool-approval-response': {
-        const slot = slotOfApproval(frame.approvalId);
-        if (slot === undefined) return;
-        refreshInput(slot);
-        const { approved, reason } = frame;
-        const approval = { ...slot.part.approval, id: frame.approvalId, approved };
-        Object.assign(edit(slot), {
-          state: 'approval-responded',
-          approval: reason === undefined ? approval : { ...approval, reason },
-        });
-        return;
-      }
-      case 'tool-output-denied': {
-        const slot = tools.get(frame.toolCallId);
-        if (slot === undefined) return;
-        refreshInput(slot);
-        edit(slot).state = 'output-denied';
-        return;
-      }
-      default:
+        tools.apply(frame);
     }
   }
 
@@ -279,24 +104,25 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     apply,
     get parts(): MessagePart[] {
       if (snapshot !== undefined) return snapshot;
-      for (const slot of staleInputs) refreshInput(slot);
+      tools.refreshInputs();
       for (const slot of slots) slot.isShared = true;
       snapshot = slots.map((slot) => slot.part);
       return snapshot;
     },
     /** The frames after which `parts` equals `finishParts(parts, …)`; sent when a response is cut off. */
     closingFrames({ toolErrorText, keepsApprovals }: Finishing = {}): Frame[] {
-      const frames: Frame[] = [];
-      for (const id of reasonings.keys()) frames.push({ type: 'reasoning-end', id });
-      for (const id of texts.keys()) frames.push({ type: 'text-end', id });
       const asked = keepsApprovals === true ? askedCalls(slots.map(({ part }) => part)) : noCalls;
-      for (const [toolCallId, slot] of tools) {
-        if (isToBeClosed(slot.part, keepsApprovals) && !asked.has(toolCallId)) {
-          const errorText = cutText(slot.part, toolErrorText);
-          frames.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true });
-        }
-      }
-      return frames;
+      return [
+        ...reasonings.openIds().map((id): Frame => ({ type: 'reasoning-end', id })),
+        ...texts.openIds().map((id): Frame => ({ type: 'text-end', id })),
+        ...tools
+          .parts()
+          .filter((part) => isToBeClosed(part, keepsApprovals) && !asked.has(part.toolCallId))
+          .map((part): Frame => {
+            const text = cutText(part, toolErrorText);
+            return { type: 'tool-output-error', toolCallId: part.toolCallId, errorText: text, dynamic: true };
+          }),
+      ];
     },
     get messageId() {
       return messageId;
@@ -378,31 +204,6 @@ function isToBeClosed({ state, preliminary }: DynamicToolPart, keepsApprovals = 
   if (state === 'approval-requested') return !keepsApprovals;
   if (state === 'output-available' && preliminary === true) return true;
   return state !== 'output-available' && state !== 'output-error' && state !== 'output-denied';
-}
-
-function clearResult(part: DynamicToolPart): void {
-  delete part.output;
-  delete part.preliminary;
-  delete part.errorText;
-  delete part.rawInput;
-}
-
-function isTextSlot(slot: Slot): slot is Slot<TextPart> {
-  return slot.part.type === 'text' && slot.part.state === 'streaming';
-}
-
-function isReasoningSlot(slot: Slot): slot is Slot<ReasoningPart> {
-  return slot.part.type === 'reasoning' && slot.part.state === 'streaming';
-}
-
-/** The newest streaming part without a known id: it came with `initialParts`. */
-function findStreaming<Part extends MessagePart>(
-  slots: Slot[],
-  isKind: (slot: Slot) => slot is Slot<Part>,
-  taken: Map<string, Slot<Part>>,
-): Slot<Part> | undefined {
-  const known = new Set(taken.values());
-  return slots.findLast((slot): slot is Slot<Part> => isKind(slot) && !known.has(slot));
 }
 
 function mergeMetadata(
