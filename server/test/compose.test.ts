@@ -25,7 +25,7 @@ test('every documented setting of .env reaches the container, except those that 
   }
 });
 
-test('the file that users copy names only settings, and variables of compose', () => {
+test('the example .env file names only settings, and variables of compose', () => {
   const names = new Set<string>(Object.values(settingTable).map(({ name }) => name));
   const text = readFileSync(join(deploy, 'compose.yaml'), 'utf8');
   for (const [, name = ''] of readFileSync(join(deploy, 'env.example'), 'utf8').matchAll(/^#?([A-Z_]+)=/gm)) {

@@ -27,7 +27,7 @@ test('a start on a taken port reports it and leaves no database running', async 
 });
 
 for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
-  test(`reports a ${name} that cannot be created immediately`, async () => {
+  test(`immediately reports a ${name} that cannot be created`, async () => {
     const dataDir = dataFolder();
     const server = startServer({ DATA_DIR: dataDir, [name]: '/proc/homeport/data' });
     assert.equal(await server.exited, 1);

@@ -151,7 +151,7 @@ test('limits guesses of the current password', async () => {
   assert.equal((await app.request('GET', '/api/me', { cookie, from })).status, 200);
 });
 
-test('stores no sign-in address as text that could be guessed from a file', async () => {
+test('does not store the typed email address of a failed sign-in in plain text', async () => {
   const from = freshAddress();
   await trySignIn('my secret password', 'wrong', from);
   const rows = await app.db.kysely.selectFrom('sign_in_failures').selectAll().where('address', '=', from).execute();

@@ -143,7 +143,7 @@ test('unknown address, wrong password and unusable credentials get the same answ
   }
 });
 
-test('hashes for an unknown address as for a known one', async () => {
+test('spends a password hash on an unknown address as on a known one', async () => {
   const user = await app.addUser();
   const costs = async (email: string) => {
     passwords.costs.length = 0;
@@ -241,7 +241,7 @@ const usualRoutes = [
   ...['POST refresh-token', 'POST get-access-token', 'GET account-info', 'GET ok', 'GET error'],
 ].map((route) => route.replace(' ', ' /api/auth/'));
 
-test("offers only the contract's routes of those that sign-in libraries have", async () => {
+test("offers only the contract's routes, not the others of a sign-in library", async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   const listed = new Set(Object.values(endpoints).map(({ method, path }) => `${method} ${path}`));

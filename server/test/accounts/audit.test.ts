@@ -95,6 +95,6 @@ test('deletes events older than 400 days when new ones are recorded', async () =
   );
 });
 
-test('names the fields that were given as changed', () => {
+test('lists exactly the given fields as changed', () => {
   assert.deepEqual(changedFields({ name: 'x', apiKey: null, headers: undefined }), ['name', 'apiKey']);
 });

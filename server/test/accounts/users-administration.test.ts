@@ -242,7 +242,7 @@ describe('community edition', () => {
     assert.doesNotMatch(text, /[0-9a-f]{32}:|horse/);
   });
 
-  test('the audit log pages through everything, newest first', async () => {
+  test('the audit log lists everything in pages, newest first', async () => {
     const { rows } = await app.db.pool.query<{ id: string }>('select id from audit_events order by at desc, id desc');
     const seen: string[] = [];
     let cursor = '';

@@ -165,7 +165,7 @@ test("sends a project's file for as long as the sender is a member of the projec
   assert.match(later.content, /no longer exists/);
 });
 
-test('counts the tokens of files separately from messages, as they were when sent', async () => {
+test('counts tokens of files separately from messages, as of the time they were sent', async () => {
   const chatId = await createChat(user);
   const text = await store(chatId, 'long.md', 'one two three four five\n'.repeat(400));
   const image = await store(chatId, 'p.png', png);

@@ -125,7 +125,7 @@ test('moves and renames files and folders, all or none', async () => {
   assert.equal((await move({ id: 'a', from: 'b', to: 'b' })).body.error.code, 'invalid_request');
 });
 
-test('a prefix is a folder: deletes and lists only the files below it', async () => {
+test('a path prefix deletes and lists only the files below that folder', async () => {
   const chatId = await createChat(user);
   for (const path of ['foo/1', 'foo/a/2', 'foobar/3', 'foo.txt', 'a_c/4', 'abc/5', '100%/6', '100x/7', 'fo/8']) {
     await put(user, { chatId }, path);

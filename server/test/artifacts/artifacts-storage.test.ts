@@ -174,7 +174,7 @@ test('a full disk answers 507 and stores nothing', async (context) => {
   assert.deepEqual(told, { code: 'storage_full', status: 507, left: 0, thenFits: 1000 });
 });
 
-test('a failing sender is not reported as a failing disk', async () => {
+test("reports a sender's failure unchanged, and stores nothing", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'homeport-store-'));
   const store = createDirectoryStore(folder);
   async function* broken() {

@@ -142,7 +142,7 @@ test("members of a project see its versions, others don't, and archived projects
   assert.deepEqual(await numbers(owner, { chatId }, id), [2, 1]);
 });
 
-test('concurrent replacements and restores lose no version and number each once', async () => {
+test('concurrent replacements and restores lose no version, and give each its own number', async () => {
   const user = await app.signIn();
   const scope = { chatId: await createChat(user) };
   const { id } = await put(user, scope, 'race.txt', 'start');

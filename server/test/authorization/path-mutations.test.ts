@@ -56,7 +56,7 @@ const mutations: [form: string, of: (path: string) => string][] = [
   ['no slash', (path) => path.slice(1)],
   ['asterisk', () => '*'],
   ['fragment', (path) => `/api/missing#${path}`],
-  ['dot-dot out of what is no host', (path) => `//[/../..${path}`],
+  ['dot-dot out of an invalid host', (path) => `//[/../..${path}`],
 ];
 
 const protectedSpecs: EndpointSpec[] = Object.values(endpoints).filter(({ access }) => access !== 'public');

@@ -72,7 +72,9 @@ function killPoint(round: number, writes: number, next: () => number): string {
   return ['sync:1', 'link:1', 'rm:1'][Math.floor(next() * 3)] ?? 'link:1';
 }
 
-test(`backups killed at random under load (seed ${seed})`, { timeout: 300_000 + rounds * 60_000 }, async (t) => {
+test(`leaves only complete backups after random kills under load (seed ${seed})`, {
+  timeout: 300_000 + rounds * 60_000,
+}, async (t) => {
   const next = random(seed);
   const { config } = app.service.deps;
   const env = {

@@ -83,14 +83,14 @@ test('entering the key again under the new encryption key repairs it, header by 
   assert.deepEqual(resolveCredentials(wrong, await row()), { apiKey: 'sk-again', headers: { 'x-a': 'b' } });
 });
 
-test('opens envelopes of a previous encryption key', async () => {
+test('opens values encrypted with a previous key', async () => {
   const { owner, row } = await withCredentials();
   const rotated = catalogueDeps(database.database, otherKey, [encryptionKey]);
   assert.deepEqual(resolveCredentials(rotated, await row()), { apiKey, headers });
   assert.equal((await firstOf(rotated, owner)).credentialsError, undefined);
 });
 
-test('refuses an envelope in another place', async () => {
+test('refuses an encrypted value that was moved to another row or column', async () => {
   const [mine, theirs] = [await withCredentials(), await withCredentials()];
   const { pool } = database.database;
   const stolen = await theirs.row();

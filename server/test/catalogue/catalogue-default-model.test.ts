@@ -136,7 +136,7 @@ test("an owner cannot change another owner's records", async () => {
   assert.deepEqual(await listProviders(deps, mine, true), []);
 });
 
-test('limits the number of providers and models, also under parallel creation', async () => {
+test('limits the number of providers and models, even under parallel creation', async () => {
   const owner = makeOwner();
   for (let made = 0; made < limits.providersPerOwner - 5; made += 1) await makeProvider(deps, owner);
   const answers = await Promise.allSettled(Array.from({ length: 10 }, () => makeProvider(deps, owner)));

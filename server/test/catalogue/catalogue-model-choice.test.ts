@@ -57,7 +57,7 @@ test('treats a foreign model as missing', async () => {
   await assert.rejects(assertVisibleModel(deps, owner, first), { code: 'not_found' });
 });
 
-test('a disabled model, a disabled provider and an empty catalogue are refused with advice', async () => {
+test('refuses a disabled model, a disabled provider and an empty catalogue with advice', async () => {
   const { owner, provider, first } = await catalogue();
   await updateModel(deps, owner, { id: first, enabled: false });
   await assert.rejects(resolveModel(deps, owner, { modelId: first }), {

@@ -227,7 +227,7 @@ test('lists 5,000 models with many members each and answers other requests meanw
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test('refuses as a list of models an answer that would take long to parse', async () => {
+test('refuses an answer that would take long to parse', async () => {
   const members = Array.from({ length: 60_000 }, (_, index) => `"m${index}":1`);
   for (const text of [`{"data":[],${members}}`, '['.repeat(1_000_000), `[${'1,'.repeat(500_000)}1]`]) {
     answer = (response) => response.end(text);
@@ -343,7 +343,7 @@ test('names the protocol that answered when the wrong one was chosen for an addr
   }
 });
 
-test('a list alone does not prove a protocol: a request does, and the test names the missing part', async () => {
+test('confirms the protocol with a request of its own, since a list alone proves none, and names the missing part', async () => {
   const list = { object: 'list', data: [{ id: 'first' }, { id: 'm' }] };
   const anthropicList = { data: [{ id: 'first', type: 'model' }], has_more: false };
   const cases: [ProviderKind, object, string, RegExp, string][] = [

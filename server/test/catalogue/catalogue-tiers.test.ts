@@ -70,7 +70,7 @@ test('a model must name a configured tier', async () => {
   await assert.rejects(updateModel(deps, owner, { id: model, tier: 1 }), unknown);
 });
 
-test('of removing a tier and using it at the same time, exactly one fails', async () => {
+test('either removes a tier or uses it when both happen at the same time, never both', async () => {
   const owner = makeOwner();
   const provider = await makeProvider(deps, owner);
   const outcomes = { kept: 0, removed: 0 };

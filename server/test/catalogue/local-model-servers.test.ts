@@ -134,7 +134,7 @@ test('a server without these endpoints, or with invalid answers, keeps its list;
   assert.deepEqual(asked, ['GET /v1/models Bearer sk-local']);
 });
 
-test("a server's details about its models can neither crash a test with unexpected names nor lead it to another address", async () => {
+test("a server's details about its models can't crash the provider test, and can't lead it to another address", async () => {
   const odd = { toString: 1, valueOf: 1 };
   answers = {
     '/v1/models': ids('library', 'a'),

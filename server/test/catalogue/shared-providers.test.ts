@@ -167,7 +167,7 @@ test("only its owner changes a shared provider, and other users' attempts are an
   await patch(admin, { id, sharedWith: 'none' });
 });
 
-test('only administrators share, with existing users, and only in the community edition', async () => {
+test('only administrators share providers, in their own catalogue, with existing users', async () => {
   const [admin, user] = [await app.signIn({ role: 'admin' }), await app.signIn()];
   const provider = { name: 'P', baseUrl: upstream.url };
   for (const sharedWith of ['everyone', { userIds: [admin.id] }]) {

@@ -16,8 +16,8 @@ before(async () => {
 after(() => provider.close());
 
 for (const alone of [true, false]) {
-  const what = alone ? 'alone on its database, a replica tells only itself' : 'beside others, a replica tells them';
-  test(`${what} of frames and ends`, async () => {
+  const what = alone ? 'a replica alone on its database signals only itself' : 'a replica next to others signals them';
+  test(`${what} about frames and ends`, async () => {
     const database = await createTestDatabase();
     const app = await startTestApp({ database, alone, timings: { tickMs: 5, aloneTickMs: 5 } });
     try {

@@ -83,7 +83,7 @@ test('rejects an invalid last-event-id or after before reading the database', as
   }
 });
 
-test('an ended response is replayed, or refused as any request is', async () => {
+test('replays an ended response, and fails like any request if its stored parts are damaged', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);

@@ -27,7 +27,7 @@ import {
  * run.
  */
 
-// Expires when a test says so.
+// Expires only when a test moves the clock.
 const leaseMs = 3_600_000;
 const leaseLookMs = 50;
 const timings = { leaseMs, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100, leaseLookMs };
@@ -219,7 +219,7 @@ test('a response that clients saw to its end is complete, though its prompt cont
   }
 });
 
-test('responses that wait for the database hold 256 MiB together, and any beyond that are given up', async () => {
+test('responses that wait for the database hold at most 256 MiB together, and any beyond that is given up', async () => {
   const { responses } = cutOff.service.deps;
   const most = 256 * 2 ** 20;
   assert.equal(responses.keep(most - 1), true);

@@ -218,7 +218,7 @@ test('a lost replica delivers nothing, and the next one delivers once', async ()
   }
 });
 
-test("no other user can send a user's messages now, and only true is accepted", () =>
+test('sends a queued message now only for its author, and only with the value true', () =>
   working(async ({ user, chatId, streaming, release }) => {
     const id = await queue(user, chatId, 'mine');
     const stranger = await app.signIn();

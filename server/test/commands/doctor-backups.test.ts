@@ -88,7 +88,7 @@ test('reports a backup that is older than two intervals of its schedule', async 
     assert.equal((await look(schedule)).state, state, schedule);
 });
 
-test('warns without a schedule, of a failed manual backup and of an old one', async () => {
+test('without a schedule, only warns about a failed manual backup and an old one', async () => {
   assert.match((await look(undefined)).message, /no backup yet/);
   await insert({ state: 'failed', hoursAgo: 1, cause: 'page', error: 'the disk is full' });
   const failed = await look(undefined);

@@ -62,7 +62,7 @@ test("another user's conversation answers exactly like a missing one", async () 
   assert.equal(body.chat.title, 'Secret');
 });
 
-test("the first words are the title at once, a model's title replaces only those, and a user's replaces any", async () => {
+test("titles a conversation with its first words, replaces only those by a model's title, and any by a user's", async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   const title = async () => (await caller.call('GET /api/chats', undefined, { query: { id } })).body.chat.title;

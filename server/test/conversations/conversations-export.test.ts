@@ -35,7 +35,7 @@ test('a download is an attachment that no browser executes, named after the conv
   assert.equal((await download(caller, id, 'html')).status, 400);
 });
 
-test('Markdown exports the active branch, JSON everything', async () => {
+test('exports the active branch as Markdown, and everything as JSON', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id, 'Plans');
   const root = await say(db, { chatId, parentId: null, text: '```\nleft open' });
@@ -56,7 +56,7 @@ test('Markdown exports the active branch, JSON everything', async () => {
   );
 });
 
-test('an empty conversation exports as an empty one', async () => {
+test('exports an empty conversation', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   assert.equal((await download(caller, id, 'markdown')).text, '# New conversation\n');
@@ -89,7 +89,7 @@ test('a long conversation is exported in order and in chunks no longer than a pa
   }
 });
 
-test('a reader that disconnects ends the reading', async () => {
+test('stops reading when the client disconnects', async () => {
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   let parentId: string | null = null;

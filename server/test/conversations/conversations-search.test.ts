@@ -90,7 +90,7 @@ test('finds symbols and emoji', async () => {
   for (const q of ['c+++', '§ 6', '👎', 'qzx', 'q']) assert.deepEqual(await find(q), [], q);
 });
 
-test('finds symbols in messages that were indexed before symbols were, once they are indexed again', async () => {
+test('finds symbols in messages of an earlier index once they are indexed again', async () => {
   const caller = await app.signIn();
   const titled = await makeChat(db, caller.id, 'Learn C# today');
   const asked = await makeChat(db, caller.id, 'Plans');

@@ -347,7 +347,7 @@ test('runs as an ordinary user', { skip: !isRoot && 'only root can become anothe
   await asRoot.kill('SIGTERM');
 });
 
-test('as root without user namespaces it runs as the user nobody', {
+test('as root without user namespaces it runs as an unprivileged user', {
   skip: !isRoot && 'needs root',
 }, async (context) => {
   const unshare = '/nonexistent/unshare';

@@ -46,7 +46,7 @@ before(async () => {
 
 after(() => database.drop());
 
-test('calls every command here, or has the reason why not', () => {
+test('the tests call every command, or list the reason why not', () => {
   assert.deepEqual(
     commands.map(({ name }) => name).toSorted(),
     [...Object.keys(calls), ...withoutInstallation].toSorted(),
@@ -67,7 +67,7 @@ for (const [name, args] of Object.entries(calls)) {
   });
 }
 
-test('records none of the refused calls', async () => {
+test('records none of the refused commands', async () => {
   const { rows } = await database.database.pool.query('select action from audit_events');
   assert.deepEqual(rows, []);
 });

@@ -52,7 +52,7 @@ test('prepares a frequent statement once, and it survives a change of its table'
   await db.pool.query('delete from notes');
 });
 
-test('such a change within a transaction is a transient error, and the next attempt works', async (t) => {
+test('a table change within a transaction is a transient error, and the next attempt works', async (t) => {
   if (place.address.direct !== undefined) return t.skip(unprepared);
   const read = () =>
     inTransaction(db, async (trx) => (await sql`select * from notes where id = ${1}`.execute(trx)).rows);

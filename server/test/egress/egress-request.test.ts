@@ -197,7 +197,7 @@ for (const [way, call] of Object.entries(ways)) {
     assert.equal(server.received.length, 1);
   });
 
-  test(`${way}: an abort in the middle of the body does the same`, async () => {
+  test(`${way}: an abort in the middle of the body rejects with its reason and reaches the other side`, async () => {
     const closed = Promise.withResolvers<void>();
     const server = await serve((response) => {
       response.on('close', () => closed.resolve());
@@ -239,7 +239,7 @@ test('a closed port is refused, and safe to retry', async () => {
   await assertFails(request(`http://127.0.0.1:${port}`), 'refused', 'connect');
 });
 
-test('distinguishes connections that end before and within the answer', async () => {
+test('reports connections that end before the answer differently from those that end within it', async () => {
   await assertFails(request(await serveRaw((socket) => socket.destroy())), 'reset', 'request');
   const half = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'));
   await assertFails(requestText(half), 'reset', 'response');
@@ -340,7 +340,7 @@ test('unknown names, names without addresses and private ones get answers withou
   await closed.close();
 });
 
-test('TLS: an unknown authority and a wrong name fail, our authority passes', async () => {
+test('accepts TLS certificates of the configured authority, and refuses unknown authorities and wrong names', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-tls-'));
   const { ca, key, cert } = makeCertificates(folder, ['good.test']);
   rmSync(folder, { recursive: true });
@@ -390,7 +390,7 @@ test('both ways of reading return the same bytes, and leaving the loop ends the 
   await closed.promise;
 });
 
-test('throws at a reader that throws, or reads twice', async () => {
+test('rejects when the reader throws or reads twice', async () => {
   const server = await serve((response) => response.write('x'));
   const response = await request(server.origin);
   const broken = () => {

@@ -14,8 +14,8 @@ import { sha256 } from '../../src/workspaces/tokens.ts';
 type Running = { workspace: StartedWorkspace; server: Server; socketPath: string; processes: number };
 
 /**
- * A runtime whose daemons are small servers in this process, which check their token, and whose starts are scripted by
- * the test. Several apps can share it as replicas do. Call `destroy` in `after`.
+ * A runtime with scripted starts, whose daemons are small servers in this process that check their token. Several apps
+ * can share it as replicas do. Call `destroy` in `after`.
  */
 export class ScriptedRuntime implements WorkspaceRuntime {
   readonly kind = 'docker';

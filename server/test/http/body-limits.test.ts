@@ -52,7 +52,7 @@ function specOf(name: EndpointName): EndpointSpec {
 
 for (const [index, name] of bodied.entries()) {
   const spec = specOf(name);
-  test(`${spec.method} ${spec.path}: no body of ${maxBodyBytes(spec)} bytes holds up other requests`, {
+  test(`${spec.method} ${spec.path}: no body of ${maxBodyBytes(spec)} bytes blocks other requests`, {
     timeout: 600_000,
   }, async () => {
     const sample = samples[name].request(await callerOf(spec)).body;

@@ -58,7 +58,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 const closes = (answer: string) => /\r\nconnection: close\r\n/i.test(answer);
 
-test('reports to balancers first, and answers the requests that arrive meanwhile', async () => {
+test('announces the shutdown to balancers first, and answers requests that arrive meanwhile', async () => {
   const { app, endNotice } = await startLeaving();
   const [kept, idle] = [openConnection(app.url), openConnection(app.url)];
   for (const connection of [kept, idle]) {
@@ -99,7 +99,7 @@ test('answers a request in progress before its connection ends', async () => {
   await stopped;
 });
 
-test("releases a follower of another replica's response between two events, without a lost one", async () => {
+test("releases a follower of another replica's response between two events without losing one", async () => {
   const user = await stays.signIn();
   // Runs until it is stopped.
   await addModels(user, provider, ['words-60000@100']);

@@ -73,7 +73,7 @@ async function reasonsOf(who: SignedIn, id: string): Promise<Record<string, stri
   return Object.fromEntries(body.entries.map(({ title, outcome, reason }: Json) => [title, `${outcome}: ${reason}`]));
 }
 
-test("imports one user's export completely for another, and adds nothing the second time", async () => {
+test("another user's import of an export adds everything once, and nothing the second time", async () => {
   const [first, second] = [await app.signIn(), await app.signIn()];
   await make(first);
   const archive = await exportOf(first);
@@ -134,7 +134,7 @@ test('undoing an import removes its records, except those changed here', async (
   });
 });
 
-test('skips only damaged, taken and excess entries, with the reason', async () => {
+test('skips damaged, taken and excess entries only, with the reason', async () => {
   const who = await app.signIn();
   await who.call('POST /api/prompts', { name: 'mine', text: 'Mine' });
   const prompts = [

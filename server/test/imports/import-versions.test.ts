@@ -106,7 +106,7 @@ test('exporting, importing and exporting again keeps every version with its numb
   assert.deepEqual(await filesOf(third, await onlyChat(third)), changed, 'and it goes on');
 });
 
-test('leaves out of an export only the files that are deleted while it is sent', async () => {
+test('an export leaves out only files that are deleted while it is sent', async () => {
   const who = await app.signIn();
   const chat = { chatId: await createChat(who) };
   for (const path of ['a-1.bin', 'a-2.bin']) {
@@ -135,7 +135,7 @@ test('leaves out of an export only the files that are deleted while it is sent',
   assert.equal(came.length, 3);
 });
 
-test('skips only versions that are damaged, out of order or too many', async () => {
+test('skips only versions that are damaged, out of order or above the limit', async () => {
   const who = await app.signIn();
   const odd = [
     earlier(9),

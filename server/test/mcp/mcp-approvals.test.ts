@@ -264,7 +264,7 @@ test('after a crash the lease expires, the question stays, and an earlier decisi
   await crashed.stop();
 });
 
-test('a replica that continues a response whose loss it had not noticed makes it once', async () => {
+test('a replica that lost a response unnoticed continues it without running a tool twice', async () => {
   const crashed = await startTestApp({
     timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,

@@ -113,7 +113,7 @@ test('a declined form and another message instead reach the server as different 
   });
 });
 
-test('an address to open is shown with its server, and the question asks nothing about the visit', () =>
+test('shows an address to open with its server, and asks no further question', () =>
   asking(
     'mcp__Everything__trigger-url-elicitation {"url":"https://example.org/pay?x=1","message":"Pay there"}',
     async (scene) => {

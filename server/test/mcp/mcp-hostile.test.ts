@@ -78,13 +78,13 @@ const deep = (levels: number): unknown => (levels === 0 ? {} : { a: deep(levels 
 describe('rejects false answers of a server', () => {
   const lists: [name: string, expected: RegExp, make: (message: RpcMessage) => unknown][] = [
     ['no list at all', /not that of an MCP server/, () => ({ tools: 'many' })],
-    ['a tool that is no object', /not an object/, () => ({ tools: [null] })],
+    ['a tool that is not an object', /not an object/, () => ({ tools: [null] })],
     ['a tool without a name', /tool name is missing/, () => ({ tools: [tool({ name: '' })] })],
-    ['a name with half a character', /tool name is missing/, () => ({ tools: [tool({ name: 'a\ud800' })] })],
-    ['a name without end', /tool name is missing/, () => ({ tools: [tool({ name: 'x'.repeat(300) })] })],
+    ['a name with half a surrogate pair', /tool name is missing/, () => ({ tools: [tool({ name: 'a\ud800' })] })],
+    ['an endless name', /tool name is missing/, () => ({ tools: [tool({ name: 'x'.repeat(300) })] })],
     ['two tools of one name', /two tools/, () => ({ tools: [echoTool, echoTool] })],
     ['no input schema', /input schema/, () => ({ tools: [{ name: 'a' }] })],
-    ['text where an object belongs', /not an object/, () => ({ tools: [tool({ annotations: 'safe' })] })],
+    ['text in place of an object', /not an object/, () => ({ tools: [tool({ annotations: 'safe' })] })],
     ['a definition of a megabyte', /too large/, () => ({ tools: [tool({ description: 'x'.repeat(1_000_000) })] })],
     ['a schema of ten thousand levels', /nested|canonical/, () => ({ tools: [tool({ inputSchema: deep(2_000) })] })],
     [
@@ -93,14 +93,14 @@ describe('rejects false answers of a server', () => {
       () => ({ tools: Array.from({ length: 501 }, (_, i) => tool({ name: `t${i}` })) }),
     ],
     [
-      'pages without end',
+      'endless pages',
       /too many pages/,
       ({ params }) => ({
         tools: [],
         nextCursor: String(Number(params?.cursor ?? 0) + 1),
       }),
     ],
-    ['pages in a circle', /repeats its pages/, () => ({ tools: [], nextCursor: 'again' })],
+    ['cyclic pages', /repeats its pages/, () => ({ tools: [], nextCursor: 'again' })],
     ['a description that has no canonical form', /canonical/, () => ({ tools: [tool({ description: '\udfff' })] })],
   ];
   for (const [name, expected, make] of lists) {
@@ -117,7 +117,7 @@ describe('rejects false answers of a server', () => {
     ['not JSON', /not that of an MCP server/, answerWith(200, { 'content-type': 'application/json' }, '{')],
     ['a request taken without an answer', /not that of an MCP server/, answerWith(202, {})],
     ['a stream that ends without an answer', /not that of an MCP server/, events('')],
-    ['a stream of rubbish', /not that of an MCP server/, events('data: rubbish\n\n')],
+    ['a stream of invalid data', /not that of an MCP server/, events('data: rubbish\n\n')],
     [
       'an answer to another request',
       /not that of an MCP server/,
@@ -133,7 +133,7 @@ describe('rejects false answers of a server', () => {
       ),
     ],
     ['an error of the server', /HTTP 500/, answerWith(500, {}, 'Traceback: secret')],
-    ['nothing here', /HTTP 404/, answerWith(404, {})],
+    ['a missing page', /HTTP 404/, answerWith(404, {})],
     ['a refusal', /refused access \(HTTP 403\)/, answerWith(403, {})],
     [
       'another protocol version',
@@ -248,9 +248,9 @@ describe('bounds floods of a server', () => {
     }));
 
   for (const [name, piece] of [
-    ['one line of a stream without end', 'x'.repeat(64 * 1024)],
-    ['events without end', sse({ jsonrpc: '2.0', method: 'notifications/message', params: {} }).repeat(500)],
-    ['requests without end', sse({ jsonrpc: '2.0', id: 1, method: 'ping' }).repeat(500)],
+    ['an endless line of a stream', 'x'.repeat(64 * 1024)],
+    ['endless events', sse({ jsonrpc: '2.0', method: 'notifications/message', params: {} }).repeat(500)],
+    ['endless requests', sse({ jsonrpc: '2.0', id: 1, method: 'ping' }).repeat(500)],
   ] as const) {
     test(name, () =>
       withFake(async (fake) => {

@@ -130,7 +130,7 @@ test('a server that asks endlessly, too much at once, or for a model gets no mor
   assert.equal(questions, 0);
 });
 
-test('notices tools that change while the server is used immediately', async () => {
+test('immediately notices tools that change while the server is used', async () => {
   const { user, id } = await trusted();
   const listings = () => newest.methods.filter((method) => method === 'tools/list').length;
   await callIt(user, 'none', async () => ({ action: 'cancel' }));

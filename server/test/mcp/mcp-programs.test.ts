@@ -105,11 +105,15 @@ test('a program that announces other tools is listed again before it is offered'
 });
 
 for (const [name, program, expected] of [
-  ['no such program', { transport: 'stdio', command: 'no-such-program-here' }, /exit code 127/],
-  ['ends with words and a secret', perl('print STDERR "bad key $ENV{KEY}"; exit 3'), /exit code 3\): bad key …/],
-  ['says only what is no message', perl('print "hello\\n" x 3; exit 0'), /exit code 0/],
-  ['floods lines', perl('$| = 1; print "{}\\n" while 1'), /too many messages/],
-  ['writes one line without an end', perl('$| = 1; my $x = "{" . "x" x 1e6; while (1) { print $x }'), /too large/],
+  ['does not exist', { transport: 'stdio', command: 'no-such-program-here' }, /exit code 127/],
+  [
+    'exits with a message that contains a secret',
+    perl('print STDERR "bad key $ENV{KEY}"; exit 3'),
+    /exit code 3\): bad key …/,
+  ],
+  ['prints only invalid messages', perl('print "hello\\n" x 3; exit 0'), /exit code 0/],
+  ['floods messages', perl('$| = 1; print "{}\\n" while 1'), /too many messages/],
+  ['writes an endless line', perl('$| = 1; my $x = "{" . "x" x 1e6; while (1) { print $x }'), /too large/],
 ] as const) {
   test(`a program that ${name} leaves an error and no process`, async () => {
     const user = await app.signIn();
@@ -120,7 +124,7 @@ for (const [name, program, expected] of [
   });
 }
 
-test('requires its fields, and refuses a program without a workspace', async () => {
+test('requires the fields of a program, and a workspace', async () => {
   const user = await app.signIn();
   for (const [body, path] of [
     [{ transport: 'stdio' }, 'command'],

@@ -105,11 +105,11 @@ const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
       lieIn(documents, { ...metadata, authorization_endpoint: issuer.replace('//', '//me:secret@') }),
   ],
   [
-    'a list where an address belongs',
+    'a list in place of an address',
     ({ documents, metadata, issuer }) => lieIn(documents, { ...metadata, token_endpoint: [`${issuer}/token`] }),
   ],
   [
-    'metadata that is a page',
+    'an HTML page as metadata',
     ({ documents }) => {
       documents['/.well-known/oauth-authorization-server'] = (response: ServerResponse) =>
         response.end('<h1>Hello</h1>');
@@ -152,9 +152,9 @@ const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
         response.writeHead(307, { location: `${issuer}/elsewhere` }).end();
     },
   ],
-  ['a resource of somebody else', (_liar, fake) => describeResource(fake, { resource: 'https://bank.example/mcp' })],
+  ['a resource of another party', (_liar, fake) => describeResource(fake, { resource: 'https://bank.example/mcp' })],
   [
-    'an authorization server that may not be called',
+    'a forbidden authorization server',
     (_liar, fake) => describeResource(fake, { authorization_servers: ['http://169.254.169.254'] }),
   ],
 ];
@@ -182,7 +182,7 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
     },
   ],
   [
-    'wants the code at a metadata service',
+    'redirects the code to a metadata service',
     ({ documents, metadata }) => lieIn(documents, { ...metadata, token_endpoint: 'http://169.254.169.254/token' }),
   ],
   [
@@ -192,7 +192,7 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
     },
   ],
   [
-    'answers without end',
+    'answers endlessly',
     ({ documents }) => {
       documents['/token'] = { access_token: 'a', token_type: 'Bearer', filler: 'x'.repeat(200_000) };
     },

@@ -74,7 +74,7 @@ for (const [way, options, fields] of [
   ['dynamic registration', { registers: true }, {}],
   ['a given client', { clients: [given] }, { clientId: given.client_id, clientSecret: given.client_secret }],
 ] as const) {
-  test(`by ${way}: asks for, signs in to, trusts, calls and signs out of a server`, () =>
+  test(`signs in by ${way}, trusts and calls the server, and signs out`, () =>
     withServers({ ...options }, async ({ fake, authority, tokens }) => {
       const user = await app.signIn();
       const { id, connection, lastError } = await add(user, fake, fields);

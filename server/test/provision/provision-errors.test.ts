@@ -53,11 +53,11 @@ const cases: [name: string, path: string, change: Change][] = [
     'conversations.0.messages.0.parts.0.type',
     (m) => (m.conversations[0].messages[0].parts[0].type = 'video'),
   ],
-  ['no e-mail address', 'users.0.email', (m) => (m.users[0].email = 'ada')],
+  ['an invalid email address', 'users.0.email', (m) => (m.users[0].email = 'ada')],
   ['an address twice', 'users.1.email', (m) => (m.users[1].email = 'ADA@example.org')],
   ['a short name', 'users.1.name', (m) => (m.users[1].name = 'B')],
   ['a weak password', 'users.0.password', (m) => (m.users[0].password = 'short1')],
-  ['a role that is none', 'users.0.role', (m) => (m.users[0].role = 'root')],
+  ['an unknown role', 'users.0.role', (m) => (m.users[0].role = 'root')],
   ['a root catalogue in the community edition', 'providers', (m) => (m.providers = [])],
   ['root tiers in the community edition', 'modelTiers', (m) => (m.modelTiers = [{ value: 1, label: 'L' }])],
   [
@@ -65,11 +65,7 @@ const cases: [name: string, path: string, change: Change][] = [
     'users.0.providers.0.baseUrl',
     (m) => (m.users[0].providers[0].baseUrl = 'https://a:b@c.example/v1'),
   ],
-  [
-    'a header that may not be set',
-    'users.0.providers.0.headers.host',
-    (m) => (m.users[0].providers[0].headers = { host: 'x' }),
-  ],
+  ['a forbidden header', 'users.0.providers.0.headers.host', (m) => (m.users[0].providers[0].headers = { host: 'x' })],
   ['no tier', 'users.0.providers.0.models.0.tier', (m) => delete m.users[0].providers[0].models[0].tier],
   [
     'a tier that is not defined',
@@ -97,14 +93,10 @@ const cases: [name: string, path: string, change: Change][] = [
     'users.0.modelTiers',
     (m) => (m.users[0].modelTiers = Array.from({ length: 33 }, (_, i) => ({ value: i + 1, label: `L${i}` }))),
   ],
-  [
-    'an owner that is nobody',
-    'conversations.0.ownerEmail',
-    (m) => (m.conversations[0].ownerEmail = 'nobody@example.org'),
-  ],
+  ['an unknown owner', 'conversations.0.ownerEmail', (m) => (m.conversations[0].ownerEmail = 'nobody@example.org')],
   ['a conversation twice', 'conversations.1.id', (m) => m.conversations.push({ ...m.conversations[0], messages: [] })],
   ['a message twice', 'conversations.0.messages.1.id', (m) => (m.conversations[0].messages[1].id = 'imported-1-a')],
-  ['a time that is none', 'conversations.0.createdAt', (m) => (m.conversations[0].createdAt = 'yesterday')],
+  ['an invalid time', 'conversations.0.createdAt', (m) => (m.conversations[0].createdAt = 'yesterday')],
   ['a time before 1970', 'conversations.0.createdAt', (m) => (m.conversations[0].createdAt = '0000-01-01T00:00:00Z')],
   ['an empty title', 'conversations.0.title', (m) => (m.conversations[0].title = ' ')],
   [
@@ -113,8 +105,8 @@ const cases: [name: string, path: string, change: Change][] = [
     (m) => (m.conversations[0].messages[0].parts[0].text = 'a\u0000'),
   ],
   ['half a surrogate pair', 'users.1.name', (m) => (m.users[1].name = 'Bo\ud800')],
-  ['a colour that is none', 'branding.primaryColor', (m) => (m.branding.primaryColor = 'red')],
-  ['a picture that is none', 'branding.logoDataUrl', (m) => (m.branding.logoDataUrl = 'data:image/png;base64,AAAA')],
+  ['an invalid color', 'branding.primaryColor', (m) => (m.branding.primaryColor = 'red')],
+  ['an invalid image', 'branding.logoDataUrl', (m) => (m.branding.logoDataUrl = 'data:image/png;base64,AAAA')],
   ['an identity provider switched on without issuer', 'oidc.issuer', (m) => (m.oidc.enabled = true)],
 ];
 

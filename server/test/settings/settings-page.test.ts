@@ -67,7 +67,7 @@ test('name, icon and color are in the first answer, and hostile ones stay text',
   });
 });
 
-test('the next page has a new name immediately', async () => {
+test('a new product name is on the next page', async () => {
   await brand({ productName: 'Second', faviconDataUrl: null, tagline: '' });
   assert.match(await page(), /<title>Second<\/title><link rel="icon" href="\/favicon.svg">/);
   const shown = await manifest();

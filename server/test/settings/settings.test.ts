@@ -81,7 +81,7 @@ test('changes given members and keeps omitted ones, on every replica immediately
   assert.equal((await admin.call(route, { branding: { logoDataUrl: null } })).body.branding.logoDataUrl, null);
 });
 
-test('rejects every field above its limit by name', async () => {
+test('rejects fields outside their limits by name', async () => {
   const wrong: [string, object][] = [
     ['branding.productName', { branding: { productName: '' } }],
     ['branding.productName', { branding: { productName: '   ' } }],

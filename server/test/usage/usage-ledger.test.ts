@@ -90,7 +90,7 @@ test('the ledger outlives the conversation, and a cost without prices is unknown
   assert.deepEqual([body.usage.total.calls, body.usage.total.cost, body.usage.total.unpricedCalls], [2, null, 2]);
 });
 
-test('impossible counts and costs end a response, and are not recorded', async () => {
+test('a response with impossible counts or costs completes, and the ledger records none of them', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['echo']);
   const dearest = 1_000_000_000_000;

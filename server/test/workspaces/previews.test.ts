@@ -227,7 +227,7 @@ test('an app that is missing, disconnects or sends too much gets an error page',
   assert.equal((await user.call('GET /api/workspace/status')).body.phase, 'stopped');
 });
 
-test('there are no previews without an address of their own', async () => {
+test('offers no previews without an address of their own', async () => {
   const user = await app.signIn();
   for (const path of ['//evil.example/', 'x', '/\\evil', '/a/../b', '/.//x', '/.homeport/open/x', '/a b', '']) {
     assert.equal((await user.call('POST /api/workspace/previews', { port, path })).status, 400, path);

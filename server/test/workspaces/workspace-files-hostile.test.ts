@@ -52,18 +52,18 @@ const lies: Record<string, Script> = {
   'an error of its own': (_, response) => json(response, 418, { error: { code: 'teapot', message: 'secret words' } }),
   'a code with another status': (_, response) =>
     json(response, 200, { error: { code: 'not_found', message: 'secret words' } }),
-  unauthorized: (_, response) => json(response, 401, { error: { code: 'unauthorized', message: 'secret words' } }),
+  'a refused token': (_, response) => json(response, 401, { error: { code: 'unauthorized', message: 'secret words' } }),
   'a broken connection': (request) => request.socket.destroy(),
   'huge headers': (_, response) => response.writeHead(200, { 'x-large': 'x'.repeat(64_000) }).end('{}'),
-  'no HTTP': (request) => request.socket.end('SSH-2.0-OpenSSH\r\n'),
-  'a cut answer': (request, response) => {
+  'an answer that is not HTTP': (request) => request.socket.end('SSH-2.0-OpenSSH\r\n'),
+  'a truncated answer': (request, response) => {
     response.writeHead(200, { 'content-length': 1000 }).write('{');
     setTimeout(() => request.socket.destroy(), 20);
   },
 };
 
 for (const [what, script] of Object.entries(lies)) {
-  test(`${what} is workspace_request_failed`, async () => {
+  test(`answers workspace_request_failed for ${what}`, async () => {
     daemons.onFiles = script;
     const answers = [
       await user.call('GET /api/workspace/files'),

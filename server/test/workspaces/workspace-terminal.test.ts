@@ -239,7 +239,7 @@ test('a stopping service ends its terminals', async () => {
   await closed(socket);
 });
 
-test('reports disabled workspaces', async () => {
+test('refuses a terminal when workspaces are disabled', async () => {
   const off = await startTestApp();
   const user = await off.signIn();
   assertRefused(await attach({ cookie: user.cookie, url: off.url }), 503, 'workspace_disabled');

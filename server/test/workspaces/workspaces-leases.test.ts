@@ -119,7 +119,7 @@ test('a status request counts as use, takes no lease, and starts nothing', async
   assert.equal(daemons.length, 1);
 });
 
-test('a request notices a lost workspace, and throws its own error otherwise', async () => {
+test('a failing request detects a lost workspace, and otherwise throws its own error', async () => {
   const fail = () => Promise.reject(new Error('no answer'));
   await assert.rejects(workspacesOf(one).ask(user.id, fail), /no answer/);
   assert.equal((await status()).phase, 'running');
@@ -182,7 +182,7 @@ for (const kind of ['terminal', 'transfer'] as const) {
   });
 }
 
-test('a turn and a command hold without activity', async () => {
+test('a turn and a command keep their workspace without activity', async () => {
   const holds = [await workspacesOf(one).hold(user.id, 'turn'), await workspacesOf(one).hold(user.id, 'exec')];
   clock.advance(3 * 3_600_000);
   await query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
@@ -219,7 +219,7 @@ test('stops a workspace between two uses after a day', async () => {
   assert.match((await status()).message, /a day/);
 });
 
-test('notifies the holder of a workspace that was stopped as unused by a wrong clock', async () => {
+test('notifies the holder of a workspace that a wrong clock stopped as unused', async () => {
   const hold = await workspacesOf(one).hold(user.id, 'terminal');
   await age('1 day');
   await query('delete from workspace_leases where user_id = $1');

@@ -232,7 +232,7 @@ test('ends workspaces without a matching row, and marks rows without a workspace
   assert.match(told.body.message, /It ran out of memory/);
 });
 
-test('a request for a dead workspace fails immediately', async () => {
+test('the status reports a dead workspace immediately, and the next use starts it again', async () => {
   const user = await one.signIn();
   await at(one, user, start);
   await runtime.die(user.id, 'Gone');

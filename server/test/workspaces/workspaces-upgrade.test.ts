@@ -130,13 +130,13 @@ test('stops an unused workspace of another release with the reason, and the next
   assert.equal((await user.call('POST /api/workspace/status')).body.ready, true);
 });
 
-test('a start on request replaces it as well', async () => {
+test('a requested start replaces a workspace of another release as well', async () => {
   await startOther(() => ({ ok: true }));
   const answer = await pass(user.call('POST /api/workspace/status'));
   assert.deepEqual([answer.status, answer.body.ready], [200, true]);
 });
 
-test('requests that start nothing do not reach it', async () => {
+test('requests that start nothing do not reach a daemon of another release', async () => {
   await startOther(({ protocol: _, ...health }) => health);
   assert.equal(await workspacesOf(app).ask(user.id, async () => 'asked'), undefined);
 });

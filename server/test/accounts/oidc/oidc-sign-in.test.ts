@@ -44,7 +44,7 @@ const eventsOf = (userId: string) =>
     .orderBy('id')
     .execute();
 
-test('refuses unknown users without provisioning, and gives them an account of role user with it', async () => {
+test('refuses unknown users without provisioning, and creates an account of role user with it', async () => {
   const person = someone();
   world.idp.person = person;
   assert.deepEqual(await signInBy(world), refused('signup_disabled'));

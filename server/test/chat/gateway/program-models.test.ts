@@ -237,7 +237,7 @@ describe("revoking access ends a program's model call within seconds, at every r
     'when its workspace gets another token': (user) =>
       app.database.database.pool.query(`update workspaces set model_token_hash = 'x' where user_id = $1`, [user.id]),
     'when its workspace is stopped': (user) => user.call('DELETE /api/workspace/status'),
-    'when the person switches models for programs off': async (user) => {
+    'when the user switches models for programs off': async (user) => {
       const { preset, rules } = (await user.call('GET /api/workspace/rules')).body;
       await user.call('PUT /api/workspace/rules', { preset, rules, programModels: false });
     },

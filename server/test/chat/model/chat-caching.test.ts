@@ -35,7 +35,7 @@ function commonLength(one: string, other: string): number {
   return at;
 }
 
-test('over 60 turns with tools and files, each request begins with the previous one', async () => {
+test('requests over 60 turns with tools and files repeat the previous request as their prefix', async () => {
   const user = await app.signIn();
   const next = random(7);
   const model = await addSmallModel(user, provider, {

@@ -318,7 +318,7 @@ test('losing a workspace fails the running tool, and the next call starts it aga
   assert.match(outputOf(tools[1]), /^here\nagain\n/);
 });
 
-test('does not repeat a delivered call, but runs another call of the same words', async () => {
+test('runs a call once per call id, and another call with the same input again', async () => {
   const chat = await agents.startChat();
   await run(chat, [bash('echo x >> count')], [bash('echo x >> count')]);
   assert.equal(readFileSync(join(await agents.homeOf(chat.user), 'count'), 'utf8'), 'x\nx\n');

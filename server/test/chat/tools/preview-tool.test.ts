@@ -36,7 +36,7 @@ after(async () => {
 
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 
-test("the model gets the app's answer, and its faults", async () => {
+test("reports the app's answer and its errors to the model", async () => {
   const user = await app.signIn();
   const ended = new AbortController();
   const told = { onHeld: () => undefined, onFolder: () => undefined };

@@ -81,7 +81,7 @@ test('stores rules, and a conversation has its own', async () => {
   assert.deepEqual(await rules(), { ...mine, programModels: true });
 });
 
-test('auto runs everything that no rule stops', async () => {
+test('the preset auto runs everything that no rule stops', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [
     { tool: 'bash', pattern: 'rm *', policy: 'ask' },
@@ -102,7 +102,7 @@ test('auto runs everything that no rule stops', async () => {
   assert.equal(readFileSync(join(await homeOf(chat), 'a'), 'utf8'), 'a\n');
 });
 
-test('ask allows reading and asks before anything else', async () => {
+test('the preset ask allows reading and asks before anything else', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'ask');
   const calls = [
@@ -120,7 +120,7 @@ test('ask allows reading and asks before anything else', async () => {
   assert.ok(existsSync(join(await homeOf(chat), 'made')) && existsSync(join(await homeOf(chat), 'written')));
 });
 
-test('read only writes nothing, whatever else is allowed', async () => {
+test('the preset read only writes nothing, whatever else is allowed', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [{ tool: 'bash', policy: 'allow' }]);
   const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
@@ -185,7 +185,7 @@ test('asks about every command when commands cannot be kept from writing', async
   assert.deepEqual([await judged('auto', false), await judged('read-only', false, 'touch a')], ['allow', 'deny']);
 });
 
-test('always allow stores this exact command, for the conversation or for the user', async () => {
+test('"always allow" stores this exact command, for the conversation or for the user', async () => {
   const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [{ tool: 'bash', pattern: 'touch *', policy: 'ask' }]);
   const first = await run(chat, [bash('touch a* b')], { approved: true, remember: 'conversation' });

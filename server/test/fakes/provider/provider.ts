@@ -41,8 +41,8 @@ export type FakeProvider = {
   /** Ids answered by `/models`. */
   models: string[];
   /**
-   * Calls of the newest turn that came back without their seal, or with another one; and the number of those that came
-   * back correctly.
+   * Calls of the newest turn that came back without their seal, or with another one; and the number of calls with the
+   * correct one.
    */
   seals: { faults: string[]; kept: number };
   /**

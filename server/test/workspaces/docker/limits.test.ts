@@ -38,7 +38,7 @@ test('processes: a fork bomb stops at the limit and ends with its container', as
   assert.deepEqual(await lab.runtime.status(bad.id), { phase: 'stopped', generation: undefined, detail: undefined });
 });
 
-test('/tmp: is full at its size, however much memory the machine has', async () => {
+test('/tmp: fills up at its size, however much memory the machine has', async () => {
   const { exitCode, stderr } = await neighbour.run(
     'for i in $(seq 6); do head -c 60M /dev/zero > /tmp/big$i; done',
     60_000,

@@ -31,7 +31,7 @@ function render(values: Json, release = 'house'): Json[] {
 
 const s3 = { location: 's3://bucket/x', endpoint: 'https://s3.example', existingSecret: 's3' };
 const variants: Record<string, Json> = {
-  'the least': least,
+  'the minimal values': least,
   'everything in another namespace': {
     ...least,
     replicas: 3,

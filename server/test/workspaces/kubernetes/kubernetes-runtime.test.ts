@@ -221,7 +221,7 @@ test('lists every running workspace over many pages, and none of another install
   assert.deepEqual(await other.list(), [{ id: 'foreign', generation: 1 }]);
 });
 
-test('refuses a configuration that cannot work immediately with the reason, and changes nothing', async () => {
+test('immediately refuses a configuration that cannot work with the reason, and changes nothing', async () => {
   api.denied.add('patch statefulsets').add('list events');
   await assert.rejects(
     open(),

@@ -476,7 +476,7 @@ function escapes(identity: Identity): void {
     assert.equal((await processesNamed(hosts.dataDir, /^\S*node \S*daemon/)).length, 1);
   });
 
-  test('a folder as deep as the system allows', async () => {
+  test('runs in a folder as deep as the system allows', async () => {
     const deep = join(hosts.dataDir, ...Array.from({ length: 12 }, () => 'a-rather-long-name'));
     await mkdir(deep, { recursive: true });
     if (identity === 'ordinary user' && process.getuid?.() === 0) {
