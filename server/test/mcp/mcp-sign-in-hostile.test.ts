@@ -182,7 +182,7 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
     },
   ],
   [
-    'redirects the code to a metadata service',
+    'is at a metadata service',
     ({ documents, metadata }) => lieIn(documents, { ...metadata, token_endpoint: 'http://169.254.169.254/token' }),
   ],
   [
