@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path';
 
 const root = dirname(import.meta.dirname);
 const reporter = join(root, 'scripts/test-reporter.mjs');
-// How long each file took when it last ran: those that take long come first, so that no process ends long after the
-// others.
+// Seconds that each file took in its last run. The longest files start first, so that all processes end at about the
+// same time.
 const timesFile = join(root, 'node_modules/.cache/test-seconds.json');
-// A process is replaced before what its files left behind weighs on those that follow.
+// A process is replaced before the memory that its files keep slows down later files.
 const filesPerWorker = 30;
 const workerMemory = 800 * 1024 * 1024;
-// What is still open in a process whose files have all ended holds it no longer than this.
-const exitPatienceMs = 60_000;
+// A process whose files have all ended and that doesn't exit within this time has a leaked handle.
+const exitTimeoutMs = 60_000;
 
 /**
- * Runs test files in `concurrency` processes, each one file after another; those that `isAlone` names get one of their
- * own. Gives the counts of each file and which failed.
+ * Runs test files in `concurrency` processes, each process one file after another; a file with `isAlone(file)` gets its
+ * own process. Returns `{counts, seconds, failed}`: counts and seconds per file, and the list of failed files.
  */
 export async function runTestFiles(files, { concurrency, env, fileTimeoutMs, isAlone }) {
   const times = readTimes();
@@ -31,7 +31,7 @@ export async function runTestFiles(files, { concurrency, env, fileTimeoutMs, isA
   return { counts, failed: files.filter((file) => failed.has(file)) };
 }
 
-/** One process, until no file is left for it. */
+/** Starts one process and feeds it files from the queue; resolves when it has exited. */
 function runWorker({ queue, counts, failed, times, env, fileTimeoutMs, isAlone }) {
   const worker = fork(join(root, 'scripts/test-worker.mjs'), {
     cwd: root,
@@ -65,10 +65,10 @@ function runWorker({ queue, counts, failed, times, env, fileTimeoutMs, isAlone }
     running = next();
     startedAt = performance.now();
     if (running === undefined)
-      late = setTimeout(giveUp, exitPatienceMs, `something holds the process of ${ran.join(', ')}`);
+      late = setTimeout(giveUp, exitTimeoutMs, `an open handle keeps the process of ${ran.join(', ')} alive`);
     else {
       ran.push(running);
-      // Its own time limit ends it, unless it blocks its process.
+      // The file's own timeout fires first, unless the file blocks the event loop.
       late = setTimeout(giveUp, fileTimeoutMs * 1.1, `${running} does not end`);
     }
     worker.send(running === undefined ? {} : { file: running, timeout: fileTimeoutMs });

@@ -1,5 +1,5 @@
-// For node --test and for test-worker.mjs: prints one line per failing test with its reason and one per file, and tells
-// the worker's parent how each file ended.
+// Reporter for node --test and for test-worker.mjs: prints one line per failed test with its reason and one per file.
+// In a worker it also sends the counts of each file to the parent process.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
@@ -45,12 +45,12 @@ function count(counts, type, data) {
   else counts.passed += 1;
 }
 
-/** A suite that fails by itself, as its file could not be loaded or a hook of it threw. */
+/** True for a suite that failed itself: its file could not be loaded or one of its hooks threw. */
 function isOwnFault({ details }) {
   return details?.error?.failureType !== 'subtestsFailed';
 }
 
-/** What a file threw after its tests arrives only as a remark. */
+/** Node reports an error thrown after the end of a test only as a diagnostic message. */
 function isLate({ message }) {
   return message.includes('asynchronous activity after the test ended');
 }
@@ -67,7 +67,7 @@ function ending({ exitCode, signal }) {
   return `: the process ended with ${signal ?? `code ${exitCode}`}`;
 }
 
-/** Seconds of processor time of this process, and of those that it started and that have ended. */
+/** Seconds of CPU time of this process (`own`) and of its ended child processes (`children`, on Linux). */
 function usedCpu() {
   const { user, system } = process.cpuUsage();
   let children = 0;
@@ -80,7 +80,7 @@ function usedCpu() {
   return { own: (user + system) / 1e6, children };
 }
 
-/** `cpu`: where it is known. */
+/** The summary line of a file; `cpu` is the difference of two `usedCpu()` results, if measured. */
 function fileLine(file, milliseconds, tests, success, cpu) {
   const seconds = `${(milliseconds / 1000).toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.own.toFixed(1)} + ${cpu.children.toFixed(1)} s of CPU`}`;
   return `  ${success ? 'ok  ' : 'FAIL'}  ${place(file)} (${tests} tests, ${seconds})\n`;

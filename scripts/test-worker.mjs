@@ -1,27 +1,16 @@
-// Runs test files one after another in one process, so that all of them share what was loaded and compiled for the
-// first. Its parent sends the files; the reporter tells when one has ended, and how.
-import asyncHooks from 'node:async_hooks';
+// Runs test files one after another in one process, so that they share the modules loaded and compiled for the first
+// file. The parent process sends the files; the reporter emits `test-file-ended` when one has ended.
 import { once } from 'node:events';
+import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 
-// Node's test runner follows every promise to know which test made it: a third of all processor time. It needs that
-// while a file declares its tests, not while they run.
-const { createHook } = asyncHooks;
-let following;
-asyncHooks.createHook = (callbacks) => {
-  following = createHook(callbacks);
-  asyncHooks.createHook = createHook;
-  return following;
-};
-const { describe } = await import('node:test');
-
-// What a test starts gets no options of ours.
+// Child processes of tests inherit no options of this worker.
 process.execArgv = [];
-// A test may wait for what does not hold its process by itself.
+// A test may wait for an unreferenced handle.
 process.channel.ref();
 
-// Whose it is, nobody followed: the file that runs has failed, and the next ones get a new process.
+// An error outside of any test fails the running file; the parent starts a new process for the next files.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.prependListener(event, (error) => {
     console.error(`  FAIL  ${event} while ${running} ran\n${inspect(error)}`);
@@ -29,10 +18,10 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 
-// The client behind the built-in fetch, which our guard may take the place of; loaded at the first call.
+// The product's fetch guard can replace the client behind the built-in fetch, which loads at the first call.
 await fetch('data:,');
-const places = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
-const clients = places.map((place) => globalThis[place]);
+const dispatcherKeys = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
+const dispatchers = dispatcherKeys.map((key) => globalThis[key]);
 
 let running;
 for (;;) {
@@ -41,15 +30,8 @@ for (;;) {
   if (file === undefined) break;
   running = file;
   const ended = once(process, 'test-file-ended');
-  following?.enable();
-  describe(file, { timeout }, async () => {
-    try {
-      await import(pathToFileURL(file));
-    } finally {
-      following.disable();
-    }
-  });
+  describe(file, { timeout }, () => import(pathToFileURL(file)));
   await ended;
-  for (const [index, place] of places.entries()) if (place in globalThis) globalThis[place] = clients[index];
+  for (const [index, key] of dispatcherKeys.entries()) if (key in globalThis) globalThis[key] = dispatchers[index];
 }
 process.disconnect();
