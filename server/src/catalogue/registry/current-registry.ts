@@ -19,7 +19,8 @@ import { ModelRegistry, parseRegistry, parseRegistryInTurns } from './registry.t
 type Deps = { db: Pick<Database, 'kysely'> };
 
 let shipped: ModelRegistry | undefined;
-let uploaded: { revision: number; registry: ModelRegistry } | undefined;
+/** The uploaded registry that was parsed last, by database. */
+const uploaded = new WeakMap<object, { revision: number; registry: ModelRegistry }>();
 
 /**
  * Read on first use, which takes some milliseconds: most requests do not need it. The build puts the file beside the
@@ -35,14 +36,14 @@ export function shippedRegistry(): ModelRegistry {
 export async function currentRegistry({ db }: Deps): Promise<ModelRegistry> {
   const row = await db.kysely.selectFrom('model_registry').select('revision').executeTakeFirst();
   if (row === undefined) return shippedRegistry();
-  if (uploaded?.revision !== row.revision) {
-    const read = await db.kysely.selectFrom('model_registry').select(['content', 'revision']).executeTakeFirst();
-    // Somebody has just dropped it.
-    if (read === undefined) return shippedRegistry();
-    const { content, revision } = read;
-    uploaded = { revision, registry: await ModelRegistry.inTurns(await parseRegistryInTurns(JSON.parse(content))) };
-  }
-  return uploaded.registry;
+  const known = uploaded.get(db.kysely);
+  if (known?.revision === row.revision) return known.registry;
+  const read = await db.kysely.selectFrom('model_registry').select(['content', 'revision']).executeTakeFirst();
+  // An administrator has just removed it.
+  if (read === undefined) return shippedRegistry();
+  const registry = await ModelRegistry.inTurns(await parseRegistryInTurns(JSON.parse(read.content)));
+  uploaded.set(db.kysely, { revision: read.revision, registry });
+  return registry;
 }
 
 export type RegistryState = { source: string; models: number; uploadedAt: string | null };
