@@ -1,4 +1,7 @@
-import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
+import { type ClipboardEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { filesName, parseAttached, uploadingChats } from '../../conversation/draft/attached-files.ts';
+import { useDraft } from '../../conversation/use-draft.ts';
+import type { TrayBlock } from '../../files/attachments/attachment-tray.tsx';
 import { droppedFiles, holdsFiles, type IncomingFiles } from '../../incoming-files.ts';
 
 /**
@@ -46,6 +49,20 @@ export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
       return true;
     },
   };
+}
+
+/** The attached files of the next message, and files on their way into the tray. `block` prevents sending. */
+export function useAttachments(chatId: string) {
+  const files = parseAttached(useDraft(filesName(chatId)).text);
+  const [incoming, setIncoming] = useState<IncomingFiles>();
+  const [showsTray, setShowsTray] = useState(() => uploadingChats.has(chatId));
+  const [block, setBlock] = useState<TrayBlock>();
+  const clearIncoming = useCallback(() => setIncoming(undefined), []);
+  const take = (taken: IncomingFiles) => {
+    setIncoming(taken);
+    setShowsTray(true);
+  };
+  return { files, incoming, take, clearIncoming, block, setBlock, isShown: showsTray || files.length > 0 };
 }
 
 /** Browsers name every pasted image `image.png`; the time makes the names distinct. */

@@ -1,6 +1,6 @@
 import type { ClipboardEvent } from 'react';
 import { joinPasted, longPaste, parsePasted, pastedName, storePasted } from '../../conversation/draft/pasted-texts.ts';
-import { useDraft } from './use-draft.ts';
+import { useDraft } from '../../conversation/use-draft.ts';
 
 type Draft = { text: string; setText: (text: string) => void };
 

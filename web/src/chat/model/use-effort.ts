@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { type Effort, effortOf, effortsName, withEffort } from '../../conversation/choices/effort.ts';
 import { useClientSession } from '../../conversation/client-session.ts';
-import { useDraft } from '../composer/use-draft.ts';
+import { useDraft } from '../../conversation/use-draft.ts';
 
 /** The person's choice of the effort in one conversation. `asked` counts the requests to show all efforts. */
 export function useEffort(chatId: string) {

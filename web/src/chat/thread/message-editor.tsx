@@ -3,9 +3,9 @@ import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
+import { useDraft } from '../../conversation/use-draft.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { Autosize } from '../composer/autosize.tsx';
-import { useDraft } from '../composer/use-draft.ts';
 import classes from './message-view.module.css';
 
 type Props = { message: Message; text: string; isRunning: boolean; onClose: () => void };

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useClientSession } from '../../conversation/client-session.ts';
+import { useClientSession } from './client-session.ts';
 
 /** The unsent text `name`, written to storage with every change. `isKept` is false when storage refused it. */
 export function useDraft(name: string): { text: string; setText: (text: string) => void; isKept: boolean } {

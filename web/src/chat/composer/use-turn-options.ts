@@ -1,0 +1,27 @@
+import type { Chat } from '@homeport/contracts/chat/conversations';
+import { useState } from 'react';
+import type { ConversationStore } from '../../conversation/conversation-store.ts';
+import type { NewChat } from '../../conversation/new-chat.ts';
+import type { ModelDecision } from '../../conversation/submission.ts';
+import { useAnsweringModel } from '../model/use-answering-model.ts';
+import { useEffort } from '../model/use-effort.ts';
+import type { Choices } from '../use-choices.ts';
+import { useAssistantChoice } from './use-assistant-choice.ts';
+import { useServerChoice } from './use-server-choice.ts';
+
+/** The person's options for the next turn: assistant, model, reasoning effort and MCP servers. */
+export function useTurnOptions(
+  store: ConversationStore,
+  chat: Chat | undefined,
+  newChat: NewChat | undefined,
+  choices: Choices,
+) {
+  const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
+  const servers = useServerChoice(store, chat, choices);
+  const effort = useEffort(store.chatId);
+  const assistant = useAssistantChoice(store, chat, newChat, choices);
+  const answering = useAnsweringModel(decision, chat, assistant.assistant);
+  return { decision, setDecision, servers, effort, assistant, answering };
+}
+
+export type TurnOptions = ReturnType<typeof useTurnOptions>;
