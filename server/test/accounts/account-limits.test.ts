@@ -44,7 +44,7 @@ async function begin(user: SignedIn, count: number): Promise<{ chatId: string; s
   );
 }
 
-/** Conversations in which an answer is being written; one with queued messages says that it is running, too. */
+/** Conversations with a response in progress; one with queued messages is running as well. */
 async function running(user: SignedIn, at = app): Promise<string[]> {
   const { rows } = await at.database.database.pool.query<{ chat_id: string }>(
     `select chat_id from responses where owner_id = $1 and state = 'running'`,

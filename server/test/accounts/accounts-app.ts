@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { type Json, startTestApp } from '../app.ts';
 import type { TestDatabase } from '../database.ts';
 
-/** The whole application, with people who have passwords and clients at any address. */
+/** The whole application, with users who have passwords and clients at any address. */
 export type AccountsApp = {
   db: Database;
   clock: TestClock;

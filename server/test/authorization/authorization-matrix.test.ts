@@ -195,7 +195,7 @@ function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): 
 
 type Case = { name: EndpointName; spec: EndpointSpec; actor: Actor; foreign: Records };
 
-/** Refused before any id is looked at: ids that exist, and ids that cannot, in all places at once. */
+/** Refused before any id is read: valid ids, and impossible ones, in all places at the same time. */
 async function checkRefused(
   world: World,
   { name, spec, actor, foreign, refusal }: Case & { refusal: ErrorCode },

@@ -28,7 +28,7 @@ import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from '../fa
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { ScriptedRuntime } from '../fakes/scripted-runtime.ts';
 
-/** The callers, their records, and another user's: the people and records of the authorization matrix. */
+/** The callers, their records, and another user's: the users and records of the authorization matrix. */
 
 export const actorKinds = [
   'nobody',
@@ -62,7 +62,7 @@ export type Records = {
   provider: string;
   model: string;
   mcpServer: string;
-  /** For everybody. */
+  /** For all users. */
   mcpOffer: string;
   /** A conversation whose response waits for the approval of a tool, and the question. */
   askedChat: string;
@@ -70,7 +70,7 @@ export type Records = {
   question: string;
   /** A session other than the one that calls. */
   session: string;
-  /** A project that its records' person owns, and the id of another member of it. */
+  /** A project that the records' user owns, and the id of another member of it. */
   project: string;
   member: string;
   /** Private to their creator. */
@@ -97,7 +97,7 @@ export type Actor = {
   /** The headers with which this kind of caller authenticates. */
   credentials: Record<string, string>;
   records: OwnRecords;
-  /** More records of the same person, in another conversation, where they were asked for. */
+  /** More records of the same user, in another conversation, if they were requested. */
   elsewhere: Records | undefined;
 };
 
@@ -110,13 +110,13 @@ export type World = {
   app: TestApp;
   provider: FakeProvider;
   mcp: FakeMcp;
-  /** With all records, or, as that takes long, with those that `requests` read of it. */
+  /** With all records, or, as that takes long, with those of them that `requests` read. */
   makeActor(kind: ActorKind, options?: { withElsewhere?: boolean; requests?: MakeRequest[] }): Promise<Actor>;
   /** Records that no actor made by `makeActor` may touch. */
   makeForeignRecords(): Promise<Records>;
   /**
-   * Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. So are
-   * offers.
+   * Frees places: a catalogue holds a limited number of providers, and the managed edition has one catalogue. The same
+   * applies to offers.
    */
   clearCatalogues(): Promise<void>;
   /** Changes whenever any row of any table does. */
@@ -129,9 +129,7 @@ const isWorkspace = (kind: ActorKind) => /workspace/.test(kind);
 const passwordHash = hashPassword(actorPassword);
 const never = 2_000_000_000;
 
-/**
- * An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it.
- */
+/** An application of one edition on a database of its own, with a provider that answers. It runs no background work. */
 export async function makeWorld(edition: World['edition'], webFolder?: string): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), 'homeport-world-'));
   const provider = await startFakeProvider();
@@ -273,10 +271,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     return insertSession(database.kysely, userId, { address: '127.0.0.1', userAgent: 'test' }, Date.now() - age);
   }
 
-  /**
-   * A row as a start leaves it behind. A stop takes the token away; here the row keeps it, so that the phase is what
-   * counts.
-   */
+  /** A row as after a start. A stop removes the token; here the row keeps it, so that only the phase counts. */
   async function makeWorkspace(userId: string, kind: ActorKind, token: string): Promise<void> {
     const phase = kind === 'stopped workspace' ? 'stopped' : 'running';
     await database.pool.query(

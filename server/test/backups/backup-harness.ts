@@ -129,7 +129,7 @@ export async function contentOf(config: Config, db: Database): Promise<Record<st
 
 const odd = 'tab\tline\nback\\slash \\N \\. quote"\' ünïcödé 🦄 \u2028';
 
-/** A person with conversations and files; texts that a copy of a table could spoil. */
+/** A user with conversations and files; texts that a faulty copy of a table would change. */
 export async function fill(user: SignedIn): Promise<string> {
   const chatId = await createChat(user, { title: odd.trim().slice(0, 60).replaceAll(/\s/g, ' ') });
   for (const [name, bytes] of [

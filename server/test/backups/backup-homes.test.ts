@@ -28,7 +28,7 @@ async function place(name: string): Promise<{ dataDir: string; home: string }> {
   return { dataDir, home };
 }
 
-/** The archive of all homes; `seen` learns of each piece before the next one is made. */
+/** The archive of all homes; `seen` is called with each piece before the next one is made. */
 async function archiveOf(dataDir: string, seen: (bytes: Buffer) => Promise<void> = async () => undefined) {
   const pieces: Buffer[] = [];
   const writer = new ArchiveWriter(async (bytes) => {

@@ -44,7 +44,7 @@ function random(state: number): () => number {
   };
 }
 
-/** Writes until the signal: a message in two conversations at once, and a file that is deleted again. */
+/** Writes until the signal: a message in two conversations at the same time, and a file that is deleted again. */
 async function write(done: AbortSignal, acknowledged: { count: number }): Promise<void> {
   const { pool } = app.database.database;
   await Promise.all(

@@ -9,7 +9,7 @@ import { answer, submit } from './chat-harness.ts';
 
 const agents = agentApp();
 
-/** One answer in which the model makes these calls one after the other; its id. */
+/** One response in which the model makes these calls one after the other; its id. */
 async function turnOf({ user, chatId, model }: AgentChat, calls: Call[]): Promise<string> {
   agents.script(model, ...calls.map((call) => [call]));
   const { frames } = await answer(user, chatId, await submit(user, chatId, 'go'));

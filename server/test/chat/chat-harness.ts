@@ -82,7 +82,7 @@ export async function untilStored(
   });
 }
 
-/** Reads a response stream; `until` leaves early by closing the connection. */
+/** Reads a response stream; `until` disconnects early by closing the connection. */
 export async function readStream(
   response: Response,
   until: (frame: StreamedFrame) => boolean = () => false,

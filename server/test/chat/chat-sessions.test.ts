@@ -45,7 +45,7 @@ async function follow() {
   const user = await first.signIn();
   await insertPassword(first.database.database.kysely, user.id, await hashPassword(password));
   await addModels(user, provider, ['words']);
-  // In the middle of its words, until it is released.
+  // In the middle of its text, until it is released.
   provider.enqueue('words', (call) =>
     stream([...say('Words'), { pause: true }, { words: 199, rate: 200 }, ...finish(call, 200)]),
   );

@@ -50,7 +50,7 @@ export function makeDocx(body: string, others: Parts = {}): Buffer {
 
 export const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 
-/** `sheets` gives the XML inside sheetData by name. */
+/** `sheets` maps names to the XML inside sheetData. */
 export function makeXlsx(sheets: Record<string, string>, { shared = '', styles = '' } = {}): Buffer {
   const names = Object.keys(sheets);
   const list = names.map((name, index) => `<sheet name="${name}" sheetId="${index + 7}" r:id="rId${index}"/>`);

@@ -35,7 +35,7 @@ async function listen(server: net.Server): Promise<number> {
   return address.port;
 }
 
-/** An HTTP server that keeps what it received; its origin comes first. */
+/** An HTTP server that records its requests. */
 async function serve(answer: (response: http.ServerResponse, received: Received) => void) {
   const received: Received[] = [];
   const server = http.createServer(async (request, response) => {

@@ -113,7 +113,7 @@ test('canceling an export at any moment disturbs no other request', async () => 
   for (let isWhole = false; !isWhole; moments += 1) {
     const leaving = new AbortController();
     let left = moments;
-    // The client leaves at a later question each time.
+    // The client disconnects at a later check of its signal each time.
     const signal = Object.assign(leaving.signal, {
       throwIfAborted() {
         if (left === 0) leaving.abort();

@@ -52,7 +52,7 @@ export class PreviewBrowser {
   }
 
   /**
-   * Opens a WebSocket, sends a greeting in plain bytes, and returns the received text up to the same word; or the
+   * Opens a WebSocket, sends a greeting in plain bytes, and returns the received text up to the echo of it; or the
    * status of a refusal.
    */
   hello({ origin }: Pick<Preview, 'origin'>, headers: Record<string, string>): Promise<string | number> {

@@ -14,7 +14,7 @@ export type OidcWorld = {
 
 export const openBrowser = (): Browser => ({ cookies: new Map() });
 
-/** An application whose OIDC is this provider's, switched on, and neither provisions nor links. */
+/** An application with this provider as its enabled OIDC, which neither provisions nor links. */
 export async function startOidcWorld(options: TestAppOptions = {}): Promise<OidcWorld> {
   const idp = await startIdentityProvider();
   const app = await startTestApp(options);

@@ -19,7 +19,7 @@ export type Manner = { kind: FakeKind; body: FakeChatBody; speak: Speaker; retry
 
 export async function play(response: ServerResponse, script: FakeScript, gate: Gate, given: Manner): Promise<void> {
   const { 'retry-after': retryAfter, ...headers } = { 'retry-after': undefined, ...script.headers };
-  // Google says it in the body.
+  // Google has it in the body.
   const said = given.kind === 'gemini' || retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   const manner: Manner = given.kind === 'gemini' ? { ...given, retryAfter } : given;
   if (script.head !== false) {

@@ -74,7 +74,7 @@ export function think(text: string, member: 'reasoning' | 'reasoning_content' = 
   return (text.match(/\s*\S+/g) ?? []).map((word) => chunk({ [member]: word }));
 }
 
-/** The usual end: finish reason, usage in a chunk of its own when asked for, `[DONE]`. */
+/** The usual end: finish reason, usage in a chunk of its own on request, `[DONE]`. */
 export function finish(call: FakeCall, outputTokens: number, reason = 'stop', reasoningTokens = 0): FakeStep[] {
   const usage = {
     prompt_tokens: promptTokens(call.body),
@@ -303,12 +303,12 @@ const makers: [RegExp, string, Maker][] = [
   [/^huge-line$/, 'huge-line', () => stream([{ raw: `data: ${'x'.repeat(3 * 1024 * 1024)}` }])],
 ];
 
-/** The extra step comes before the end. */
+/** The extra step precedes the end. */
 function awkwardText(call: FakeCall, count: number, rate: number, ...extra: FakeStep[]): FakeScript {
   return stream([start, ...awkwardSteps(count, rate), ...extra, ...finish(call, count)]);
 }
 
-/** Here too, the extra step comes before the end. */
+/** Here too, the extra step precedes the end. */
 function words(call: FakeCall, count: number, rate: number, stamp: boolean, ...extra: FakeStep[]): FakeScript {
   return stream([start, { words: count, rate, stamp }, ...extra, ...finish(call, count)]);
 }
@@ -316,7 +316,7 @@ function words(call: FakeCall, count: number, rate: number, stamp: boolean, ...e
 /** Ids that `/models` lists; numbers in them can be varied. */
 export const scriptedModelIds: string[] = makers.map(([, example]) => example);
 
-/** The script a model id stands for, or undefined for an unknown one. */
+/** The script of a model id, or undefined for an unknown one. */
 export function scriptForModel(call: FakeCall): FakeScript | undefined {
   for (const [pattern, , make] of makers) {
     const match = pattern.exec(call.body.model ?? '');
