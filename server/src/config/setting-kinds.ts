@@ -52,6 +52,23 @@ export function integer(
   return { name, about, takes, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
 }
 
+/** Processors, as Kubernetes and Docker write them: whole ones, decimals, or thousandths such as `500m`. */
+export function processors(
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+  { about }: { about: string },
+): Setting<number> {
+  const takes = `a number from ${least} to ${most} such as 0.5, or thousandths such as 500m`;
+  const parse = (text: string) => {
+    const [, thousandths, decimal] = /^(?:(\d{1,6})m|(\d{1,3}(?:\.\d{1,3})?))$/.exec(text) ?? [];
+    const value = thousandths === undefined ? Number(decimal) : Number(thousandths) / 1_000;
+    return value >= least && value <= most ? value : undefined;
+  };
+  return { name, about, takes, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
+}
+
 export function text(
   name: string,
   fallback: string,

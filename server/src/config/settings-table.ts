@@ -2,7 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import { isProxyException } from '../egress/outbound-proxy.ts';
 import { parseSchedule } from './backup-schedule.ts';
 import { adviseOnPostgresUrl, parsePostgresUrl } from './database-url.ts';
-import { choice, flag, integer, list, optional, text } from './setting-kinds.ts';
+import { choice, flag, integer, list, optional, processors, text } from './setting-kinds.ts';
 import {
   isCidr,
   isDnsLabel,
@@ -206,7 +206,7 @@ export const settingTable = {
   workspaceMemoryMb: integer('WORKSPACE_MEMORY_MB', 1024, 128, 1_048_576, {
     about: 'The memory of one workspace in MiB, if the system supports a limit.',
   }),
-  workspaceCpus: integer('WORKSPACE_CPUS', 1, 1, 256, {
+  workspaceCpus: processors('WORKSPACE_CPUS', 1, 0.1, 256, {
     about: 'The processors of one workspace, if the system supports a limit.',
   }),
   workspaceProcesses: integer('WORKSPACE_PROCESSES', 512, 32, 65_536, {
@@ -299,9 +299,10 @@ export const settingTable = {
     valid: (given) => parseSchedule(given) !== undefined,
   }),
   backupTo: optional('BACKUP_TO', {
-    about: 'Where scheduled backups are written to. Another disk or a bucket survives the loss of this one.',
+    about:
+      'Where scheduled backups are written to. Another disk or a bucket survives the loss of this one. `BACKUP_SCHEDULE` with `DATABASE_URL` requires it.',
     takes: 'a folder, or s3://bucket/prefix',
-    defaultText: '`DATA_DIR/backups`',
+    defaultText: '`DATA_DIR/backups`; none with `DATABASE_URL`',
     valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
   }),
   backupKeep: integer('BACKUP_KEEP', 7, 1, 1_000, {

@@ -1,33 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { loadAll } from 'js-yaml';
-import { findHelm } from '../../../../scripts/get-helm.mjs';
 import { settingTable } from '../../../src/config/settings-table.ts';
 import { neededVerbs } from '../../../src/workspaces/runtimes/kubernetes/probe.ts';
 import type { Json } from '../../app.ts';
 import { faultsOf } from './api-schema.ts';
+import { chart, find, least, render, skip, younger } from './chart.ts';
 
 /** The chart as Helm renders it, checked against the official definitions of Kubernetes v1.20.2. */
-
-const chart = fileURLToPath(new URL('../../../../deploy/helm/homeport', import.meta.url));
-const helm = findHelm();
-const skip = helm === undefined && process.env.REQUIRE_HELM !== '1' ? 'no helm: node scripts/get-helm.mjs' : false;
-const least = {
-  baseUrl: 'https://chat.example.org:8443',
-  existingSecret: 'keys',
-  artifacts: { existingClaim: 'files' },
-};
-
-function render(values: Json, release = 'house'): Json[] {
-  assert.ok(helm !== undefined, 'no helm: node scripts/get-helm.mjs');
-  const args = ['template', release, chart, '--namespace', 'chat', '--values', '-'];
-  return loadAll(execFileSync(helm, args, { input: JSON.stringify(values), encoding: 'utf8', stdio: 'pipe' })).filter(
-    (object) => object !== null,
-  );
-}
 
 const s3 = { location: 's3://bucket/x', endpoint: 'https://s3.example', existingSecret: 's3' };
 const variants: Record<string, Json> = {
@@ -56,11 +36,7 @@ const variants: Record<string, Json> = {
   },
   'no workspaces': { ...least, workspaces: { enabled: false }, networkPolicy: { enabled: false } },
 };
-// Kinds that the definitions of v1.20 do not have; tests below assert them exactly.
-const younger = new Set(['PodDisruptionBudget', 'ServiceMonitor']);
 const kindsOf = (objects: Json[]) => objects.map(({ kind }) => kind).sort();
-const find = (objects: Json[], kind: string, name = '') =>
-  objects.find((object) => object.kind === kind && object.metadata.name.endsWith(name));
 
 for (const [name, values] of Object.entries(variants)) {
   test(`${name}: renders objects that the API accepts`, { skip }, () => {
@@ -153,6 +129,22 @@ test('refuses values that cannot work by name', { skip }, () => {
     [{ ...least, workspaces: { mode: 'local' } }, /mode/],
     [{ ...least, settings: { 'not a name': 'x' } }, /not a name/],
     [{ ...least, settings: { WORKSPACE_CPUS: 2 } }, /settings\.WORKSPACE_CPUS: the chart has a value/],
+    [{ ...least, workspaces: { cpus: 0.05 } }, /cpus/],
+    [{ ...least, workspaces: { cpus: 'half' } }, /cpus/],
+    [{ ...least, image: { digest: 'sha256:abc' } }, /digest/],
+    [{ ...least, updateStrategy: 'Rolling' }, /updateStrategy/],
+    [{ ...least, settings: { DATABASE_URL: 'x' } }, /settings\.DATABASE_URL: the chart has a value/],
+    [
+      { ...least, secretSettings: { BACKUP_PASSPHRASE: {} }, settings: { BACKUP_PASSPHRASE: 'x' } },
+      /settings\.BACKUP_PASSPHRASE: it is a secret/,
+    ],
+    [{ ...least, secretSettings: { METRICS_TOKEN: {} } }, /secretSettings\.METRICS_TOKEN: the chart has a value/],
+    [{ ...least, secretSettings: { x: {} } }, /'x' does not match/],
+    [{ ...least, extraEnv: [{ name: 'PORT', value: '1' }] }, /extraEnv\.PORT: the chart has a value/],
+    [{ ...least, extraEnv: [{ name: 'A' }, { name: 'A' }] }, /extraEnv: A is given twice/],
+    [{ ...least, extraEnv: [{ value: 'A' }] }, /extraEnv/],
+    [{ ...least, extraVolumes: [{ name: 'data' }] }, /extraVolumes: the chart has a volume data/],
+    [{ ...least, podLabels: { 'app.kubernetes.io/name': 'x' } }, /podLabels: the chart has a value/],
   ];
   for (const [values, pattern] of refusals) assert.throws(() => render(values), pattern);
 });

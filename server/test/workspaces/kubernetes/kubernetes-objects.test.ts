@@ -74,7 +74,7 @@ test('the API accepts the objects for all settings and ids', () => {
     installation: fc.constantFrom('homeport', 'a'.repeat(20)),
     image: fc.webPath({ size: 'small' }),
     memoryMb: fc.integer({ min: 128, max: 1_048_576 }),
-    cpus: fc.integer({ min: 1, max: 256 }),
+    cpus: fc.integer({ min: 100, max: 256_000 }).map((thousandths) => thousandths / 1_000),
     home: fc.constant(settings.home),
     permissions: fc.constant(settings.permissions),
     storageSize: fc.constantFrom('1Gi', '500Mi', '2Ti'),

@@ -73,7 +73,7 @@ export function containerOptions(
       Memory: memory,
       // The same as the memory limit: no swap.
       MemorySwap: memory,
-      NanoCpus: config.workspaceCpus * 1e9,
+      NanoCpus: Math.round(config.workspaceCpus * 1e9),
       PidsLimit: config.workspaceProcesses,
       // When memory runs out, a workspace ends before what runs it; inside it, commands end before the daemon: they get
       // 500.

@@ -189,7 +189,7 @@ function container(
 ): Container {
   const health = { path: '/v1/health', port: daemonPort, scheme: 'HTTP' };
   // Beside the home only its log is on the node's disk.
-  const resources = { memory: `${memoryMb}Mi`, cpu: String(cpus), 'ephemeral-storage': '256Mi' };
+  const resources = { memory: `${memoryMb}Mi`, cpu: quantityOf(cpus), 'ephemeral-storage': '256Mi' };
   const environment = {
     HOMEPORT_HOME: home,
     HOMEPORT_GENERATION: String(generation),
@@ -215,7 +215,11 @@ function container(
     // A tenth is guaranteed, so that a node has room for many: few work at a time.
     resources: {
       limits: resources,
-      requests: { memory: `${Math.ceil(memoryMb / 10)}Mi`, cpu: `${cpus * 100}m`, 'ephemeral-storage': '16Mi' },
+      requests: {
+        memory: `${Math.ceil(memoryMb / 10)}Mi`,
+        cpu: `${Math.ceil(cpus * 100)}m`,
+        'ephemeral-storage': '16Mi',
+      },
     },
     readinessProbe: { httpGet: health, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
     securityContext: {
@@ -235,4 +239,9 @@ function container(
 
 function memoryFolder(name: string, sizeLimit: string): Volume {
   return { name, emptyDir: { medium: 'Memory', sizeLimit } };
+}
+
+/** In the API's own form, so that what it stores is what was sent. */
+function quantityOf(cpus: number): string {
+  return Number.isInteger(cpus) ? String(cpus) : `${Math.round(cpus * 1_000)}m`;
 }
