@@ -8,10 +8,11 @@ import { Check, Search, Settings2, Star } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { enabledModels } from '../../conversation/choices/model-choice.ts';
 import {
-  readShelves,
+  groupModels,
+  type ModelPreferences,
+  readModelPreferences,
   rememberUsed,
-  shelveModels,
-  toggleFavourite,
+  toggleFavorite,
 } from '../../conversation/choices/model-preferences.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { tierLabel } from '../../i18n/tier-label.ts';
@@ -42,8 +43,8 @@ const searchedFrom = 8;
 export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKeeps, button, onClose }: Props) {
   const t = useText();
   const [text, setText] = useState('');
-  const [shelves, setShelves] = useState(readShelves);
-  const { groups, choices } = useChoices({ catalogue, standard, shelves, chosenId, text });
+  const [preferences, setPreferences] = useState(readModelPreferences);
+  const { groups, choices } = useChoices({ catalogue, standard, preferences, chosenId, text });
   const chosenAt = choices.findIndex((choice) => choice.id === chosenId);
   const [at, setAt] = useState(Math.max(0, chosenAt));
   const active = choices[Math.min(at, choices.length - 1)];
@@ -62,11 +63,10 @@ export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKe
     onChoose(choice.id);
     onClose();
   };
-  const mark = (id: string) => {
-    toggleFavourite(id);
-    setShelves(readShelves());
+  const toggle = (id: string) => {
+    toggleFavorite(id);
+    setPreferences(readModelPreferences());
   };
-  // The keyboard marks the model that answers; a pointer any of them.
   const answering =
     chosenId === undefined ? standard : enabledModels(catalogue.providers).find(({ id }) => id === chosenId);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -145,39 +145,18 @@ export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKe
                 </div>
               ) : null}
               {group.choices.map((choice) => (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the list or the field above handles the keys
-                // biome-ignore lint/a11y/useFocusableInteractive: the focus stays where it is and names the active option
-                <div
+                <Option
                   key={choice.id ?? 'default'}
                   id={optionId(choice)}
-                  role="option"
-                  aria-selected={choice.id === chosenId}
-                  data-active={choice === active || undefined}
-                  className={classes.option}
-                  onMouseMove={() => setAt(choices.indexOf(choice))}
-                  onClick={() => choose(choice)}
-                >
-                  <span className={classes.choice}>
-                    <bdi className={classes.name}>
-                      <Highlighted text={choice.label} words={words} />
-                    </bdi>
-                    <span className={classes.detail}>{choice.detail}</span>
-                  </span>
-                  {choice.id === undefined ? null : (
-                    <span
-                      aria-hidden
-                      className={classes.star}
-                      data-marked={shelves.favourites.includes(choice.id) || undefined}
-                      onClick={(event) => {
-                        event.stopPropagation();
-                        mark(choice.id ?? '');
-                      }}
-                    >
-                      <Star size={15} />
-                    </span>
-                  )}
-                  {choice.id === chosenId ? <Check size={16} aria-hidden className={classes.check} /> : null}
-                </div>
+                  choice={choice}
+                  words={words}
+                  isChosen={choice.id === chosenId}
+                  isActive={choice === active}
+                  isFavorite={choice.id !== undefined && preferences.favorites.includes(choice.id)}
+                  onPoint={() => setAt(choices.indexOf(choice))}
+                  onChoose={() => choose(choice)}
+                  onFavorite={toggle}
+                />
               ))}
             </div>
           ))}
@@ -187,47 +166,120 @@ export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKe
             {t('model.noHits', { query: text.trim() })}
           </p>
         ) : null}
-        <div className={classes.foot}>
-          <label className={classes.keeps}>
-            <input type="checkbox" checked={keeps} onChange={(event) => onKeeps(event.currentTarget.checked)} />
-            {t('model.pin')}
-          </label>
-          {answering ? (
-            <label className={classes.keeps}>
-              <input
-                type="checkbox"
-                checked={shelves.favourites.includes(answering.id)}
-                onChange={() => mark(answering.id)}
-              />
-              <span className={classes.name}>{t('picker.favourite', { name: answering.displayName })}</span>
-            </label>
-          ) : null}
-          {catalogue.canEdit ? (
-            <Link to="/settings/models" className={classes.settings}>
-              <Settings2 size={15} aria-hidden />
-              {t('model.settings')}
-            </Link>
-          ) : null}
-        </div>
+        <Foot
+          keeps={keeps}
+          onKeeps={onKeeps}
+          answering={answering}
+          isFavorite={answering !== undefined && preferences.favorites.includes(answering.id)}
+          onFavorite={toggle}
+          canEdit={catalogue.canEdit}
+        />
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+type OptionProps = {
+  id: string;
+  choice: Choice;
+  words: readonly string[];
+  isChosen: boolean;
+  isActive: boolean;
+  isFavorite: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+  onFavorite: (modelId: string) => void;
+};
+
+function Option({ id, choice, words, isChosen, isActive, isFavorite, onPoint, onChoose, onFavorite }: OptionProps) {
+  const { id: modelId, label, detail } = choice;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list or the field above handles the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays where it is and names the active option
+    <div
+      id={id}
+      role="option"
+      aria-selected={isChosen}
+      data-active={isActive || undefined}
+      className={classes.option}
+      onMouseMove={onPoint}
+      onClick={onChoose}
+    >
+      <span className={classes.choice}>
+        <bdi className={classes.name}>
+          <Highlighted text={label} words={words} />
+        </bdi>
+        <span className={classes.detail}>{detail}</span>
+      </span>
+      {modelId === undefined ? null : (
+        <span
+          aria-hidden
+          className={classes.star}
+          data-marked={isFavorite || undefined}
+          onClick={(event) => {
+            event.stopPropagation();
+            onFavorite(modelId);
+          }}
+        >
+          <Star size={15} />
+        </span>
+      )}
+      {isChosen ? <Check size={16} aria-hidden className={classes.check} /> : null}
+    </div>
+  );
+}
+
+type FootProps = {
+  keeps: boolean;
+  onKeeps: (keeps: boolean) => void;
+  /** The model of the next answer: the only one that the keyboard can make a favorite. */
+  answering: Model | undefined;
+  isFavorite: boolean;
+  onFavorite: (modelId: string) => void;
+  canEdit: boolean;
+};
+
+function Foot({ keeps, onKeeps, answering, isFavorite, onFavorite, canEdit }: FootProps) {
+  const t = useText();
+  return (
+    <div className={classes.foot}>
+      <label className={classes.keeps}>
+        <input type="checkbox" checked={keeps} onChange={(event) => onKeeps(event.currentTarget.checked)} />
+        {t('model.pin')}
+      </label>
+      {answering ? (
+        <label className={classes.keeps}>
+          <input type="checkbox" checked={isFavorite} onChange={() => onFavorite(answering.id)} />
+          <span className={classes.name}>{t('picker.favourite', { name: answering.displayName })}</span>
+        </label>
+      ) : null}
+      {canEdit ? (
+        <Link to="/settings/models" className={classes.settings}>
+          <Settings2 size={15} aria-hidden />
+          {t('model.settings')}
+        </Link>
+      ) : null}
+    </div>
   );
 }
 
 type Shown = {
   catalogue: Catalogue;
   standard: Model | undefined;
-  shelves: ReturnType<typeof readShelves>;
+  preferences: ModelPreferences;
   chosenId: string | undefined;
   text: string;
 };
 
 /** Filtered choices: the default, favorite models, recently used ones, then the tiers in their order. */
-function useChoices({ catalogue, standard, shelves, chosenId, text }: Shown) {
+function useChoices({ catalogue, standard, preferences, chosenId, text }: Shown) {
   const t = useText();
   const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };
-  const shelved = shelveModels(catalogue, shelves, chosenId, text).map((group) => ({
-    title: group.kind === 'tier' ? tierLabel(group.tier, t) : t(`picker.${group.kind}`),
+  const shown = groupModels(catalogue, preferences, chosenId, text).map((group) => ({
+    title:
+      group.kind === 'tier'
+        ? tierLabel(group.tier, t)
+        : t(group.kind === 'favorites' ? 'picker.favourites' : 'picker.recent'),
     isTitled: group.kind !== 'tier' || !group.isAlone,
     choices: group.entries.map(({ model, provider }) => ({
       id: model.id,
@@ -236,6 +288,6 @@ function useChoices({ catalogue, standard, shelves, chosenId, text }: Shown) {
     })),
   }));
   const top = { title: first.label, isTitled: false, choices: [first] };
-  const groups = text.trim() === '' ? [top, ...shelved] : shelved;
+  const groups = text.trim() === '' ? [top, ...shown] : shown;
   return { groups, choices: groups.flatMap((group): Choice[] => group.choices) };
 }

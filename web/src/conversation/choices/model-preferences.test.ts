@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Model, Provider } from '@homeport/contracts/catalogue/catalogue';
-import { shelveModels } from './model-preferences.ts';
+import { groupModels } from './model-preferences.ts';
 
 const tiers = [1, 2].map((value) => ({ value, label: `T${value}` }));
-const nothing = { favourites: [], recent: [] };
+const nothing = { favorites: [], recent: [] };
 
 function model(id: string, tier: number, fields: Partial<Model> = {}): Model {
   return {
@@ -40,8 +40,8 @@ function provider(name: string, models: Model[], fields: Partial<Provider> = {})
     ...fields,
   };
 }
-const shown = (...given: Parameters<typeof shelveModels>) =>
-  shelveModels(...given).map((group) => [
+const shown = (...given: Parameters<typeof groupModels>) =>
+  groupModels(...given).map((group) => [
     group.kind === 'tier' ? group.tier.label + (group.isAlone ? ' alone' : '') : group.kind,
     ...group.entries.map((entry) => entry.model.id),
   ]);
@@ -49,14 +49,14 @@ const shown = (...given: Parameters<typeof shelveModels>) =>
 test('lists each model once: as favorite, as recent, or under its tier', () => {
   const models = ['a', 'b', 'c', 'd', 'e', 'f'].map((id, index) => model(id, index < 3 ? 1 : 2));
   const catalogue = { providers: [provider('p', models)], modelTiers: tiers };
-  const shelves = { favourites: ['e', 'gone'], recent: ['e', 'a'] };
-  assert.deepEqual(shown(catalogue, shelves, undefined, ''), [
-    ['favourites', 'e'],
+  const preferences = { favorites: ['e', 'gone'], recent: ['e', 'a'] };
+  assert.deepEqual(shown(catalogue, preferences, undefined, ''), [
+    ['favorites', 'e'],
     ['recent', 'a'],
     ['T1', 'b', 'c'],
     ['T2', 'd', 'f'],
   ]);
-  assert.deepEqual(shown(catalogue, shelves, undefined, 'e'), [['favourites', 'e']]);
+  assert.deepEqual(shown(catalogue, preferences, undefined, 'e'), [['favorites', 'e']]);
   const named = {
     ...catalogue,
     providers: [provider('Acme', [model('gpt-6', 1, { displayName: 'Big One' }), model('mini', 1)])],

@@ -1,82 +1,85 @@
 import type { Model, ModelTier, Provider } from '@homeport/contracts/catalogue/catalogue';
 import { enabledModels } from './model-choice.ts';
 
-/**
- * Which models a person marked and used last, in this browser; it is theirs alone and no harm is done when it is lost.
- */
+/** A person's favorite and recently used models, stored in this browser only. */
 
-const keys = { favourites: 'favourite-models:v1', recent: 'recent-models:v1' } as const;
-const bounds = { favourites: 50, recent: 3 } as const;
-type Shelf = keyof typeof keys;
+const keys = { favorites: 'favourite-models:v1', recent: 'recent-models:v1' } as const;
+/** Fewest models for which recently used ones are listed separately. */
+const fewestForRecent = 6;
+const bounds = { favorites: 50, recent: 3 } as const;
+type ListName = keyof typeof keys;
 
-export type Shelves = Record<Shelf, readonly string[]>;
+/** Ids of models, newest first for `recent`. */
+export type ModelPreferences = Record<ListName, readonly string[]>;
 
-export function readShelves(): Shelves {
-  return { favourites: readIds('favourites'), recent: readIds('recent') };
+export function readModelPreferences(): ModelPreferences {
+  return { favorites: readIds('favorites'), recent: readIds('recent') };
 }
 
-/** Marks a model, or takes the mark away. */
-export function toggleFavourite(id: string): void {
-  const ids = readIds('favourites');
-  write('favourites', ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]);
+/** Adds a model to the favorites, or removes it. */
+export function toggleFavorite(id: string): void {
+  const ids = readIds('favorites');
+  write('favorites', ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]);
 }
 
+/** Puts a model first in the recently used ones. */
 export function rememberUsed(id: string): void {
   write('recent', [id, ...readIds('recent').filter((each) => each !== id)]);
 }
 
-function readIds(shelf: Shelf): string[] {
+function readIds(name: ListName): string[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(keys[shelf]) ?? '[]');
-    return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string').slice(0, bounds[shelf]) : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(keys[name]) ?? '[]');
+    return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string').slice(0, bounds[name]) : [];
   } catch {
     return [];
   }
 }
 
-function write(shelf: Shelf, ids: readonly string[]): void {
+function write(name: ListName, ids: readonly string[]): void {
   try {
-    localStorage.setItem(keys[shelf], JSON.stringify(ids.slice(0, bounds[shelf])));
+    localStorage.setItem(keys[name], JSON.stringify(ids.slice(0, bounds[name])));
   } catch {
-    // A browser that stores nothing forgets it.
+    // Storage is unavailable or full; the preferences are then lost.
   }
 }
 
-type ShelvedModel = { model: Model; provider: Provider };
-export type ShelfGroup =
-  | { kind: 'favourites' | 'recent'; entries: ShelvedModel[] }
+type ModelEntry = { model: Model; provider: Provider };
+export type ModelGroup =
+  | { kind: 'favorites' | 'recent'; entries: ModelEntry[] }
   /** `isAlone`: the only tier, shown without a heading. */
-  | { kind: 'tier'; tier: ModelTier; isAlone: boolean; entries: ShelvedModel[] };
+  | { kind: 'tier'; tier: ModelTier; isAlone: boolean; entries: ModelEntry[] };
 
 /**
- * The models to choose from, each once: marked ones, those used last, then the tiers in their order. The same model at
- * the same address, a shared one beside one's own, is listed once, unless it is `chosenId`. `text` leaves those in
- * which all its words are.
+ * Groups the available models, each listed once: favorites, recently used ones, then the tiers in their order. A shared
+ * model with the same address as an own one is left out, unless it is `chosenId`. Keeps models that contain all words of
+ * `text`.
  */
-export function shelveModels(
+export function groupModels(
   catalogue: { providers: readonly Provider[]; modelTiers: readonly ModelTier[] },
-  shelves: Shelves,
+  preferences: ModelPreferences,
   chosenId: string | undefined,
   text: string,
-): ShelfGroup[] {
+): ModelGroup[] {
   const all = entriesOf(catalogue.providers, chosenId);
   const byId = new Map(all.map((entry) => [entry.model.id, entry]));
   const tiers = tiersOf(all, catalogue.modelTiers);
-  const shelved = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []);
-  const favourites = shelved(shelves.favourites);
+  const entriesOfIds = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []);
+  const favorites = entriesOfIds(preferences.favorites);
   // With few models, all of them are visible anyway.
-  const recent = all.length < shelvedFrom ? [] : shelved(shelves.recent).filter((entry) => !favourites.includes(entry));
-  const taken = new Set([...favourites, ...recent]);
-  const groups: ShelfGroup[] = [
-    { kind: 'favourites', entries: favourites },
+  const recent =
+    all.length < fewestForRecent ? [] : entriesOfIds(preferences.recent).filter((entry) => !favorites.includes(entry));
+  const taken = new Set([...favorites, ...recent]);
+  const groups: ModelGroup[] = [
+    { kind: 'favorites', entries: favorites },
     { kind: 'recent', entries: recent },
-    ...tiers.map(({ tier, entries }): ShelfGroup => {
+    ...tiers.map(({ tier, entries }): ModelGroup => {
       const rest = entries.filter((entry) => !taken.has(entry));
       return { kind: 'tier', tier, isAlone: tiers.length === 1 && taken.size === 0, entries: rest };
     }),
   ];
   const words = text.toLowerCase().split(/\s+/);
-  const isHit = ({ model, provider }: ShelvedModel) => {
+  const isHit = ({ model, provider }: ModelEntry) => {
     const haystack = `${model.displayName} ${model.providerModelId} ${provider.name}`.toLowerCase();
     return words.every((word) => haystack.includes(word));
   };
@@ -85,9 +88,7 @@ export function shelveModels(
     .filter(({ entries }) => entries.length > 0);
 }
 
-const shelvedFrom = 6;
-
-function entriesOf(providers: readonly Provider[], chosenId: string | undefined): ShelvedModel[] {
+function entriesOf(providers: readonly Provider[], chosenId: string | undefined): ModelEntry[] {
   const seen = new Set<string>();
   return providers.flatMap((provider) =>
     enabledModels([provider]).flatMap((model) => {
@@ -99,9 +100,9 @@ function entriesOf(providers: readonly Provider[], chosenId: string | undefined)
   );
 }
 
-/** Tiers that have models, in their order. Shared models are under what their owner calls the tier. */
-function tiersOf(all: readonly ShelvedModel[], own: readonly ModelTier[]) {
-  const named = new Map<string, { tier: ModelTier; entries: ShelvedModel[] }>();
+/** Tiers with models, in their order. Shared models are under their owner's tier, matched by its label. */
+function tiersOf(all: readonly ModelEntry[], own: readonly ModelTier[]) {
+  const named = new Map<string, { tier: ModelTier; entries: ModelEntry[] }>();
   for (const tier of own) named.set(tier.label.toLowerCase(), { tier, entries: [] });
   for (const entry of all) {
     const value = entry.model.tier;
