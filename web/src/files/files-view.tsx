@@ -4,28 +4,23 @@ import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Search, Upload } from 'lucide-react';
-import { type DragEvent, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Search } from 'lucide-react';
+import { useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { publicConfigQuery } from '../api/queries.ts';
 import { type FileScope, uploadFile } from '../api/upload.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
-import { droppedFiles, holdsFiles } from '../incoming-files.ts';
-import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { UploadQueue } from './attachments/upload-queue.ts';
 import { UploadRow } from './attachments/upload-rows.tsx';
+import { type FileDialog, FileDialogs } from './file-dialogs.tsx';
 import { Breadcrumb, FileRow, FolderRow } from './file-rows.tsx';
 import classes from './files.module.css';
 import { filesQuery } from './files-api.ts';
 import { allFolders, contentOf, folderOf, joinPath } from './folders.ts';
-import { PathDialog } from './path-dialog.tsx';
+import { UploadPicker } from './upload-picker.tsx';
 import { useFileChanges } from './use-file-changes.ts';
+import { useFileDrop } from './use-file-drop.ts';
 import { WaitingRows } from './waiting-rows.tsx';
-
-type Dialog =
-  | { kind: 'rename' | 'move'; path: string }
-  | { kind: 'delete'; file: Artifact }
-  | { kind: 'delete-folder'; path: string; count: number };
 
 type Props = {
   scope: FileScope;
@@ -42,10 +37,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
   const [folder, setFolder] = useState('');
-  const [dialog, setDialog] = useState<Dialog>();
-  const [isOver, setOver] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const picker = useRef<HTMLInputElement>(null);
+  const [dialog, setDialog] = useState<FileDialog>();
   const view = useRef<HTMLDivElement>(null);
   const query = useInfiniteQuery(filesQuery(scope, q));
   const changes = useFileChanges(scope);
@@ -53,40 +45,17 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
   const files = useMemo(() => query.data?.pages.flatMap((page) => page.artifacts) ?? [], [query.data]);
   const content = useMemo(() => (q === '' ? contentOf(files, folder) : { folders: [], files }), [files, folder, q]);
-  const close = () => setDialog(undefined);
+  const { problem, zone } = useFileDrop((dropped) => queue.add(dropped), canUpload);
   /** The focused row is gone. */
   const afterDelete = (isDone: boolean) => isDone && view.current?.focus({ preventScroll: true });
   const isNothing = query.isSuccess && q === '' && files.length === 0 && uploads.length === 0;
 
-  const onDrop = (event: DragEvent) => {
-    if (!canUpload || !holdsFiles(event.dataTransfer)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    setOver(false);
-    const { files: dropped, folders } = droppedFiles(event.dataTransfer);
-    setProblem(folders > 0 ? t('files.noFolders', { count: folders }) : undefined);
-    queue.add(dropped);
-  };
   const rowProps = {
     onRename: (path: string) => setDialog({ kind: 'rename', path }),
     onMove: (path: string) => setDialog({ kind: 'move', path }),
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it
-    <div
-      ref={view}
-      tabIndex={-1}
-      className={classes.view}
-      data-drop-zone
-      data-over={isOver || undefined}
-      onDragOver={(event) => canUpload && holdsFiles(event.dataTransfer) && setOver(true)}
-      onDragLeave={(event) =>
-        event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
-          ? undefined
-          : setOver(false)
-      }
-      onDrop={onDrop}
-    >
+    <div ref={view} tabIndex={-1} className={classes.view} {...zone}>
       <div className={classes.tools}>
         <div className={classes.search}>
           <Search size={15} aria-hidden />
@@ -99,27 +68,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </div>
-        {canUpload ? (
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<Upload size={15} aria-hidden />}
-            onClick={() => picker.current?.click()}
-          >
-            {t('files.upload')}
-          </Button>
-        ) : null}
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          data-upload-picker
-          onChange={(event) => {
-            queue.add([...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = '';
-          }}
-        />
+        {canUpload ? <UploadPicker label={t('files.upload')} onFiles={(chosen) => queue.add(chosen)} /> : null}
       </div>
       {problem ? (
         <p role="alert" className={classes.problem}>
@@ -178,38 +127,17 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
           {t('files.more')}
         </Button>
       ) : null}
-      {dialog?.kind === 'rename' || dialog?.kind === 'move' ? (
-        <PathDialog
-          kind={dialog.kind}
-          path={dialog.path}
-          folders={allFolders(files).filter((each) => each !== dialog.path && !each.startsWith(`${dialog.path}/`))}
-          onMove={(to) => changes.move(dialog.path, to)}
-          onClose={close}
-        />
-      ) : null}
-      {dialog?.kind === 'delete' ? (
-        <ConfirmDialog
-          title={t('files.deleteTitle', { name: dialog.file.filename })}
-          text={t('files.deleteText')}
-          confirmLabel={t('files.deleteConfirm')}
-          onConfirm={() => {
-            close();
-            void changes.removeFile(dialog.file).then(afterDelete);
+      {dialog ? (
+        <FileDialogs
+          dialog={dialog}
+          folders={allFolders(files)}
+          onMove={changes.move}
+          onDeleteFile={(file) => void changes.removeFile(file).then(afterDelete)}
+          onDeleteFolder={(path) => {
+            if (folder === path || folder.startsWith(`${path}/`)) setFolder(folderOf(path));
+            void changes.removeFolder(path).then(afterDelete);
           }}
-          onClose={close}
-        />
-      ) : null}
-      {dialog?.kind === 'delete-folder' ? (
-        <ConfirmDialog
-          title={t('files.deleteFolderTitle', { name: dialog.path })}
-          text={t('files.deleteFolderText', { count: dialog.count })}
-          confirmLabel={t('files.deleteFolderConfirm')}
-          onConfirm={() => {
-            close();
-            if (folder === dialog.path || folder.startsWith(`${dialog.path}/`)) setFolder(folderOf(dialog.path));
-            void changes.removeFolder(dialog.path).then(afterDelete);
-          }}
-          onClose={close}
+          onClose={() => setDialog(undefined)}
         />
       ) : null}
     </div>
@@ -222,7 +150,7 @@ function useUploads(scope: FileScope, refresh: () => Promise<void>, folder: stri
   const latest = useRef({ refresh, folder, scope, maximumBytes });
   latest.current = { refresh, folder, scope, maximumBytes };
   const [queue] = useState(() => {
-    /** Each file goes into the folder that was open when it was chosen, however long it waits. */
+    /** Target folder of each file: the one that was open when the file was chosen. */
     const folders = new WeakMap<File, string>();
     return new UploadQueue({
       upload: (file, options) => {

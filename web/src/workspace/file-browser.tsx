@@ -1,15 +1,16 @@
 import type { WorkspaceEntry, WorkspaceListing } from '@homeport/contracts/workspace/daemon';
 import { ActionIcon, Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Eye, EyeOff, FolderPlus, RefreshCw, Upload } from 'lucide-react';
-import { type DragEvent, useRef, useState, useSyncExternalStore } from 'react';
+import { Eye, EyeOff, FolderPlus, RefreshCw } from 'lucide-react';
+import { useRef, useState, useSyncExternalStore } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
 import { UploadRow } from '../files/attachments/upload-rows.tsx';
 import fileClasses from '../files/files.module.css';
+import { UploadPicker } from '../files/upload-picker.tsx';
+import { useFileDrop } from '../files/use-file-drop.ts';
 import { WaitingRows } from '../files/waiting-rows.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
-import { droppedFiles, holdsFiles } from '../incoming-files.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileView } from './file-view.tsx';
@@ -86,56 +87,20 @@ type FolderProps = {
 
 function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: FolderProps) {
   const t = useText();
-  const [isOver, setOver] = useState(false);
   const [isNaming, setNaming] = useState(false);
   const [showsHidden, setShowsHidden] = useState(false);
-  const [doomed, setDoomed] = useState<WorkspaceEntry>();
-  const [problem, setProblem] = useState<string>();
-  const picker = useRef<HTMLInputElement>(null);
+  const [deleting, setDeleting] = useState<WorkspaceEntry>();
   const view = useRef<HTMLDivElement>(null);
   const { queue, maximumBytes } = useWorkspaceUploads(folder.path, changes.refresh);
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
   // Dotfiles are hidden by default, as in file managers.
   const shown = folder.entries.filter(({ name }) => showsHidden || !name.startsWith('.'));
   const hasHidden = folder.entries.some(({ name }) => name.startsWith('.'));
-  const onDrop = (event: DragEvent) => {
-    if (!holdsFiles(event.dataTransfer)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    setOver(false);
-    const { files, folders } = droppedFiles(event.dataTransfer);
-    setProblem(folders > 0 ? t('files.noFolders', { count: folders }) : undefined);
-    queue.add(files);
-  };
+  const { isOver, problem, zone } = useFileDrop((files) => queue.add(files));
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it
-    <div
-      ref={view}
-      tabIndex={-1}
-      className={fileClasses.view}
-      data-drop-zone
-      data-over={isOver || undefined}
-      onDragOver={(event) => {
-        if (!holdsFiles(event.dataTransfer)) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={(event) =>
-        event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
-          ? undefined
-          : setOver(false)
-      }
-      onDrop={onDrop}
-    >
+    <div ref={view} tabIndex={-1} className={fileClasses.view} {...zone}>
       <div className={classes.tools}>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<Upload size={15} aria-hidden />}
-          onClick={() => picker.current?.click()}
-        >
-          {t('workspace.upload')}
-        </Button>
+        <UploadPicker label={t('workspace.upload')} onFiles={(files) => queue.add(files)} />
         <Button
           size="xs"
           variant="default"
@@ -171,17 +136,6 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
             <RefreshCw size={15} />
           </ActionIcon>
         </span>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          data-upload-picker
-          onChange={(event) => {
-            queue.add([...(event.currentTarget.files ?? [])]);
-            event.currentTarget.value = '';
-          }}
-        />
       </div>
       {isOver ? (
         <p className={classes.dropHint}>
@@ -210,25 +164,25 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
         />
       ) : null}
       {shown.length === 0 && uploads.length === 0 && !isNaming ? <Empty /> : null}
-      <EntryList entries={shown} folder={folder.path} onPath={onPath} onMove={changes.move} onDelete={setDoomed} />
+      <EntryList entries={shown} folder={folder.path} onPath={onPath} onMove={changes.move} onDelete={setDeleting} />
       {more ? (
         <Button size="xs" variant="default" loading={more.isBusy} onClick={more.load} className={fileClasses.more}>
           {t('files.more')}
         </Button>
       ) : null}
-      {doomed ? (
+      {deleting ? (
         <ConfirmDialog
-          title={t(doomed.type === 'directory' ? 'files.deleteFolderTitle' : 'files.deleteTitle', {
-            name: doomed.name,
+          title={t(deleting.type === 'directory' ? 'files.deleteFolderTitle' : 'files.deleteTitle', {
+            name: deleting.name,
           })}
-          text={t(doomed.type === 'directory' ? 'workspace.deleteFolderText' : 'workspace.deleteText')}
-          confirmLabel={t(doomed.type === 'directory' ? 'files.deleteFolderConfirm' : 'files.deleteConfirm')}
+          text={t(deleting.type === 'directory' ? 'workspace.deleteFolderText' : 'workspace.deleteText')}
+          confirmLabel={t(deleting.type === 'directory' ? 'files.deleteFolderConfirm' : 'files.deleteConfirm')}
           onConfirm={() => {
-            setDoomed(undefined);
+            setDeleting(undefined);
             // The focused row is about to disappear.
-            void changes.remove(doomed.path).then((isDone) => isDone && view.current?.focus({ preventScroll: true }));
+            void changes.remove(deleting.path).then((isDone) => isDone && view.current?.focus({ preventScroll: true }));
           }}
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setDeleting(undefined)}
         />
       ) : null}
     </div>

@@ -15,14 +15,10 @@ import { useText } from '../../i18n/i18n.ts';
 import { UnsavedGuard } from '../../layout/dialogs/unsaved-guard.tsx';
 import { Card } from '../../layout/section.tsx';
 import { showToast } from '../../layout/toasts.tsx';
-import adminClasses from '../admin.module.css';
-import { CopyField } from '../copy-field.tsx';
-import { ClientSecretField } from './client-secret-field.tsx';
-import { DomainTags } from './domain-tags.tsx';
 import { OidcChecks } from './oidc-checks.tsx';
+import { PeopleFields, ProviderFields } from './single-sign-on-fields.tsx';
 import {
   connectionOf,
-  originOfSecret,
   type SingleSignOnValues,
   singleSignOnFaults,
   singleSignOnPatch,
@@ -31,8 +27,8 @@ import {
 import { useOidcTest } from './use-oidc-test.ts';
 
 /**
- * The identity provider, who may sign in through it, and whether it is on. It is switched on after a successful test,
- * or deliberately without one.
+ * Settings of single sign-on: the identity provider, admitted people, and the switch. Switching it on requires a
+ * successful test or an explicit decision to skip it.
  */
 export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
   const t = useText();
@@ -61,7 +57,6 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
   const { form, formProps, isBusy, failure } = api;
   const { values } = form;
   const isDirty = JSON.stringify(values) !== JSON.stringify(singleSignOnValues(stored));
-  const staysWith = originOfSecret(stored, values);
   const runTest = () => {
     setHeld(false);
     if (api.check(['issuer', 'discoveryUrl', 'clientId', 'clientSecret', 'scopes'])) void test.run(values);
@@ -76,65 +71,7 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
       <UnsavedGuard isDirty={isDirty} />
       <Card title={t('sso.provider')} text={t('sso.providerText')}>
         <div className={classes.form}>
-          <CopyField
-            label={t('sso.callback')}
-            description={t('sso.callbackHint')}
-            value={`${location.origin}/api/auth/oauth2/callback/${values.providerKey.trim()}`}
-          />
-          <TextInput
-            {...form.getInputProps('issuer')}
-            label={t('sso.issuer')}
-            description={t('sso.issuerHint')}
-            type="url"
-            inputMode="url"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            placeholder="https://id.example.org"
-          />
-          <div className={classes.pair}>
-            <TextInput
-              {...form.getInputProps('clientId')}
-              label={t('sso.clientId')}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-            />
-            <ClientSecretField form={form} isStored={stored.hasClientSecret} />
-          </div>
-          {stored.credentialsError ? <Notice kind="warning">{t('sso.secretUnreadable')}</Notice> : null}
-          {staysWith ? <Notice kind="warning">{t('sso.secretMoved', { origin: staysWith })}</Notice> : null}
-          <details className={adminClasses.more}>
-            <summary>{t('sso.advanced')}</summary>
-            <div className={classes.form}>
-              <TextInput
-                {...form.getInputProps('discoveryUrl')}
-                label={t('sso.discoveryUrl')}
-                description={t('sso.discoveryUrlHint')}
-                type="url"
-                inputMode="url"
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-              />
-              <TextInput
-                {...form.getInputProps('scopes')}
-                label={t('sso.scopes')}
-                description={t('sso.scopesHint')}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-              />
-              <TextInput
-                {...form.getInputProps('providerKey')}
-                label={t('sso.providerKey')}
-                description={t('sso.providerKeyHint')}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-              />
-            </div>
-          </details>
+          <ProviderFields form={form} stored={stored} />
           <OidcChecks state={test.stateFor(values)} />
           <div className={classes.actions}>
             <Button
@@ -150,29 +87,7 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
       </Card>
       <Card title={t('sso.people')} text={t('sso.peopleText')}>
         <div className={classes.form}>
-          <Switch
-            checked={values.linkByEmail}
-            onChange={(event) => form.setFieldValue('linkByEmail', event.currentTarget.checked)}
-            label={t('sso.linkByEmail')}
-            description={t('sso.linkByEmailHint')}
-          />
-          <Switch
-            checked={values.autoProvision}
-            onChange={(event) => form.setFieldValue('autoProvision', event.currentTarget.checked)}
-            label={t('sso.autoProvision')}
-            description={t('sso.autoProvisionHint')}
-          />
-          <DomainTags
-            value={values.allowedDomains}
-            error={form.errors.allowedDomains}
-            onChange={(allowedDomains) => form.setFieldValue('allowedDomains', allowedDomains)}
-          />
-          {values.autoProvision && values.allowedDomains.length === 0 ? (
-            <Notice kind="warning">{t('sso.everybody')}</Notice>
-          ) : null}
-          {values.enabled && !values.autoProvision && !values.linkByEmail ? (
-            <Notice kind="info">{t('sso.nobody')}</Notice>
-          ) : null}
+          <PeopleFields form={form} />
         </div>
       </Card>
       <Card title={t('sso.signIn')}>

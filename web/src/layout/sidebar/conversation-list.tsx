@@ -3,7 +3,7 @@ import { searchWords } from '@homeport/contracts/text/search-words';
 import { Button, Loader } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { chatsQuery } from '../../api/queries.ts';
 import { i18n, type TextId, useText } from '../../i18n/i18n.ts';
 import { DeleteDialog } from '../dialogs/delete-dialog.tsx';
@@ -15,6 +15,7 @@ import { ConversationRow } from './conversation-row.tsx';
 import { extendTo, noSelection, type RowSelection, toggleRow } from './row-selection.ts';
 import { groupByTime, type TimeGroup } from './time-groups.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
+import { useSelectionMode } from './use-selection-mode.ts';
 
 const ChatInstructionsDialog = lazyPart(
   async () => (await import('../dialogs/chat-instructions-dialog.tsx')).ChatInstructionsDialog,
@@ -70,7 +71,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const [renaming, setRenaming] = useState<string>();
   const [menu, setMenu] = useState<{ chat: Chat; button: HTMLElement }>();
   const [moving, setMoving] = useState<Chat>();
-  const [telling, setTelling] = useState<Chat>();
+  const [instructing, setInstructing] = useState<Chat>();
   const [deleting, setDeleting] = useState<readonly Chat[]>([]);
   const words = useMemo(() => searchWords(q), [q]);
   const order = useMemo(() => chats.map((chat) => chat.id), [chats]);
@@ -111,27 +112,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
       scroller.current?.querySelector<HTMLElement>(`[data-chat="${CSS.escape(id)}"] [data-menu]`)?.click(),
     focused: setFocused,
   });
-  const { isActive } = selection;
-  const lastFocused = useRef(focused);
-  lastFocused.current = focused;
-  const wasActive = useRef(isActive);
-  // Selecting replaces the row elements, so the focus moves to the new one.
-  useLayoutEffect(() => {
-    if (wasActive.current === isActive) return;
-    wasActive.current = isActive;
-    if (document.activeElement === document.body) focusRow(scroller.current, lastFocused.current);
-  }, [isActive]);
-  useEffect(() => {
-    if (!isActive) return;
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented) return;
-      if (document.querySelector('[role="alertdialog"], section[role="dialog"], [role="menu"]')) return;
-      event.preventDefault();
-      setSelection(noSelection);
-    };
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [isActive]);
+  useSelectionMode({ isActive: selection.isActive, list: scroller, focused, leave: () => setSelection(noSelection) });
   const onRenamed = useCallback(
     (chat: Chat, title: string | undefined) => {
       setRenaming(undefined);
@@ -200,13 +181,13 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
             rename: () => setRenaming(menu.chat.id),
             setArchived: () => setArchived([menu.chat]),
             move: () => setMoving(menu.chat),
-            instructions: () => setTelling(menu.chat),
+            instructions: () => setInstructing(menu.chat),
             remove: () => setDeleting([menu.chat]),
             select: () => setSelection((known) => toggleRow(known, menu.chat.id)),
           }}
         />
       ) : null}
-      {telling ? <ChatInstructionsDialog chat={telling} onClose={() => setTelling(undefined)} /> : null}
+      {instructing ? <ChatInstructionsDialog chat={instructing} onClose={() => setInstructing(undefined)} /> : null}
       {moving ? <MoveDialog chat={moving} onClose={() => setMoving(undefined)} /> : null}
       {deleting.length > 0 ? (
         <DeleteDialog
@@ -226,7 +207,7 @@ function anchorAt(selection: RowSelection, chatId: string | undefined): RowSelec
   return { ...selection, anchor: chatId };
 }
 
-/** Pages shift while conversations move to the top: one may appear twice, and its first position is the current one. */
+/** Pages shift while conversations move to the top: a duplicate's first position is the current one. */
 function unique(chats: readonly ListedChat[]): ListedChat[] {
   const seen = new Set<string>();
   return chats.filter((chat) => !seen.has(chat.id) && seen.add(chat.id));
