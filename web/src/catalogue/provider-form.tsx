@@ -18,7 +18,7 @@ import { useCatalogueApi } from './catalogue-api.ts';
 import { FindServers } from './find-servers.tsx';
 import { HeaderEditor } from './header-editor.tsx';
 import { HeadersStay } from './headers-stay.tsx';
-import { type ProviderPreset, presetOfKey, presetValue, providerPresets } from './provider-presets.ts';
+import { type ProviderPreset, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
   originLeft,
@@ -30,6 +30,7 @@ import {
   providerValues,
 } from './provider-values.ts';
 import { SharingField, useMayShare } from './sharing-field.tsx';
+import { useProviderPreset } from './use-provider-preset.ts';
 import { useProviderTest } from './use-provider-test.ts';
 
 type Props = {
@@ -43,18 +44,21 @@ type Props = {
   beside?: ReactNode;
 };
 
+type Form = ApiForm<ProviderValues>['form'];
+
+const initialPreset = providerPresets[0];
+
 /** Adds a provider or changes one. */
 export function ProviderForm({ provider, testsFirst = false, submitLabel, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const calls = useCatalogueApi();
-  const [preset, setPreset] = useState<ProviderPreset>(providerPresets[0]);
   const connection = useConnectionTest(provider);
   const mayShare = useMayShare();
   const skipsTest = useRef(false);
   const [initialValues] = useState(() => ({
     ...providerValues(provider),
-    ...(provider ? {} : { name: preset.name, baseUrl: preset.baseUrl, kind: preset.kind }),
+    ...(provider ? {} : { name: initialPreset.name, baseUrl: initialPreset.baseUrl, kind: initialPreset.kind }),
   }));
   const api = useApiForm<ProviderValues>({
     initialValues,
@@ -78,32 +82,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const isDirty = form.isDirty();
   useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);
 
-  const choosePreset = (key: ProviderPreset['key']) => {
-    const next = providerPresets.find((each) => each.key === key) ?? preset;
-    setPreset(next);
-    const { name, baseUrl } = form.getValues();
-    const address = presetValue('baseUrl', next, baseUrl);
-    form.setFieldValue('name', presetValue('name', next, name));
-    if (address === next.baseUrl) form.setFieldValue('kind', next.kind);
-    form.setFieldValue('baseUrl', address);
-  };
-  // Most OpenAI-compatible servers support only chat completions; Anthropic and Gemini are deliberate choices.
-  const typeAddress = (baseUrl: string) => {
-    const { kind } = form.getValues();
-    form.setFieldValue('baseUrl', baseUrl);
-    if (provider || preset.kind !== 'openai-responses') return;
-    if (kind === preset.kind && baseUrl !== preset.baseUrl) form.setFieldValue('kind', 'openai');
-    if (kind === 'openai' && baseUrl === preset.baseUrl) form.setFieldValue('kind', preset.kind);
-  };
-  // A key that is unmistakably for another provider picks it, unless an address was typed.
-  const { apiKey } = form.values;
-  const hit = provider ? undefined : presetOfKey(apiKey);
-  const meant = hit && presetValue('baseUrl', hit, form.values.baseUrl) === hit.baseUrl ? hit.key : undefined;
-  const pick = useRef(choosePreset);
-  pick.current = choosePreset;
-  useEffect(() => {
-    if (meant !== undefined) pick.current(meant);
-  }, [meant]);
+  const { preset, choosePreset, setBaseUrl } = useProviderPreset(form, provider, initialPreset);
   const test = () => {
     if (api.check(['baseUrl', 'apiKey', 'headers'])) void connection.run(form, form.getValues());
   };
@@ -124,23 +103,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     <form {...formProps} className={classes.form}>
       {provider ? null : (
         <>
-          <ChoiceChips
-            legend={t('provider.preset')}
-            options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
-            value={preset.key}
-            onChange={choosePreset}
-            hint={<PresetHint preset={preset} />}
-          />
-          {preset.isLocal || preset.key === 'other' ? (
-            <FindServers
-              onUse={({ name, baseUrl }) => {
-                choosePreset(providerPresets.find((each) => each.name === name)?.key ?? 'other');
-                form.setFieldValue('name', name);
-                form.setFieldValue('kind', 'openai');
-                form.setFieldValue('baseUrl', baseUrl);
-              }}
-            />
-          ) : null}
+          <PresetFields form={form} preset={preset} onPreset={choosePreset} />
           {apiKeyField}
         </>
       )}
@@ -161,7 +124,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       </div>
       <TextInput
         {...form.getInputProps('baseUrl')}
-        onChange={(event) => typeAddress(event.currentTarget.value)}
+        onChange={(event) => setBaseUrl(event.currentTarget.value)}
         label={t('provider.baseUrl')}
         description={t(isVersioned ? 'provider.baseUrlHint' : 'provider.baseUrlBareHint')}
         type="url"
@@ -217,6 +180,33 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   );
 }
 
+type PresetProps = { form: Form; preset: ProviderPreset; onPreset: (key: ProviderPreset['key']) => void };
+
+function PresetFields({ form, preset, onPreset }: PresetProps) {
+  const t = useText();
+  return (
+    <>
+      <ChoiceChips
+        legend={t('provider.preset')}
+        options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
+        value={preset.key}
+        onChange={onPreset}
+        hint={<PresetHint preset={preset} />}
+      />
+      {preset.isLocal || preset.key === 'other' ? (
+        <FindServers
+          onUse={({ name, baseUrl }) => {
+            onPreset(providerPresets.find((each) => each.name === name)?.key ?? 'other');
+            form.setFieldValue('name', name);
+            form.setFieldValue('kind', 'openai');
+            form.setFieldValue('baseUrl', baseUrl);
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
 function PresetHint({ preset: { name, keys, isLocal } }: { preset: ProviderPreset }) {
   const t = useText();
   return (
@@ -230,8 +220,6 @@ function PresetHint({ preset: { name, keys, isLocal } }: { preset: ProviderPrese
     </>
   );
 }
-
-type Form = ApiForm<ProviderValues>['form'];
 
 /** Tests the form's values; a result is valid only as long as nothing relevant changes. */
 function useConnectionTest(provider: Provider | undefined) {

@@ -12,7 +12,7 @@ import { FormFailure, Notice } from '../forms/notice.tsx';
 import { PasswordField } from '../forms/password-field.tsx';
 import { baseUrlFault, textFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
-import { useApiForm } from '../forms/use-api-form.ts';
+import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
 import { type Translate, useText } from '../i18n/i18n.ts';
 import mcpClasses from './mcp.module.css';
 import type { McpApi } from './mcp-api.ts';
@@ -47,7 +47,7 @@ type Props = {
 /** Adds or changes an MCP server. Stored headers are sent again only if they were edited. */
 export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDirty, beside }: Props) {
   const t = useText();
-  // An administrator decides where it is.
+  // Administrators define the address of an offered server.
   const isOffered = server !== undefined && server.offerId !== null;
   const [initialValues] = useState(
     (): Values => ({
@@ -166,31 +166,7 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
       ) : null}
       {isProgram ? null : <HeaderEditor form={form} hint={t('mcp.headersHint')} />}
       {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
-      {isProgram || isOffered ? null : (
-        <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
-          <summary>{t('mcp.clientTitle')}</summary>
-          <div className={classes.form}>
-            <p className={mcpClasses.hint}>
-              {t('mcp.clientText', { address: `${location.origin}/api/mcp/oauth/callback` })}
-            </p>
-            <TextInput
-              {...form.getInputProps('clientId')}
-              label={t('mcp.clientId')}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-            />
-            <PasswordField
-              {...form.getInputProps('clientSecret')}
-              label={t('mcp.clientSecret')}
-              description={server?.hasClientSecret ? clientSecretHint(left, t) : undefined}
-              autoComplete="off"
-              data-1p-ignore
-              data-lpignore="true"
-            />
-          </div>
-        </details>
-      )}
+      {isProgram || isOffered ? null : <ClientFields form={form} server={server} secretOrigin={left} />}
       {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
       <FormFailure failure={failure} />
       <div className={classes.actions}>
@@ -202,6 +178,43 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
         />
       </div>
     </form>
+  );
+}
+
+type ClientProps = {
+  form: ApiForm<Values>['form'];
+  server: McpServer | undefined;
+  /** Origin of the stored client secret, if the entered URL has another one. */
+  secretOrigin: string | undefined;
+};
+
+/** Fields for an OAuth client that was registered by hand. */
+function ClientFields({ form, server, secretOrigin }: ClientProps) {
+  const t = useText();
+  return (
+    <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
+      <summary>{t('mcp.clientTitle')}</summary>
+      <div className={classes.form}>
+        <p className={mcpClasses.hint}>
+          {t('mcp.clientText', { address: `${location.origin}/api/mcp/oauth/callback` })}
+        </p>
+        <TextInput
+          {...form.getInputProps('clientId')}
+          label={t('mcp.clientId')}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <PasswordField
+          {...form.getInputProps('clientSecret')}
+          label={t('mcp.clientSecret')}
+          description={server?.hasClientSecret ? clientSecretHint(secretOrigin, t) : undefined}
+          autoComplete="off"
+          data-1p-ignore
+          data-lpignore="true"
+        />
+      </div>
+    </details>
   );
 }
 
