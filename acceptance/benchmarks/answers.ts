@@ -18,7 +18,7 @@ const requestsPerAnswer = 3;
 type Spent = { server: number; database: number };
 type Bounds = { server: number; database: number };
 /** `work` does so many answers on each stream and resolves with their tokens. */
-type Worker = { name: string; pid: number; databasePid?: number | undefined; work(times: number): Promise<number> };
+type Worker = { name: string; pid: number; databasePid?: number; work(times: number): Promise<number> };
 
 /**
  * CPU per 1,000 tokens, including everything an answer costs: creating its conversation, admission, claim, streaming

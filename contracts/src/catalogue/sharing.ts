@@ -6,7 +6,7 @@ const audience = z.enum(['me', 'project', 'everyone']);
 export type Audience = z.infer<typeof audience>;
 
 /** Only something shared with a project names a project. */
-export const projectFits = (body: { audience?: Audience | undefined; projectId?: string | null | undefined }) =>
+export const projectFits = (body: { audience?: Audience; projectId?: string | null }) =>
   body.audience === undefined
     ? body.projectId === undefined || body.projectId === null
     : (body.audience === 'project') === (typeof body.projectId === 'string');

@@ -19,7 +19,7 @@ const modelDecision = {
   /** For this turn; they come before those of the conversation and the model. */
   parameters: parameters.optional(),
 };
-const needsModelId = (body: { modelPinned?: boolean | undefined; modelId?: string | null | undefined }) =>
+const needsModelId = (body: { modelPinned?: boolean; modelId?: string | null }) =>
   body.modelPinned !== true || typeof body.modelId === 'string';
 const modelIdMissing = { message: 'Needed when modelPinned is true', path: ['modelId'] };
 

@@ -38,10 +38,10 @@ export type ArtifactVersion = z.infer<typeof artifactVersion>;
 export const artifactPath = z.string().min(1).max(limits.artifactPathMax);
 const path = artifactPath;
 const scope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
-type Scope = { chatId?: string | undefined; projectId?: string | undefined };
+type Scope = { chatId?: string; projectId?: string };
 const oneScope = (given: Scope) => (given.chatId === undefined) !== (given.projectId === undefined);
 const scopeMissing = { message: 'Give exactly one of chatId and projectId', path: ['chatId'] };
-type Target = { id?: string | undefined; path?: string | undefined };
+type Target = { id?: string; path?: string };
 const oneTarget = (given: Target) => (given.id === undefined) !== (given.path === undefined);
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
 

@@ -74,8 +74,7 @@ const artifactScope = z
   });
 const headers = z.object({ 'x-artifact-scope': artifactScope });
 const inScope = ['not_found', 'invalid_path'] as const;
-const oneTarget = (given: { id?: string | undefined; path?: string | undefined }) =>
-  (given.id === undefined) !== (given.path === undefined);
+const oneTarget = (given: { id?: string; path?: string }) => (given.id === undefined) !== (given.path === undefined);
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
 const target = z.object({ id: fields.id.optional(), path: path.optional() }).refine(oneTarget, targetMissing);
 const one = z.object({ artifact });

@@ -64,7 +64,7 @@ export async function createInvitation(
 /** One page of all invitations, newest first. */
 export async function listInvitations(
   deps: InvitationDeps,
-  { limit = limits.pageDefault, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  { limit = limits.pageDefault, cursor }: { limit?: number; cursor?: string },
 ): Promise<{ invitations: Invitation[]; nextCursor: string | null }> {
   const rows = await deps.db.kysely
     .selectFrom('invitations')

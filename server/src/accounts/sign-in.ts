@@ -20,7 +20,7 @@ type SignedIn = { token: string; remembered: boolean; user: ReturnType<typeof au
  */
 export async function signIn(
   deps: SignInLimitDeps,
-  input: { email: string; password: string; rememberMe?: boolean | undefined },
+  input: { email: string; password: string; rememberMe?: boolean },
   { from, requestId, signal }: Attempt,
 ): Promise<SignedIn> {
   const { kysely } = deps.db;

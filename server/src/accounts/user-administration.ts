@@ -30,7 +30,7 @@ type UserInput = z.output<typeof userBody>;
 type BulkInput = Extract<z.output<typeof userPatchBody>, { all: true }>;
 type UserPatch = Exclude<z.output<typeof userPatchBody>, { all: true }>;
 type Administrator = { id: string; sessionId: string };
-type PageRequest = { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined };
+type PageRequest = { q?: string; limit?: number; cursor?: string };
 
 /** One page of all users, newest first; `q` matches part of a name or address, ignoring case, or an id. */
 export async function listUsers(
@@ -141,10 +141,7 @@ export async function administerAll(deps: Deps, input: BulkInput, by: AuditSourc
 }
 
 /** Throws `invalid_request` for providerSettingsEnabled in the managed edition (contract.md section 4). */
-export function assertSwitches(
-  deps: Pick<Deps, 'config'>,
-  input: { providerSettingsEnabled?: boolean | undefined },
-): void {
+export function assertSwitches(deps: Pick<Deps, 'config'>, input: { providerSettingsEnabled?: boolean }): void {
   if (deps.config.edition !== 'managed' || input.providerSettingsEnabled === undefined) return;
   const message = 'The managed edition has one shared catalogue, which administrators edit';
   throw new ApiError('invalid_request', message, { details: [{ path: 'providerSettingsEnabled', message }] });

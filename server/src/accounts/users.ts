@@ -22,8 +22,8 @@ export type NewUser = {
 
 /** A change of a person's own layer of the prompt context; of `aboutMe` only the given members. */
 export type PersonalizationChange = {
-  instructions?: string | null | undefined;
-  aboutMe?: { [Name in keyof AboutMe]?: AboutMe[Name] | undefined } | undefined;
+  instructions?: string | null;
+  aboutMe?: { [Name in keyof AboutMe]?: AboutMe[Name] } | undefined;
 };
 
 /** Facts that models get about a person who has chosen none. */
@@ -131,12 +131,12 @@ export async function setMustChangePassword(db: Queryable, userId: string, mustC
 
 /** What an administrator may change in a user's row. */
 export type UserChanges = {
-  name?: string | undefined;
-  role?: Role | undefined;
-  enabled?: boolean | undefined;
-  mustChangePassword?: boolean | undefined;
-  providerSettingsEnabled?: boolean | undefined;
-  mcpSettingsEnabled?: boolean | undefined;
+  name?: string;
+  role?: Role;
+  enabled?: boolean;
+  mustChangePassword?: boolean;
+  providerSettingsEnabled?: boolean;
+  mcpSettingsEnabled?: boolean;
 };
 
 /**

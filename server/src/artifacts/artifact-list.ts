@@ -9,10 +9,10 @@ import { parsePath, rangeBelow, searchText } from './path.ts';
 
 export type ListRequest = {
   /** A folder, parsed. */
-  folder?: string | undefined;
-  q?: string | undefined;
-  limit?: number | undefined;
-  cursor?: string | undefined;
+  folder?: string;
+  q?: string;
+  limit?: number;
+  cursor?: string;
 };
 type Page = { artifacts: Artifact[]; nextCursor: string | null };
 type Range = { after: string; end: string | undefined };

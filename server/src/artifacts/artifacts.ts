@@ -117,8 +117,8 @@ export type NewArtifact = {
   mediaType: string;
   content: { sha256: string; size: number };
   createdBy: string | null;
-  createdAt?: Date | undefined;
-  source?: string | undefined;
+  createdAt?: Date;
+  source?: string;
   /** Of one that was replaced where it comes from. */
   changed?: { version: number; changedBy: string; changedAt: Date };
 };

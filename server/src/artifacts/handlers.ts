@@ -18,8 +18,8 @@ import { createArtifact, uploadPath } from './uploads.ts';
 import { atVersion, listVersions, restoreVersion } from './versions.ts';
 
 type Endpoints = typeof endpoints;
-type One = { id?: string | undefined; path?: string | undefined };
-type List = Omit<ListRequest, 'folder'> & { prefix?: string | undefined };
+type One = { id?: string; path?: string };
+type List = Omit<ListRequest, 'folder'> & { prefix?: string };
 /** Who asks, and for which namespace. */
 export type Asked = { userId: string; scope: Scope };
 
@@ -95,7 +95,7 @@ export const deleteArtifact: Handler<Deps, Endpoints['deleteArtifact']> = async 
 export async function answerRemoval(
   deps: Deps,
   { userId, scope }: Asked,
-  { prefix, ...one }: One & { prefix?: string | undefined },
+  { prefix, ...one }: One & { prefix?: string },
 ) {
   const target = prefix === undefined ? targetOf(one) : { folder: parseFolder(prefix, 'prefix') };
   return { ok: true as const, deleted: await removeArtifacts(deps, userId, scope, target) };
@@ -123,7 +123,7 @@ export async function findRow(deps: Deps, { userId, scope }: Asked, one: One): P
   return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, scope), target);
 }
 
-type Versioned = { actor: { id: string }; query: Scope & One & { version?: number | undefined } };
+type Versioned = { actor: { id: string }; query: Scope & One & { version?: number } };
 
 async function findVersion(deps: Deps, { actor, query }: Versioned): Promise<ArtifactRow> {
   return atVersion(deps.db.kysely, await findRow(deps, { userId: actor.id, scope: query }, query), query.version);
@@ -142,7 +142,7 @@ function servedFile(deps: Deps, row: ArtifactRow) {
 }
 
 /** Puts a form's file into the store, unless the fields before it already rule it out. */
-function storing<Fields extends Scope & { path?: string | undefined }>(
+function storing<Fields extends Scope & { path?: string }>(
   deps: Deps,
   reader: Reader,
   check: (fields: Fields, filename: string | undefined) => unknown,

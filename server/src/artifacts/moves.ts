@@ -23,7 +23,7 @@ import { folderOfText, invalidPath, parsePath } from './path.ts';
 
 /** Moving, renaming and deleting files and folders; and all files of a conversation into a project. */
 
-type Move = { scope: Scope; id?: string | undefined; from?: string | undefined; to: string };
+type Move = { scope: Scope; id?: string; from?: string; to: string };
 
 /** All or nothing. `artifact` is the moved file; null for a folder. A taken path throws `path_taken`. */
 export async function moveArtifact(

@@ -4,7 +4,7 @@ import { conversationNotFound } from '../conversations/chats.ts';
 import type { Queryable } from '../db/pool.ts';
 
 /** How a request names a namespace: exactly one of the two. */
-export type Scope = { chatId?: string | undefined; projectId?: string | undefined };
+export type Scope = { chatId?: string; projectId?: string };
 
 /** A namespace; `key` is the value of `artifacts.namespace`. */
 export type Namespace = { type: 'chat' | 'project'; id: string; key: string; isArchived: boolean };

@@ -22,12 +22,12 @@ export type UploadDeps = Pick<Platform, 'config' | 'db' | 'log'> & { artifactSto
 
 export type Upload = {
   scope: Scope;
-  path?: string | undefined;
-  onConflict?: 'rename' | 'replace' | 'fail' | undefined;
+  path?: string;
+  onConflict?: 'rename' | 'replace' | 'fail';
   filename: string | undefined;
   mediaType: string | undefined;
   /** Where it is from, if not from a device. */
-  source?: string | undefined;
+  source?: string;
 };
 
 /**

@@ -45,7 +45,7 @@ function assistantNotFound(): ApiError {
 export async function listAssistants(
   deps: Deps,
   reader: Reader,
-  request: { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+  request: { q?: string; limit?: number; cursor?: string },
 ): Promise<{ assistants: Assistant[]; nextCursor: string | null }> {
   const { q = '', cursor } = request;
   const limit = Math.min(request.limit ?? limits.pageDefault, pageMax);

@@ -35,7 +35,7 @@ function promptNotFound(): ApiError {
 export async function listPrompts(
   deps: Deps,
   reader: Reader,
-  request: { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+  request: { q?: string; limit?: number; cursor?: string },
 ): Promise<{ prompts: Prompt[]; nextCursor: string | null }> {
   const { q = '', cursor } = request;
   const limit = Math.min(request.limit ?? limits.pageDefault, pageMax);
@@ -125,7 +125,7 @@ export async function updatePrompt(
 export async function storePrompt(
   trx: Queryable,
   id: string,
-  { name, title, text }: { [Name in keyof PromptContent]?: string | undefined },
+  { name, title, text }: { [Name in keyof PromptContent]?: string },
   { audience, project_id }: Pick<Shared, 'audience' | 'project_id'>,
 ): Promise<void> {
   await trx

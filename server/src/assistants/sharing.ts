@@ -95,7 +95,7 @@ export async function changeSharing(
   table: SharedTable,
   reader: Reader,
   before: Shared,
-  change: { audience?: Audience | undefined; projectId?: string | null | undefined },
+  change: { audience?: Audience; projectId?: string | null },
 ): Promise<Shared | undefined> {
   if (change.audience === undefined) return undefined;
   const after: Shared = { ...before, audience: change.audience, project_id: change.projectId ?? null };

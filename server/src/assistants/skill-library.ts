@@ -35,7 +35,7 @@ export function skillNotFound(): ApiError {
 export async function listSkills(
   deps: Deps,
   reader: Reader,
-  request: { limit?: number | undefined; cursor?: string | undefined },
+  request: { limit?: number; cursor?: string },
 ): Promise<{ skills: Skill[]; nextCursor: string | null }> {
   const limit = Math.min(request.limit ?? limits.pageDefault, pageMax);
   const { rows } = await skillRows(
@@ -50,7 +50,7 @@ export async function listSkills(
 }
 
 /** For whom a skill is added. */
-type Given = { audience?: Audience | undefined; projectId?: string | null | undefined };
+type Given = { audience?: Audience; projectId?: string | null };
 
 /** Throws what sharing throws. */
 export async function assertMayAddSkill(deps: Deps, reader: Reader, given: Given): Promise<void> {

@@ -7,7 +7,7 @@ import type { Database } from '../db/pool.ts';
 /** One page of the audit log, newest first (contract.md section 10). */
 export async function listEvents(
   deps: { db: Pick<Database, 'kysely'> },
-  { limit = limits.pageDefault, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  { limit = limits.pageDefault, cursor }: { limit?: number; cursor?: string },
 ): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const rows = await deps.db.kysely
     .selectFrom('audit_events')

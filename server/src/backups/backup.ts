@@ -22,7 +22,7 @@ export type BackupRequest = {
   /** Its row, where that was made before. */
   hold?: BackupHold;
   withWorkspaces: boolean;
-  passphrase?: string | undefined;
+  passphrase?: string;
   signal: AbortSignal;
   onProgress?(progress: BackupProgress): void;
 };

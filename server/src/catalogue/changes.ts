@@ -11,7 +11,7 @@ export type ChangedBy = (AuditSource & { isOwner: boolean }) | undefined;
 type Change = {
   id?: string;
   name?: string;
-  baseUrl?: string | undefined;
+  baseUrl?: string;
   changed?: readonly string[];
   /** Others use it, before or after the change. */
   isShared?: boolean;

@@ -69,7 +69,7 @@ function shownTo(deps: CatalogueDeps, actor: Actor, { sharedWith, ...provider }:
 /** The same for what may be shared with others. */
 async function scopeOfProvider(
   deps: CatalogueDeps,
-  input: CatalogueInput & { body: { sharedWith?: SharedWith | undefined } },
+  input: CatalogueInput & { body: { sharedWith?: SharedWith } },
 ): Promise<{ owner: string; by: ChangedBy }> {
   const scope = await scopeOf(deps, input);
   await assertMayShare(deps, input.actor, scope.owner, input.body.sharedWith);

@@ -103,7 +103,7 @@ const byLowestSharedTier = {
 export async function resolveModel(
   deps: ChoiceDeps,
   owner: string,
-  decision: { modelId?: string | null | undefined; wasTheirs?: boolean },
+  decision: { modelId?: string | null; wasTheirs?: boolean },
 ): Promise<ResolvedModel> {
   const { modelId, wasTheirs = false } = decision;
   if (typeof modelId === 'string') {

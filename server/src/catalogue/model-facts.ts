@@ -23,9 +23,9 @@ const unknownAbilities: Abilities = {
 };
 
 export type GivenFacts = {
-  abilities?: Abilities | undefined;
-  prices?: Prices | null | undefined;
-  sources?: { [Name in FactName]?: FactSource | undefined } | undefined;
+  abilities?: Abilities;
+  prices?: Prices | null;
+  sources?: { [Name in FactName]?: FactSource } | undefined;
 };
 
 export type StoredFacts = {

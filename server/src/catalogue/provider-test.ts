@@ -36,9 +36,9 @@ export type ProviderTestDeps = {
 export type ProviderTestInput =
   | { id: string }
   | {
-      kind?: ProviderKind | undefined;
+      kind?: ProviderKind;
       baseUrl: string;
-      apiKey?: string | null | undefined;
+      apiKey?: string | null;
       headers?: Record<string, string> | undefined;
     };
 

@@ -239,7 +239,7 @@ async function beginningOf(
   { clock }: Pick<Deps, 'clock'>,
   run: Pick<ResponseRun, 'begun'>,
   headDue: number,
-): Promise<{ failure?: ApiError | undefined; isSilent: boolean }> {
+): Promise<{ failure?: ApiError; isSilent: boolean }> {
   const waited = new AbortController();
   const silence = clock.sleep(Math.max(0, headDue - clock.elapsed()), waited.signal).then(
     () => ({ isSilent: true }),

@@ -19,20 +19,20 @@ import { conversationNotFound, getOwnedChat } from './chats.ts';
 /** What people change in a conversation, and what an approval changes in its rules. */
 
 export type ChatChange = {
-  title?: string | undefined;
-  archived?: boolean | undefined;
-  projectId?: string | null | undefined;
-  freshContext?: true | undefined;
-  autoCompaction?: boolean | undefined;
-  activeMessageId?: string | undefined;
-  modelPinned?: boolean | undefined;
-  modelId?: string | null | undefined;
-  mcpServerIds?: string[] | null | undefined;
-  assistantId?: string | null | undefined;
-  instructions?: string | null | undefined;
-  parameters?: Parameters | null | undefined;
-  toolRules?: ToolRules | null | undefined;
-  temporary?: false | undefined;
+  title?: string;
+  archived?: boolean;
+  projectId?: string | null;
+  freshContext?: true;
+  autoCompaction?: boolean;
+  activeMessageId?: string;
+  modelPinned?: boolean;
+  modelId?: string | null;
+  mcpServerIds?: string[] | null;
+  assistantId?: string | null;
+  instructions?: string | null;
+  parameters?: Parameters | null;
+  toolRules?: ToolRules | null;
+  temporary?: false;
 };
 
 /** Moves a standalone conversation's files into a project; runs in the transaction that moves the conversation. */

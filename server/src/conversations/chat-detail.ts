@@ -15,7 +15,7 @@ import { readPlan } from './plans.ts';
 export async function readChatDetail(
   deps: Pick<Platform, 'db'>,
   ownerId: string,
-  request: { id: string; before?: string | undefined; limit?: number | undefined },
+  request: { id: string; before?: string; limit?: number },
 ): Promise<string> {
   const { id, before, limit = limits.pageDefault } = request;
   const snapshot = deps.db.kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');

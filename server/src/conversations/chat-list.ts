@@ -6,10 +6,10 @@ import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 
 export type ListRequest = {
-  archived?: boolean | undefined;
-  projectId?: string | undefined;
-  limit?: number | undefined;
-  cursor?: string | undefined;
+  archived?: boolean;
+  projectId?: string;
+  limit?: number;
+  cursor?: string;
 };
 
 const afterPosition = (first: number) => `and ${afterText('c.updated_at', 'c.id', `$${first}`, `$${first + 1}`)}`;

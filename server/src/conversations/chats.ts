@@ -44,14 +44,14 @@ export async function getOwnedChat(db: Queryable, ownerId: string, chatId: strin
 }
 
 export type NewChat = {
-  id?: string | undefined;
-  title?: string | undefined;
-  projectId?: string | null | undefined;
-  assistantId?: string | null | undefined;
-  instructions?: string | null | undefined;
-  parameters?: Parameters | null | undefined;
-  toolRules?: ToolRules | null | undefined;
-  temporary?: boolean | undefined;
+  id?: string;
+  title?: string;
+  projectId?: string | null;
+  assistantId?: string | null;
+  instructions?: string | null;
+  parameters?: Parameters | null;
+  toolRules?: ToolRules | null;
+  temporary?: boolean;
 };
 
 const insertChat = (condition: string): string => `

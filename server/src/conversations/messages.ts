@@ -20,7 +20,7 @@ export type NewUserMessage = {
   prompt: string | Buffer | null;
   promptTokens: number | null;
   words: string;
-  createdAt?: Date | undefined;
+  createdAt?: Date;
 };
 
 /** Inserts a submitted message. Its parent must be a message of the same conversation or null. */
@@ -31,7 +31,7 @@ export async function insertUserMessage(trx: Queryable, message: NewUserMessage)
 /** Inserts the still empty answer to `parentId`, status `streaming`. */
 export async function insertAssistantMessage(
   trx: Queryable,
-  message: { id: string; chatId: string; parentId: string; modelId?: string | null | undefined },
+  message: { id: string; chatId: string; parentId: string; modelId?: string | null },
 ): Promise<void> {
   const { id, chatId, parentId, modelId } = message;
   await insert(trx, {
@@ -94,8 +94,8 @@ export type FinishedMessage = {
   words: string;
   status: Exclude<MessageStatus, 'streaming'>;
   error?: { code: string; message: string } | undefined;
-  usage?: Usage | undefined;
-  modelId?: string | undefined;
+  usage?: Usage;
+  modelId?: string;
   prompt: string | Buffer | null;
   promptTokens: number | null;
 };

@@ -62,7 +62,7 @@ const typeParsers: ClientConfig['types'] = {
 export function openDatabase(options: {
   connection: DatabaseConnection;
   /** The database itself, where `connection` is a pooler in transaction mode: DATABASE_DIRECT_URL. */
-  direct?: DatabaseConnection | undefined;
+  direct?: DatabaseConnection;
   max?: number;
   alone?: boolean;
   log: DatabaseLog;

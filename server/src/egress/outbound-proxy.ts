@@ -5,8 +5,8 @@ import { hostOf } from './destination.ts';
 
 /** As set; both addresses are those of `parseProxy`. */
 export type ProxySettings = {
-  httpsProxy?: string | undefined;
-  httpProxy?: string | undefined;
+  httpsProxy?: string;
+  httpProxy?: string;
   noProxy?: readonly string[];
 };
 

@@ -75,7 +75,7 @@ export async function deleteAccount(
 export async function assertOwnWord(
   deps: SignInLimitDeps,
   caller: { id: string; email: string },
-  given: { password?: string | undefined; email?: string | undefined },
+  given: { password?: string; email?: string },
   from: { address: string; requestId: string; signal: AbortSignal },
 ): Promise<void> {
   const { address, signal, requestId } = from;

@@ -9,7 +9,7 @@ import type { Actor } from './handler.ts';
 export type Identify = (
   cookie: string | undefined,
   asksMaintenance: boolean,
-) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
+) => Promise<{ actor: Actor; setCookie?: string } | undefined>;
 
 /** Finds the workspace of an authorization header, as its user. */
 export type IdentifyWorkspace = (
@@ -29,9 +29,9 @@ export type Permissions = {
 export async function identifyCaller(
   access: Access,
   { identify, identifyWorkspace }: { identify: Identify; identifyWorkspace: IdentifyWorkspace },
-  headers: { cookie?: string | undefined; authorization?: string | undefined },
+  headers: { cookie?: string; authorization?: string },
   spec: Pick<EndpointSpec, 'method' | 'path' | 'modelToken'>,
-): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
+): Promise<{ actor: Actor; setCookie?: string } | undefined> {
   if (access === 'public') return undefined;
   // Each kind of identity opens only its own endpoints (control-plane-api.md "Authentication" 6).
   const found: Awaited<ReturnType<Identify>> =

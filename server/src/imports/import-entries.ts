@@ -75,7 +75,7 @@ export async function noteAt(db: Queryable, at: { importId: string; position: nu
 export async function listEntries(
   db: Queryable,
   importId: string,
-  { limit = limits.pageDefault, after }: { limit?: number | undefined; after: number },
+  { limit = limits.pageDefault, after }: { limit?: number; after: number },
 ): Promise<{ entries: ImportEntry[]; nextCursor: string | null }> {
   const rows = await db
     .selectFrom('import_entries')

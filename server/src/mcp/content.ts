@@ -217,7 +217,7 @@ function listed<S extends z.ZodType>(
   });
 }
 
-type Texts = { name: string; title?: string | null | undefined; description?: string | null | undefined };
+type Texts = { name: string; title?: string | null; description?: string | null };
 
 function textsOf({ name, title, description }: Texts) {
   return { name, title: cut(title), description: cut(description) };

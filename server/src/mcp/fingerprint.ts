@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import { mcpBounds } from './bounds.ts';
 
 /** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
-export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string | undefined };
+export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string };
 
 /** What is trusted along with the tools of a server that is a program: what runs, and which version of it answered. */
 export type ProgramIdentity = { command: string; args: readonly string[]; version: string };

@@ -86,7 +86,7 @@ export async function testMcpServer(
 export async function trustMcpServer(
   deps: TrustDeps,
   owner: string,
-  { id, fingerprint }: { id: string; fingerprint?: string | undefined },
+  { id, fingerprint }: { id: string; fingerprint?: string },
   source: AuditSource,
 ): Promise<McpServer> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);

@@ -83,7 +83,7 @@ export async function findMcpTools(
     chatId: string;
     serverIds: readonly string[] | null;
     /** Waits for a server as long as a connection may take, rather than only as long as a turn's beginning may. */
-    isAwaited?: boolean | undefined;
+    isAwaited?: boolean;
   },
   notify: (notice: McpNotice) => void,
 ): Promise<McpTurnTool[]> {

@@ -41,7 +41,7 @@ export async function listProjects(deps: Deps, userId: string, archived: boolean
 export async function listAllProjects(
   deps: Deps,
   userId: string,
-  request: { archived: boolean; limit?: number | undefined; cursor?: string | undefined },
+  request: { archived: boolean; limit?: number; cursor?: string },
 ): Promise<{ projects: Project[]; nextCursor: string | null }> {
   const { archived, limit = limits.pageDefault, cursor } = request;
   const { rows } = await projectRows(
@@ -140,9 +140,9 @@ export async function updateProject(
   actor: Actor,
   change: {
     id: string;
-    name?: string | undefined;
-    archived?: boolean | undefined;
-    instructions?: string | null | undefined;
+    name?: string;
+    archived?: boolean;
+    instructions?: string | null;
   },
   by: AuditSource,
 ): Promise<Project> {

@@ -36,10 +36,10 @@ export type Settings = {
 };
 /** What `POST /api/admin/config` and the manifest can set; an omitted member keeps its value. */
 export type SettingsPatch = {
-  branding?: z.output<typeof brandingPatch> | undefined;
-  oidc?: z.output<typeof oidcPatch> | undefined;
-  instructions?: string | null | undefined;
-  turnBudget?: { [Name in keyof TurnBudget]?: TurnBudget[Name] | undefined } | undefined;
+  branding?: z.output<typeof brandingPatch>;
+  oidc?: z.output<typeof oidcPatch>;
+  instructions?: string | null;
+  turnBudget?: { [Name in keyof TurnBudget]?: TurnBudget[Name] } | undefined;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };

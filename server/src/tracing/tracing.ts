@@ -12,7 +12,7 @@ export type SpanStart = {
   name: string;
   facts?: SpanFacts;
   /** A `traceparent` header of a caller whom one may believe. */
-  parent?: string | undefined;
+  parent?: string;
 };
 
 export type Tracing = {

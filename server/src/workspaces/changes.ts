@@ -31,7 +31,7 @@ export async function applyChanges(
   { daemon, signal }: FileHold,
   turn: string,
   direction: Direction,
-  wish: { paths?: string[] | undefined; force?: boolean | undefined },
+  wish: { paths?: string[]; force?: boolean },
 ): Promise<Applied['skipped']> {
   const init = { json: wish, signal, timeoutMs: patienceMs, headersTimeoutMs: patienceMs };
   const { conflicts: paths, skipped } = await daemon.call(`/v1/changes/${turn}/${direction}`, changesApplied, init);

@@ -49,7 +49,7 @@ export async function withFiles<T>(
 /** A page of a folder, or the beginning of a file. Without a path: the home. */
 export async function listOrPreview(
   { daemon, signal }: FileHold,
-  { path = '~', limit, cursor }: { path?: string | undefined; limit: number; cursor?: string | undefined },
+  { path = '~', limit, cursor }: { path?: string; limit: number; cursor?: string },
 ): Promise<WorkspaceListing | WorkspaceFile> {
   const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
   return daemon.call(`/v1/files?${pathQuery(path)}&limit=${limit}${after}`, page, { signal });

@@ -9,7 +9,7 @@ import type { Disk } from '../platform/disk-space.ts';
 export type WorkspaceRuntime = {
   readonly kind: 'local' | 'docker' | 'kubernetes';
   /** The memory of one workspace, if the runtime limits it and the daemon cannot see that. */
-  readonly memoryLimitBytes?: number | undefined;
+  readonly memoryLimitBytes?: number;
   /**
    * Requests a running workspace of this generation and resolves when its daemon can be dialled; the caller then waits
    * for its health. Ends an older generation first; leaves this one as it is. Throws RuntimeFailure with a reason for

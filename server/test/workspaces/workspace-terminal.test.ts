@@ -29,7 +29,7 @@ after(async () => {
 });
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: string; socket: Duplex | undefined };
-type Wish = { cookie?: string | undefined; headers?: Record<string, string | undefined>; path?: string; url?: string };
+type Wish = { cookie?: string; headers?: Record<string, string | undefined>; path?: string; url?: string };
 
 /** Requests a terminal as a browser does. */
 function attach({ cookie, headers = {}, path = '/api/workspace/terminal?id=one', url = app.url }: Wish) {

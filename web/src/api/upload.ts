@@ -40,7 +40,7 @@ export function uploadArchive(file: File, options: UploadOptions): Promise<void>
 }
 
 /** For whom it is; with `id`, the files take the place of those of that skill. */
-type SkillFields = { id?: string | undefined; audience?: Audience | undefined; projectId?: string | undefined };
+type SkillFields = { id?: string; audience?: Audience; projectId?: string };
 
 export type UploadOptions = { onProgress: (share: number) => void; signal: AbortSignal };
 

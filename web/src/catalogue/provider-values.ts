@@ -80,7 +80,7 @@ export function providerBody(
  * The origin that stored credentials stay with if the address becomes `address`; undefined if they can be sent there.
  */
 export function originLeft(
-  stored: { address: string; credentialsOrigin?: string | undefined } | undefined,
+  stored: { address: string; credentialsOrigin?: string } | undefined,
   address: string,
 ): string | undefined {
   const origin = stored && (stored.credentialsOrigin ?? URL.parse(stored.address)?.origin);

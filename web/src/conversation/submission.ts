@@ -22,13 +22,13 @@ export type NewSubmission = {
   files: readonly FilePart[];
   decision: ModelDecision;
   /** By default the value of the conversation, its assistant or the model. */
-  effort?: Effort | undefined;
+  effort?: Effort;
   /** The MCP servers of a conversation that does not exist yet; absent where nothing was chosen. */
   mcpServerIds?: string[] | null;
   /** A response is running: the message waits for its turn. */
   isQueued: boolean;
   /** The conversation has to be made first. */
-  newChat?: NewChat | undefined;
+  newChat?: NewChat;
   /** The message that an edited one follows; absent for a message at the end. */
   parentId?: string | null;
   draftName: string;

@@ -6,7 +6,7 @@ import { filesKey } from './files-api.ts';
 import type { PageChoice } from './preview/document-query.ts';
 
 /** Citation in an answer: the name of a file and of a page in it. */
-export type Citation = { name: string; at: string; projectId?: string | null | undefined };
+export type Citation = { name: string; at: string; projectId?: string | null };
 
 /** The newest file of that name: the conversation's own, otherwise its project's; null if there is none. */
 export function citedFileQuery(scope: FileScope, { name, projectId }: Citation) {

@@ -25,7 +25,7 @@ export type PanelProps = {
   /** The file being shown; undefined shows the list. */
   fileId: string | undefined;
   /** A file and page that an answer cites; the file may also be the project's. */
-  cited?: Citation | undefined;
+  cited?: Citation;
   canUpload: boolean;
   onFile: (id: string | undefined) => void;
   onAttach?: ((file: Artifact) => void) | undefined;

@@ -9,7 +9,7 @@ const pictures = /^image\/(?:png|jpeg|gif|webp)$/;
 const unread = /^(?:audio|video|font|image)\//;
 const documents = /pdf$|zip|msword|ms-excel|ms-powerpoint|officedocument|opendocument|rtf$|html|rfc822|octet-stream/;
 
-export function modelReach({ mediaType, size = 0 }: { mediaType: string; size?: number | undefined }): ModelReach {
+export function modelReach({ mediaType, size = 0 }: { mediaType: string; size?: number }): ModelReach {
   if (pictures.test(mediaType)) return size > imageBytes ? 'name' : 'all';
   if (mediaType !== 'image/svg+xml' && unread.test(mediaType)) return 'name';
   return documents.test(mediaType) || size > textBytes ? 'document' : 'all';

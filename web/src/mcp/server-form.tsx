@@ -36,7 +36,7 @@ type Props = {
   /** The stored server; undefined for a new one. */
   server: McpServer | undefined;
   /** Its environment variables, if it is a program. */
-  storedEnv?: McpServerDetail['env'] | undefined;
+  storedEnv?: McpServerDetail['env'];
   /** Its headers; undefined for a new server or if they cannot be read. */
   stored: McpServerDetail['headers'] | undefined;
   onSaved: (server: McpServer) => void;

@@ -14,7 +14,7 @@ export function AddModelsDialog({
 }: {
   provider: Provider;
   tiers: readonly ModelTier[];
-  found?: readonly ListedModel[] | undefined;
+  found?: readonly ListedModel[];
   onClose: () => void;
 }) {
   const t = useText();

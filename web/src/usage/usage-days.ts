@@ -14,7 +14,7 @@ export function spanDays(span: Span, now: Date): { from: string; to: string } {
 /** Every day from first to last, with the tokens of each. */
 export function everyDay(
   { from, to }: { from: string; to: string },
-  rows: readonly { day?: string | undefined; inputTokens: number; outputTokens: number }[],
+  rows: readonly { day?: string; inputTokens: number; outputTokens: number }[],
 ): { day: string; tokens: number }[] {
   const tokens = new Map(rows.map((row) => [row.day, row.inputTokens + row.outputTokens]));
   const days: { day: string; tokens: number }[] = [];

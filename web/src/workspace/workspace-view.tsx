@@ -28,7 +28,7 @@ const tabs = [
   { id: 'processes', text: 'workspace.processes', Icon: Activity },
 ] as const;
 
-export type WorkspacePlace = { tab: WorkspaceTab; path: string; app?: AppPlace | undefined };
+export type WorkspacePlace = { tab: WorkspaceTab; path: string; app?: AppPlace };
 
 /** The person's workspace: its state, and its files, terminal or apps. The caller holds the current location. */
 export function WorkspaceView({

@@ -18,7 +18,7 @@ export class Failure extends Error {
   /** The control plane's error code. */
   readonly code: string | undefined;
 
-  constructor(exitCode: ExitCode, message: string, options: { hint?: string | undefined; code?: string } = {}) {
+  constructor(exitCode: ExitCode, message: string, options: { hint?: string; code?: string } = {}) {
     super(message);
     this.exitCode = exitCode;
     this.hint = options.hint;

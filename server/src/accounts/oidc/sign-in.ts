@@ -35,7 +35,7 @@ const failurePage = '/sign-in';
  */
 export async function beginOidcSignIn(
   deps: OidcSignInDeps,
-  input: { provider: string; callbackURL?: string | undefined; errorCallbackURL?: string | undefined },
+  input: { provider: string; callbackURL?: string; errorCallbackURL?: string },
   request: BrowserRequest,
 ): Promise<{ url: string; cookies: string[] }> {
   const addresses = ownAddresses(input, request.origin);
@@ -127,7 +127,7 @@ function federationMark({ metadata, client }: Federation): string {
 
 /** Only our own pages: a crafted address must not send people elsewhere after they signed in. */
 function ownAddresses(
-  input: { callbackURL?: string | undefined; errorCallbackURL?: string | undefined },
+  input: { callbackURL?: string; errorCallbackURL?: string },
   origin: string,
 ): { callbackURL: string; errorCallbackURL: string } {
   const callbackURL = ownAddress(input.callbackURL ?? '/', origin);

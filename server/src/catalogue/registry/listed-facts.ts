@@ -73,7 +73,7 @@ function abilitiesOf(entry: Foreign): Partial<Abilities> {
     if (typeof value === 'boolean') return value;
     return isRecord(value) && typeof value.supported === 'boolean' ? value.supported : undefined;
   };
-  const known: { [Name in keyof Abilities]?: Abilities[Name] | undefined } = {
+  const known: { [Name in keyof Abilities]?: Abilities[Name] } = {
     images: either(reads?.includes('image'), flag('vision'), flag('image_input'), named?.includes('vision')),
     documents: either(reads?.includes('file'), flag('pdf_input')),
     tools: either(takes?.includes('tools'), flag('function_calling'), flag('tool_use'), named?.includes('tools')),

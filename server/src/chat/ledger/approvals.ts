@@ -116,8 +116,8 @@ export function voidingApprovals(responseId: string, condition: RawBuilder<unkno
 export type Answer = {
   approvalId: string;
   approved: boolean;
-  reason?: string | undefined;
-  remember?: 'conversation' | 'person' | undefined;
+  reason?: string;
+  remember?: 'conversation' | 'person';
 };
 
 /**
@@ -156,11 +156,7 @@ export async function answerQuestion(
   deps: Pick<Platform, 'db'>,
   owner: string,
   chatId: string,
-  {
-    questionId,
-    answers,
-    action,
-  }: { questionId: string; answers: GivenAnswers; action?: 'accept' | 'decline' | undefined },
+  { questionId, answers, action }: { questionId: string; answers: GivenAnswers; action?: 'accept' | 'decline' },
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
     const asked = await openQuestion(trx, owner, chatId, questionId);

@@ -261,7 +261,7 @@ async function findRunning(db: Queryable, chatId: string): Promise<ResponseRow |
 export async function hasBegun(
   db: Queryable,
   ownerId: string,
-  request: { chatId: string; messageId?: string | undefined; regenerate?: boolean | undefined },
+  request: { chatId: string; messageId?: string; regenerate?: boolean },
 ): Promise<boolean> {
   const { chatId, messageId } = request;
   if (messageId !== undefined && request.regenerate !== true) {

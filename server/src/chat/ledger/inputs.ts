@@ -185,7 +185,7 @@ async function hashSubmission(submission: Submission, ownerId: string, parts: Bu
 }
 
 /** The given members of a model decision. */
-export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] | undefined }): Decision {
+export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] }): Decision {
   const decision: Decision = {};
   if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
   if (body.modelId !== undefined) decision.modelId = body.modelId;

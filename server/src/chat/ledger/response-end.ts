@@ -29,17 +29,17 @@ export type ResponseEnd = {
   /** Undefined: what is stored stays. */
   parts: MessagePart[] | undefined;
   error?: { code: string; message: string } | undefined;
-  usage?: Usage | undefined;
-  modelId?: string | undefined;
+  usage?: Usage;
+  modelId?: string;
   /** The frames that end the stream, without `data-next`. */
   frames: Frame[];
   /** The sequence number before those frames, and the rows up to there that are not yet stored. */
   seq: number;
-  pending?: PendingRow | undefined;
+  pending?: PendingRow;
   /** Calls of models that are not counted yet. */
-  calls?: readonly LedgerRow[] | undefined;
+  calls?: readonly LedgerRow[];
   /** Another replica goes on with it. */
-  handsOver?: boolean | undefined;
+  handsOver?: boolean;
 };
 
 export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };

@@ -19,7 +19,7 @@ export type CompletionResult = {
   finishReason: FinishReason;
   usage: Usage | undefined;
   toolCalls: ToolCall[];
-  echo?: Echo | undefined;
+  echo?: Echo;
   /** The model paused and continues when it is sent back what it said so far. */
   isPaused?: true;
 };
@@ -46,14 +46,14 @@ export type ToolDefinition = { name: string; description: string; inputSchema: R
 export type ModelRequest = {
   modelId: string;
   /** JSON texts of messages, separated by commas, sent before `messages`. */
-  history?: string | undefined;
+  history?: string;
   messages: ChatMessage[];
-  tools?: ToolDefinition[] | undefined;
+  tools?: ToolDefinition[];
   maxOutputTokens: number;
   /** What somebody set, except `maxOutputTokens`, which is above. */
-  parameters?: Parameters | undefined;
+  parameters?: Parameters;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */
-  cacheKey?: string | undefined;
+  cacheKey?: string;
 };
 
 /** One protocol, as the rest of this room sees it. */

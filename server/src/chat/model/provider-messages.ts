@@ -38,7 +38,7 @@ export type StepCall = {
 };
 
 /** One answer of the model within a response, with the results of the tools it called. */
-export type Step = { text: string; reasoning: string; calls: StepCall[]; echo?: Echo | undefined };
+export type Step = { text: string; reasoning: string; calls: StepCall[]; echo?: Echo };
 
 const noResult = 'Interrupted: the tool returned no result.';
 

@@ -32,7 +32,7 @@ export type ProviderRequest = (
 export type CompletionOptions = ModelRequest & {
   request: ProviderRequest;
   baseUrl: string;
-  apiKey?: string | undefined;
+  apiKey?: string;
   headers?: Record<string, string> | undefined;
   dialect: ProviderDialect;
   createId: () => string;
@@ -46,7 +46,7 @@ export type CompletionOptions = ModelRequest & {
   onParameterRefused?: ((name: keyof Parameters) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
-  bounds?: Partial<CompletionBounds> | undefined;
+  bounds?: Partial<CompletionBounds>;
 };
 
 /** Limits of one completion: lengths in UTF-16 units, times in milliseconds. */

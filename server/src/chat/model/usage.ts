@@ -36,10 +36,10 @@ export function count(value: unknown): number | undefined {
 export function usageOf(usage: {
   inputTokens: number;
   outputTokens: number;
-  reasoningTokens?: number | undefined;
-  cachedInputTokens?: number | undefined;
-  cacheWriteTokens?: number | undefined;
-  cost?: number | null | undefined;
+  reasoningTokens?: number;
+  cachedInputTokens?: number;
+  cacheWriteTokens?: number;
+  cost?: number | null;
 }): Usage {
   const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, cacheWriteTokens, cost } = usage;
   return {

@@ -218,7 +218,7 @@ async function firstOf(
 async function summarize(
   deps: Needs,
   { response, context }: Turn,
-  what: { upToId: string; history: History; again?: string | undefined; focus?: string | undefined },
+  what: { upToId: string; history: History; again?: string; focus?: string },
   hooks: Pick<ContextHooks, 'ask' | 'onUsage'>,
   signal: AbortSignal,
 ): Promise<string> {

@@ -13,8 +13,8 @@ export type Ending = {
   state: EndState;
   error?: { code: string; message: string } | undefined;
   /** The error for the request that began the response, if nothing came before it. */
-  failure?: ApiError | undefined;
-  result?: TurnResult | undefined;
+  failure?: ApiError;
+  result?: TurnResult;
 };
 
 const endRetryMs = 1_000;

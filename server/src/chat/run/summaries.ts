@@ -15,13 +15,13 @@ type Writer = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 export type NewStart = {
   upToId: string;
   /** The summary that stands for them; without one they are left out. */
-  text?: string | undefined;
+  text?: string;
   /** The summary that stays in force before a cut. */
-  baseId?: string | undefined;
+  baseId?: string;
   /** Tool calls up to that message go in short. */
-  pruneUpToId?: string | undefined;
+  pruneUpToId?: string;
   /** The first request, if it is known. */
-  firstId?: string | undefined;
+  firstId?: string;
   /** Nothing before this message belongs to the context. */
   contextStartId: string | null;
   /** A person asked for it: what is there is made again. */

@@ -23,10 +23,7 @@ import {
  * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the
  * response is interrupted, and continued with the word when it comes.
  */
-export type Word =
-  | { approved: boolean; reason: string | undefined; answers?: string[][] | undefined }
-  | 'lost'
-  | 'parked';
+export type Word = { approved: boolean; reason: string | undefined; answers?: string[][] } | 'lost' | 'parked';
 
 /** A call that the person is asked about: whether it may run or, with `questions`, what it asks them. */
 export type QuestionedCall = {

@@ -13,7 +13,7 @@ export type ToolUser = {
     owner_id: string;
     /** The newest message of the branch that is answered. */
     message_id: string;
-    decision: { mcpServerIds?: string[] | null | undefined };
+    decision: { mcpServerIds?: string[] | null };
   };
   context: TurnContext;
   /** True when calls that somebody allowed wait for these tools: what can be reached is then waited for. */

@@ -43,7 +43,7 @@ export type ToolContext = {
   /** Shows what the tool has said so far: a short text in place of the one before. */
   report(outputSoFar: string): void;
   /** Asks the person while the tool runs; absent where nobody can be asked. */
-  ask?: AskPerson | undefined;
+  ask?: AskPerson;
 };
 
 type AskPerson = (
@@ -79,7 +79,7 @@ export type ToolListener = {
   /** Hears of errors that are not meant for people. */
   onFailure: (toolName: string, error: unknown) => void;
   onReport: (outputSoFar: string) => void;
-  ask?: AskPerson | undefined;
+  ask?: AskPerson;
 };
 
 export const stoppedToolText = 'Stopped before the tool returned a result.';

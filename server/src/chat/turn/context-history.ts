@@ -45,7 +45,7 @@ export type HistoryOptions = {
   /** Messages of the turn itself, which shed tool results when they must. */
   turnTokens?: number;
   /** The plan in force before this turn, told again when the answer that made it is not sent. */
-  plan?: Plan | undefined;
+  plan?: Plan;
   /** From which share of the room on the conversation is made smaller. */
   limitShare: number;
   loadTokenizer: () => Promise<CountTokens>;
@@ -56,7 +56,7 @@ export type Entry = {
   role: 'user' | 'assistant';
   prompt: string;
   tokens: number;
-  fileTokens?: number | undefined;
+  fileTokens?: number;
   isPruned: boolean;
 };
 
@@ -200,7 +200,7 @@ export function headerOf(
   start: ContextStart,
   first: Pick<Entry, 'id' | 'prompt' | 'fileTokens'>,
   window: Window,
-  plan?: string | undefined,
+  plan?: string,
 ): Header {
   const [request = leftOutNote('user')] = parsePrompts([first.prompt]);
   const room = Math.floor(window.room * firstRequestShare);

@@ -9,7 +9,7 @@ export type ShownMessage = {
   error: string | null;
   createdAt: Date;
   /** Said where turns are numbered. */
-  turn?: number | undefined;
+  turn?: number;
 };
 
 /** The heading of an exported conversation. */

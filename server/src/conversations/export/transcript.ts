@@ -49,7 +49,7 @@ async function* joined(pieces: AsyncGenerator<string, void>): AsyncGenerator<str
 export async function readList(
   deps: Needs,
   ownerId: string,
-  request: { format: Format; limit?: number | undefined; cursor?: string | undefined },
+  request: { format: Format; limit?: number; cursor?: string },
 ): Promise<ConversationExport> {
   const { chats, nextCursor } = await listEveryChat(deps, ownerId, request);
   return file(
@@ -97,7 +97,7 @@ export async function readOverview(
 export async function readTurns(
   deps: Needs,
   ownerId: string,
-  { chatId, format, turn: wanted }: { chatId: string; format: Format; turn?: number | undefined },
+  { chatId, format, turn: wanted }: { chatId: string; format: Format; turn?: number },
 ): Promise<ConversationExport> {
   const chat = await getOwnedChat(deps.db.kysely, ownerId, chatId);
   const branch = await openBranch(deps, chatId, wholePages);

@@ -182,7 +182,7 @@ export type McpGrantsTable = {
   envelope: string | null;
   generation: Generated<number>;
   refreshing_until: Date | null;
-  wanted: NullableJson<{ metadataUrl?: string | undefined; scope?: string | undefined }>;
+  wanted: NullableJson<{ metadataUrl?: string; scope?: string }>;
 };
 
 export type McpSignInsTable = { state: string; server_id: string; session_id: string; value: string; expires_at: Date };

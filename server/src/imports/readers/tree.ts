@@ -10,7 +10,7 @@ export type TreeNode = {
   pieces: Piece[];
   createdAt: string | null;
   model: string | null;
-  error?: string | undefined;
+  error?: string;
 };
 
 export type Tree = { messages: ReadMessage[]; activeId: string | null };

@@ -20,7 +20,7 @@ export type McpTarget = {
   program?: (McpProgram & { command: string; args: readonly string[] }) | undefined;
   headers: Record<string, string>;
   /** The tokens of a server that one is signed in to. */
-  readToken?: ReadToken | undefined;
+  readToken?: ReadToken;
 };
 
 /** `changes`: how often the server had announced changed tools when the listing began. */

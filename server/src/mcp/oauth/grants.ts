@@ -98,7 +98,7 @@ export async function storeHeld(
 export function grantOf(
   deps: Pick<GrantDeps, 'clock'>,
   tokens: Tokens,
-  of: Pick<Grant, 'server' | 'client' | 'resource'> & { refreshToken?: string | undefined; scope?: string | undefined },
+  of: Pick<Grant, 'server' | 'client' | 'resource'> & { refreshToken?: string; scope?: string },
 ): Grant {
   const { server, client, resource } = of;
   const refreshToken = tokens.refreshToken ?? of.refreshToken;

@@ -43,7 +43,7 @@ export const authorizationServer = z.object({
 export type AuthorizationServer = z.infer<typeof authorizationServer>;
 
 /** Who we are to an authorization server. */
-export type OAuthClient = { clientId: string; clientSecret?: string | undefined };
+export type OAuthClient = { clientId: string; clientSecret?: string };
 
 const token = z
   .string()
@@ -66,7 +66,7 @@ export type Tokens = {
 };
 
 /** What a server said when it refused a request without sign-in. */
-export type Challenge = { metadataUrl?: string | undefined; scope?: string | undefined };
+export type Challenge = { metadataUrl?: string; scope?: string };
 
 /**
  * Where to sign in to an MCP server, for which resource and with which scopes. Throws `blocked_destination`,

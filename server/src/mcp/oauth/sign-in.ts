@@ -43,7 +43,7 @@ type Refused = 'mcp_state' | 'mcp_denied' | 'mcp_changed' | 'mcp_failed';
 export async function beginMcpSignIn(
   deps: SignInDeps,
   request: SignInRequest,
-  input: { id: string; returnTo?: string | undefined },
+  input: { id: string; returnTo?: string },
 ): Promise<{ authorizeUrl: string }> {
   const row = await getOwnedMcpServer(deps.db.kysely, request.owner, input.id);
   if (row.transport === 'stdio')
@@ -88,10 +88,10 @@ export async function finishMcpSignIn(
   deps: SignInDeps,
   request: SignInRequest,
   answer: {
-    state?: string | undefined;
-    code?: string | undefined;
-    iss?: string | undefined;
-    error?: string | undefined;
+    state?: string;
+    code?: string;
+    iss?: string;
+    error?: string;
   },
   source: AuditSource,
 ): Promise<string> {

@@ -115,7 +115,7 @@ export class Operations {
    * nothing to stop.
    */
   async stop(
-    stop: { userId: string; generation?: number; reason: StopReason; error?: string | undefined },
+    stop: { userId: string; generation?: number; reason: StopReason; error?: string },
     rule: StopRule,
   ): Promise<boolean> {
     const operation = await beginStop(this.#deps, { ...stop, id: randomUUIDv7() }, rule);

@@ -204,7 +204,7 @@ function condition(rule: StopRule): RawBuilder<boolean> {
  */
 export async function beginStop(
   deps: RowDeps,
-  stop: { id: string; userId: string; generation?: number; reason: StopReason; error?: string | undefined },
+  stop: { id: string; userId: string; generation?: number; reason: StopReason; error?: string },
   rule: StopRule,
 ): Promise<Operation | undefined> {
   let update = deps.db.kysely

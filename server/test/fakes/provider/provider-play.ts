@@ -15,7 +15,7 @@ import { plainly, type Speaker } from './provider-speakers.ts';
 /** How the fake provider plays its scripts. Free-standing: Node built-ins only. */
 
 /** How one request is answered. */
-export type Manner = { kind: FakeKind; body: FakeChatBody; speak: Speaker; retryAfter?: string | undefined };
+export type Manner = { kind: FakeKind; body: FakeChatBody; speak: Speaker; retryAfter?: string };
 
 export async function play(response: ServerResponse, script: FakeScript, gate: Gate, given: Manner): Promise<void> {
   const { 'retry-after': retryAfter, ...headers } = { 'retry-after': undefined, ...script.headers };

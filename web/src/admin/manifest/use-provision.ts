@@ -8,7 +8,7 @@ import { type Translate, useText } from '../../i18n/i18n.ts';
 import type { ManifestSource } from './manifest-input.tsx';
 import { brokenJsonLine, isJson } from './manifest-lines.ts';
 
-export type ManifestFault = FieldError & { line?: number | undefined };
+export type ManifestFault = FieldError & { line?: number };
 type Outcome =
   | { kind: 'none' }
   | { kind: 'done'; report: ProvisionReport }

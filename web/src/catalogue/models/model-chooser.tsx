@@ -24,7 +24,7 @@ type Props = {
   provider: Provider;
   tiers: readonly ModelTier[];
   /** Models from a test just made; without them, the component asks the provider. */
-  found?: readonly ListedModel[] | undefined;
+  found?: readonly ListedModel[];
   submitLabel: (count: number) => string;
   onAdded: (models: readonly Model[]) => void;
   onDirty?: (isDirty: boolean) => void;

@@ -36,7 +36,7 @@ type Props = {
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
   /** The model's plan, while it is being worked on. */
-  plan?: readonly PlanItem[] | undefined;
+  plan?: readonly PlanItem[];
   /** The context so far; the same object until it changes. */
   usedContext?: UsedContext;
   isRunning: boolean;
@@ -45,7 +45,7 @@ type Props = {
   choices: Choices;
   draftName: string;
   /** Absent where the conversation exists. */
-  newChat?: NewChat | undefined;
+  newChat?: NewChat;
 };
 
 const AssistantChip = lazyPart(async () => (await import('./assistant-chip.tsx')).AssistantChip);

@@ -18,7 +18,7 @@ import type { TurnOptions } from './use-turn-options.ts';
 type Place = {
   store: ConversationStore;
   chat: ConversationView['chat'];
-  newChat?: NewChat | undefined;
+  newChat?: NewChat;
   isRunning: boolean;
   submission: SubmissionState;
   choices: Choices;

@@ -104,8 +104,8 @@ export function Problem({
   children,
 }: {
   title: string;
-  text?: string | undefined;
-  code?: string | undefined;
+  text?: string;
+  code?: string;
   children?: ReactNode;
 }) {
   const t = useText();

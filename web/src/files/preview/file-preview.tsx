@@ -29,9 +29,9 @@ type PreviewProps = {
   scope: FileScope;
   file: Artifact;
   /** An earlier version, whose facts `file` has; undefined for the present one. */
-  version?: number | undefined;
+  version?: number;
   /** First page to show of a document. */
-  at?: PageChoice | undefined;
+  at?: PageChoice;
   /** Puts a request into the draft; absent without a composer. */
   onFix?: ((request: string) => void) | undefined;
 };

@@ -12,7 +12,7 @@ type Props = {
   label: string;
   heading?: string;
   /** Key of the content; a change moves the focus to the heading. */
-  subject?: string | undefined;
+  subject?: string;
   closeLabel: string;
   isWide?: boolean;
   /** Always as a drawer. */
@@ -20,7 +20,7 @@ type Props = {
   /** Buttons before and after the heading. */
   before?: ReactNode;
   after?: ReactNode;
-  bodyClass?: string | undefined;
+  bodyClass?: string;
   onClose: () => void;
   children: ReactNode;
 };

@@ -148,7 +148,7 @@ function ToolBox({
   children,
 }: {
   name: string;
-  mark?: 'added' | 'removed' | 'modified' | undefined;
+  mark?: 'added' | 'removed' | 'modified';
   hint: ToolHint | undefined;
   hidden: number;
   children: ReactNode;

@@ -21,7 +21,7 @@ export type Upload = {
   size: number | undefined;
   onConflict: OnConflict;
   /** The new file's permissions, if not the usual ones. */
-  mode?: number | undefined;
+  mode?: number;
   space: Room;
 };
 

@@ -12,12 +12,12 @@ export type AnthropicBody = {
   model: string;
   max_tokens: number;
   stream: true;
-  system?: TextBlock[] | undefined;
-  tools?: AnthropicTool[] | undefined;
-  temperature?: number | undefined;
-  top_p?: number | undefined;
-  stop_sequences?: string[] | undefined;
-  thinking?: Thinking | undefined;
+  system?: TextBlock[];
+  tools?: AnthropicTool[];
+  temperature?: number;
+  top_p?: number;
+  stop_sequences?: string[];
+  thinking?: Thinking;
   output_config?: { effort: Effort } | undefined;
   messages: AnthropicMessage[];
 };

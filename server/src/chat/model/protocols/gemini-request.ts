@@ -20,18 +20,18 @@ export type GeminiBody = {
   tools?: { functionDeclarations: GeminiFunction[] }[] | undefined;
   generationConfig: {
     maxOutputTokens: number;
-    temperature?: number | undefined;
-    topP?: number | undefined;
-    stopSequences?: string[] | undefined;
-    seed?: number | undefined;
-    thinkingConfig?: GeminiThinking | undefined;
+    temperature?: number;
+    topP?: number;
+    stopSequences?: string[];
+    seed?: number;
+    thinkingConfig?: GeminiThinking;
   };
   contents: GeminiContent[];
 };
 type GeminiThinking = {
-  includeThoughts?: true | undefined;
-  thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high' | undefined;
-  thinkingBudget?: number | undefined;
+  includeThoughts?: true;
+  thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high';
+  thinkingBudget?: number;
 };
 type GeminiContent = { role: 'user' | 'model'; parts: GeminiPart[] };
 type CalledFunction = { id?: string; name: string; args: Record<string, unknown> };

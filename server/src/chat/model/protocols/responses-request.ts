@@ -12,15 +12,15 @@ export type ResponsesBody = {
   model: string;
   stream: true;
   store: false;
-  instructions?: string | undefined;
+  instructions?: string;
   max_output_tokens: number;
-  tools?: ResponsesTool[] | undefined;
-  include?: 'reasoning.encrypted_content'[] | undefined;
-  reasoning?: { effort?: ReasoningEffort | undefined; summary?: 'auto' | undefined } | undefined;
+  tools?: ResponsesTool[];
+  include?: 'reasoning.encrypted_content'[];
+  reasoning?: { effort?: ReasoningEffort; summary?: 'auto' } | undefined;
   text?: { verbosity: 'low' | 'medium' | 'high' } | undefined;
-  temperature?: number | undefined;
-  top_p?: number | undefined;
-  prompt_cache_key?: string | undefined;
+  temperature?: number;
+  top_p?: number;
+  prompt_cache_key?: string;
   input: ResponsesItem[];
 };
 type ResponsesItem =

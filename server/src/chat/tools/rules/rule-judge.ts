@@ -46,10 +46,7 @@ export function inForce(person: ToolRules, conversation: Partial<ToolRules> | nu
 }
 
 /** A call of a tool other than the shell. `own`: what its server's policy says, if it has one. */
-export function judgeCall(
-  rules: RulesInForce,
-  tool: { name: string; effect?: ToolEffect | undefined; own?: ToolPolicy | undefined },
-): Verdict {
+export function judgeCall(rules: RulesInForce, tool: { name: string; effect?: ToolEffect; own?: ToolPolicy }): Verdict {
   const found = bySpecificity(
     rules,
     (rule) => rule.tool === tool.name && isGeneral(rule),

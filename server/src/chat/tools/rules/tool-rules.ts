@@ -24,7 +24,7 @@ export async function readRules(db: Queryable, userId: string): Promise<OwnToolR
 export async function changeRules(
   deps: Pick<Platform, 'db'>,
   userId: string,
-  given: ToolRules & { programModels?: boolean | undefined },
+  given: ToolRules & { programModels?: boolean },
   by: AuditSource,
 ): Promise<OwnToolRules> {
   return inTransaction(deps.db, async (trx) => {

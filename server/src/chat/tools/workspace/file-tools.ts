@@ -48,7 +48,7 @@ type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseI
 /** The tools for files of the workspace; what they write is noted as a change of `responseId`. */
 export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
   const run =
-    <Input extends { path?: string | undefined }>(work: Work<Input>) =>
+    <Input extends { path?: string }>(work: Work<Input>) =>
     (input: Input, { signal }: ToolContext) => {
       turn.workedIn(folderOfFile(input.path ?? ''));
       return turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
@@ -97,7 +97,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
   ];
 }
 
-const readFile: Work<{ path: string; offset?: number | undefined; limit?: number | undefined }> = async (
+const readFile: Work<{ path: string; offset?: number; limit?: number }> = async (
   daemon,
   { path: asked, offset = 1, limit = linesMax },
   signal,
@@ -126,7 +126,7 @@ const writeFile: Work<{ path: string; content: string }> = async (daemon, { path
 
 const edited = one.extend({ replaced: z.number().int().min(0) });
 
-const editFile: Work<{ path: string; oldText: string; newText: string; replaceAll?: boolean | undefined }> = async (
+const editFile: Work<{ path: string; oldText: string; newText: string; replaceAll?: boolean }> = async (
   daemon,
   { path: asked, oldText, newText, replaceAll = false },
   signal,
@@ -140,7 +140,7 @@ const editFile: Work<{ path: string; oldText: string; newText: string; replaceAl
 
 const found = z.object({ entries: workspaceEntry.array().max(entriesMax), truncated: z.boolean() });
 
-const listFiles: Work<{ path?: string | undefined; glob?: string | undefined; limit?: number | undefined }> = async (
+const listFiles: Work<{ path?: string; glob?: string; limit?: number }> = async (
   daemon,
   { path: asked = '~', glob, limit = 200 },
   signal,
@@ -180,9 +180,9 @@ const matched = z.object({
 
 const searchFiles: Work<{
   pattern: string;
-  path?: string | undefined;
-  glob?: string | undefined;
-  limit?: number | undefined;
+  path?: string;
+  glob?: string;
+  limit?: number;
 }> = async (daemon, { pattern, path: asked = '~', glob, limit = 100 }, signal) => {
   const json = { path: asked, pattern, limit, ...(glob === undefined ? {} : { glob }) };
   const { matches, truncated } = await daemon.call('/v1/files/search', matched, { json, signal });

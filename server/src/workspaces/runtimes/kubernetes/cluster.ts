@@ -26,7 +26,7 @@ export const resources = {
   networkPolicies: 'networking.k8s.io/v1 networkpolicies',
 } as const satisfies Record<string, Resource>;
 
-type Named = { metadata?: { name?: string | undefined } | undefined };
+type Named = { metadata?: { name?: string } | undefined };
 
 /** The API of one cluster, in one namespace. Everything throws ClusterError. */
 export type Cluster = {
