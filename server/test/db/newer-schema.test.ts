@@ -53,17 +53,21 @@ test('the tests call every command, or list the reason why not', () => {
   );
 });
 
+const refusal =
+  'The database was migrated by a newer release of Homeport (it has 9999-future). ' +
+  'Start that release or a later one, or restore a backup made by this release.';
+
 for (const [name, args] of Object.entries(calls)) {
   test(`${name} refuses a newer schema with advice`, async (t) => {
-    const said: string[] = [];
-    const write = t.mock.method(process.stderr, 'write', (text: string | Uint8Array) => said.push(String(text)) > 0);
+    const written: string[] = [];
+    // `doctor` reports it among its findings, on standard output.
+    const stream = name === 'doctor' ? process.stdout : process.stderr;
+    const write = t.mock.method(stream, 'write', (text: string | Uint8Array) => written.push(String(text)) > 0);
     const code = await runCommand(commands, [...name.split(' '), ...args], '1.2.3');
     write.mock.restore();
     assert.equal(code, 1);
-    assert.deepEqual(said, [
-      'The database was migrated by a newer release of Homeport (it has 9999-future). ' +
-        'Start that release or a later one, or restore a backup made by this release.\n',
-    ]);
+    if (name === 'doctor') assert.ok(written.join('').includes(refusal), written.join(''));
+    else assert.deepEqual(written, [`${refusal}\n`]);
   });
 }
 

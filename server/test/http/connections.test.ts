@@ -21,7 +21,7 @@ test('closes connections above the limit immediately and logs it', async () => {
     socket.on('error', () => undefined).resume();
     await once(socket, 'close');
   }
-  assert.equal(lines.filter((line) => line.includes('connections are refused')).length, 1);
+  assert.equal(lines.filter((line) => line.includes('refusing new connections')).length, 1);
   const [left] = open;
   left?.destroy();
   await once(left ?? connect(port), 'close');

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 async function run(failure: string): Promise<{ code: unknown; lines: string[] }> {
   const script = `
     import { PassThrough } from 'node:stream';
-    import { createLogger } from './src/logger.ts';
-    import { installLastResort } from './src/last-resort.ts';
+    import { createLogger } from './src/platform/logger.ts';
+    import { installLastResort } from './src/platform/uncaught-errors.ts';
     installLastResort(createLogger('info'));
     setImmediate(() => {
       setImmediate(() => console.log('goes on'));
