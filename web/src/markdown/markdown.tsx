@@ -1,11 +1,11 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useRef, useState } from 'react';
 import { Block, MoreBlocks } from './block.tsx';
-import { type Blocks, GrowingBlocks, parseBlocks } from './blocks.ts';
+import { GrowingBlocks } from './blocks.ts';
 import { GrowingContext } from './growing.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
-import { settleTail } from './tail.ts';
+import { presentable } from './presentable.ts';
 
 /** Groups shown at first: no readable answer has a thousand blocks. */
 const groupsAtOnce = 50;
@@ -35,19 +35,6 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
       </GrowingContext>
     </div>
   );
-}
-
-/** Blocks that may end in half a link or open emphasis. */
-const settled = new Set(['paragraph', 'text', 'heading', 'list', 'blockquote', 'lheading']);
-/** Checking the end of an endless block in each frame would take quadratic time. */
-const settledUpTo = 8_000;
-
-/** The blocks to show; while the text grows, the last one is shown without unclosed marks. */
-function presentable({ tokens, links }: Blocks, isGrowing: boolean): readonly Token[] {
-  const last = tokens.at(-1);
-  if (!isGrowing || !last || !settled.has(last.type) || last.raw.length > settledUpTo) return tokens;
-  const raw = settleTail(last.raw);
-  return raw === last.raw ? tokens : [...tokens.slice(0, -1), ...parseBlocks(raw, links).tokens];
 }
 
 type Placed = { token: Token; level: number | undefined };

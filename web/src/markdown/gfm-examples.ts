@@ -1,0 +1,43 @@
+/** Texts for each extension that GitHub Flavored Markdown adds to CommonMark (tables to disallowed raw HTML). */
+export const gfmExamples: Record<string, readonly string[]> = {
+  Tables: [
+    '| name | size |\n| --- | --- |\n| one | two |\n',
+    '| left | mid |\n:-: | ----:\nleft | right\n',
+    '| a\\|b |\n| ------ |\n| c `\\|` d |\n| e **\\|** f |\n',
+    '| a | b |\n| --- | --- |\n| 1 | 2 |\n> quoted\n',
+    '| a | b |\n| --- | --- |\n| 1 | 2 |\nlast\n\nafter\n',
+    '| a | b |\n| --- |\n| 1 |\n',
+    '| a | b |\n| --- | --- |\n| 1 |\n| 1 | 2 | 3 |\n',
+    '| a | b |\n| --- | --- |\n',
+    '| a | b | c |\n|:------------------|:-------------|:------------|\n| 1 | 2 | 3 |\n',
+    '- item\n\n  | a | b |\n  |:-:|--:|\n  | 1 | 2 |\n',
+    '> | a | b |\n> |:--|:--|\n> | 1 | 2 |\n',
+    `|${' a |'.repeat(20)}\n|${' :---: |'.repeat(20)}\n|${' 1 |'.repeat(20)}\n`,
+  ],
+  'Task lists': [
+    '- [ ] one\n- [x] two\n',
+    '- [x] one\n  - [ ] two\n  - [X] three\n- [ ] four\n',
+    '1. [ ] one\n- [ ]\n- [x]y\n',
+  ],
+  Strikethrough: [
+    '~~old~~ new ~other~\n',
+    'This ~~has a\n\nnew paragraph~~.\n',
+    'Not ~~~struck~~~ out.\n',
+    '~~a *b ~c~ d* e~~\n',
+  ],
+  Autolinks: [
+    'www.example.org\n',
+    'See www.example.org/help for more.\n',
+    'Go to www.example.org.\n\nGo to www.example.org/a.b.\n',
+    'www.example.org/find?q=Mark+(down)\n\n(www.example.org/find?q=Mark+(down)))\n',
+    'www.example.org/find?q=(one))+two\n',
+    'www.example.org/find?q=a&b=c\n\nwww.example.org/find?q=a&copy;\n',
+    'www.example.org/it<rest\n',
+    'http://example.org\n\n(see https://example.org/a?b=c*d)\n',
+    'some@example.org\n',
+    'some@mail.example.org isn’t some+one@mail.example.org\n',
+    'a.b-c_d@a.b\n\na.b-c_d@a.b.\n\na.b-c_d@a.b-\n\na.b-c_d@a.b_\n',
+    'mailto:some@a.b-c_d\n\nxmpp:some@example.org/text@bin\n',
+  ],
+  'Disallowed raw HTML': ['<b> <title> <style> <em>\n\n<blockquote>\n  <xmp> is off. <XMP> as well.\n</blockquote>\n'],
+};
