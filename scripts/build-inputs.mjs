@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const inputs = [
+/** The files and folders that the build reads. */
+export const inputs = [
   'package-lock.json',
   'scripts/build.mjs',
   'scripts/docs-pages.mjs',
@@ -22,7 +23,7 @@ const inputs = [
   'web/vite.frames.config.ts',
 ];
 
-/** Where the build records what it was made from. */
+/** File in which the build records the hash of its inputs. */
 export const stampFile = 'dist/.inputs';
 
 /** True if dist was made from the current sources, or if there are only built files here. */

@@ -1,5 +1,5 @@
-// Who may import whom (docs: CONTRIBUTING.md, "Import rules"). Reads text, not types: fast, and needs no compiler.
-import { posix } from 'node:path';
+// Rules for imports between folders (CONTRIBUTING.md, "Import rules"). Reads text, not types: fast, and needs no compiler.
+import { resolveImport } from './import-graph.mjs';
 import { listFiles, listImports, readSource, withoutCommentsAndStrings } from './source-text.mjs';
 
 const code = /\.(ts|tsx|mjs|js)$/;
@@ -103,7 +103,7 @@ export function checkImportRules(root) {
   const graph = new Map();
   for (const file of files) {
     const text = readSource(root, file);
-    const imports = listImports(text).map((item) => ({ ...item, target: resolve(file, item.specifier, known) }));
+    const imports = listImports(text).map((item) => ({ ...item, target: resolveImport(file, item.specifier, known) }));
     const report = (rule, line, message) => problems.push({ file, line, rule, message });
     checkNames(file, text, report);
     checkBans(file, text, imports, report);
@@ -126,15 +126,6 @@ function workspaceOf(file) {
 /** Tests, fakes and tools are exempt from the bans, but not from the layers between npm workspaces. */
 function isTest(file) {
   return test.test(file) || /^(?:contracts|server|workspace)\/test\//.test(file) || file.startsWith('acceptance/');
-}
-
-function resolve(file, specifier, known) {
-  if (specifier.startsWith('@homeport/contracts/')) {
-    return `contracts/src/${specifier.slice('@homeport/contracts/'.length)}.ts`;
-  }
-  if (!specifier.startsWith('.')) return specifier;
-  const path = posix.join(posix.dirname(file), specifier);
-  return [path, `${path}.ts`, `${path}.tsx`].find((candidate) => known.has(candidate)) ?? path;
 }
 
 function checkNames(file, text, report) {

@@ -15,28 +15,34 @@ const exitTimeoutMs = 60_000;
 
 /**
  * Runs test files in `concurrency` processes, each process one file after another; a file with `isAlone(file)` gets its
- * own process. Returns `{counts, seconds, failed}`: counts and seconds per file, and the list of failed files.
+ * own process. Returns `{counts, seconds, failed}`: counts and seconds per file, and the list of failed files. `print`
+ * gets the lines about processes that end badly; `stdio` is where tests print.
  */
-export async function runTestFiles(files, { concurrency, env, fileTimeoutMs, isAlone }) {
+export async function runTestFiles(
+  files,
+  { concurrency, env, fileTimeoutMs, isAlone, stdio = 'inherit', print = console.log },
+) {
   const times = readTimes();
   const queue = files.toSorted((one, two) => (times[two] ?? 3600) - (times[one] ?? 3600));
   const counts = {};
+  const seconds = {};
   const failed = new Set();
   const slot = async () => {
     while (queue.length > 0) await runWorker(takeFiles);
   };
-  const takeFiles = { queue, counts, failed, times, env, fileTimeoutMs, isAlone };
+  const takeFiles = { queue, counts, seconds, failed, env, fileTimeoutMs, isAlone, stdio, print };
   await Promise.all(Array.from({ length: concurrency }, slot));
-  writeTimes(times);
-  return { counts, failed: files.filter((file) => failed.has(file)) };
+  writeTimes(Object.entries(seconds).filter(([file]) => !file.startsWith('/')));
+  return { counts, seconds, failed: files.filter((file) => failed.has(file)) };
 }
 
 /** Starts one process and feeds it files from the queue; resolves when it has exited. */
-function runWorker({ queue, counts, failed, times, env, fileTimeoutMs, isAlone }) {
+function runWorker({ queue, counts, seconds, failed, env, fileTimeoutMs, isAlone, stdio, print }) {
   const worker = fork(join(root, 'scripts/test-worker.mjs'), {
     cwd: root,
     env,
     execArgv: [`--test-reporter=${reporter}`],
+    stdio: [stdio, stdio, stdio, 'ipc'],
   });
   const { promise, resolve, reject } = Promise.withResolvers();
   const ran = [];
@@ -50,14 +56,14 @@ function runWorker({ queue, counts, failed, times, env, fileTimeoutMs, isAlone }
     return at === -1 ? undefined : queue.splice(at, 1)[0];
   };
   const giveUp = (why) => {
-    console.log(`  FAIL  ${why}`);
+    print(`  FAIL  ${why}`);
     worker.kill('SIGKILL');
   };
   worker.on('message', ({ type, file, counts: counted, success }) => {
     clearTimeout(late);
     if (type === 'ended') {
       counts[file] = counted;
-      times[file] = (performance.now() - startedAt) / 1000;
+      seconds[file] = (performance.now() - startedAt) / 1000;
       if (!success || file !== running) failed.add(running ?? file);
       running = undefined;
       return;
@@ -77,10 +83,10 @@ function runWorker({ queue, counts, failed, times, env, fileTimeoutMs, isAlone }
   worker.once('exit', (code, signal) => {
     clearTimeout(late);
     if (running !== undefined) {
-      console.log(`  FAIL  ${running}: its process ended with ${signal ?? `code ${code}`}`);
+      print(`  FAIL  ${running}: its process ended with ${signal ?? `code ${code}`}`);
       failed.add(running);
     } else if (code !== 0 && !ran.some((file) => failed.has(file))) {
-      console.log(`  FAIL  the process of ${ran.join(', ')} ended with ${signal ?? `code ${code}`}`);
+      print(`  FAIL  the process of ${ran.join(', ')} ended with ${signal ?? `code ${code}`}`);
       for (const file of ran) failed.add(file);
     }
     resolve();
@@ -101,7 +107,7 @@ function readTimes() {
   return existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : {};
 }
 
-function writeTimes(times) {
+function writeTimes(entries) {
   mkdirSync(dirname(timesFile), { recursive: true });
-  writeFileSync(timesFile, JSON.stringify({ ...readTimes(), ...times }));
+  writeFileSync(timesFile, JSON.stringify({ ...readTimes(), ...Object.fromEntries(entries) }));
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -65,6 +65,8 @@ test('hostile answers leave the page awake', async ({ page, installation, person
 });
 
 test('a printed conversation has all its messages on its pages', async ({ page, installation, person, provider }) => {
+  const hasReader = spawnSync('pdftotext', ['-v']).status === 0;
+  test.skip(!hasReader && process.env.REQUIRE_POPPLER !== '1', 'pdftotext is not installed');
   await addModels(person.caller, provider, ['echo']);
   const texts = Array.from({ length: 6 }, (_, index) => `Marker${index}. ${'Some words to fill a page. '.repeat(120)}`);
   const chatId = await tell(person.caller, texts);
@@ -84,7 +86,7 @@ test('a word after a heading or in a list item is found', async ({ page, install
   await expect(page.getByRole('search').filter({ hasText: 'of 4' })).toBeVisible();
 });
 
-test('what is sent in one window shows in another without its poll', async ({
+test('what is sent in one window shows in another without its poll', { tag: '@smoke' }, async ({
   page,
   context,
   installation,

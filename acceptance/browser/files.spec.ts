@@ -13,12 +13,9 @@ const picture = Buffer.from(
 const table = { name: 'data.csv', mimeType: 'text/csv', buffer: Buffer.from('name,amount\n"Ray, Ann",12\n') };
 const text = (name: string, words = 'words') => ({ name, mimeType: 'text/plain', buffer: Buffer.from(words) });
 
-test('files are attached, kept over a reload, sent by reference, and opened beside the conversation', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('files are attached, kept over a reload, sent by reference, and opened beside the conversation', {
+  tag: '@smoke',
+}, async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   const field = page.getByLabel('Message', { exact: true });

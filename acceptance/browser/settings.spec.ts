@@ -3,7 +3,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, password, signInElsewhere, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('providers: empty, added with a test, models chosen, edited without the key, deleted', async ({
+test('providers: empty, added with a test, models chosen, edited without the key, deleted', { tag: '@smoke' }, async ({
   page,
   installation,
   person,
@@ -213,7 +213,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   await expect(page.getByLabel('Name of tier 5')).toHaveValue('Low');
 });
 
-test('account: name, appearance, sessions, password', async ({ page, installation, person }) => {
+test('account: name, appearance, sessions, password', { tag: '@smoke' }, async ({ page, installation, person }) => {
   await keepNotices(page);
   await signInElsewhere(installation.url, person.email);
   await signInElsewhere(installation.url, person.email);

@@ -8,7 +8,10 @@ const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 let product: Running;
 test.afterEach(() => end(product));
 
-test('from an empty installation to an answer that goes on after a reload', async ({ page, provider }) => {
+test('from an empty installation to an answer that goes on after a reload', { tag: '@smoke' }, async ({
+  page,
+  provider,
+}) => {
   product = await startProduct(join(scratchFolder(), 'data'));
   await page.goto(product.url);
 

@@ -18,10 +18,10 @@ export type Identity = 'root' | 'ordinary user';
  * failure of the tests.
  */
 export function whyNotAs(identity: Identity): string | undefined {
-  if (identity === 'root') return isRoot ? undefined : 'these tests do not run as root';
+  if (identity === 'root' && !isRoot) return 'these tests do not run as root';
   if (process.platform !== 'linux') return 'this is not Linux';
-  const probe = spawnSync('bwrap', ['--version'], { encoding: 'utf8' });
-  return probe.status === 0 ? undefined : 'bubblewrap is not installed';
+  const probe = spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true'], { timeout: 60_000 });
+  return probe.status === 0 ? undefined : 'bubblewrap is not installed or may not create namespaces';
 }
 
 export type Executed = { exitCode: number | null; stdout: string; stderr: string; status: number };
