@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { installCommitHook } from './commit-hook.mjs';
 import { quiet, run } from './run.mjs';
 
 const stampName = '.homeport-install';
@@ -17,6 +18,8 @@ export async function ensureInstalled(root, packages) {
       if (!isInstalled(root, packages)) await install(root, packages);
     });
   }
+  // Only developers' commands install all packages.
+  if (packages === 'all') installCommitHook(root);
   return ensureNode(root);
 }
 

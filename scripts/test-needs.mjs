@@ -71,6 +71,7 @@ const needs = [
     get: 'apt install poppler-utils',
     isInAll: true,
   },
+  { name: 'git', isFound: () => isInstalled('git'), for: 'tests of clones and commits', get: 'apt install git' },
   {
     name: 'systemd-analyze',
     isFound: () => isInstalled('systemd-analyze'),
