@@ -67,6 +67,26 @@ const ways: Readonly<Record<string, Way>> = {
     first: () => shell('npm run admin -- backup --to backup.tar'),
     serves: true,
   },
+  'docs/upgrading.md: git fetch && git worktree add --detach ../homeport-next origin/main': {
+    reason: 'it installs from a registry of packages; scripts/launch.test.mjs does that in a clone',
+  },
+  'docs/upgrading.md: DATA_DIR=../homeport/data npm start': {
+    test: 'scripts/launch.test.mjs',
+    phrase: "'npm', ['start']",
+  },
+  'docs/upgrading.md: npx homeport@<version> --version': { test: 'acceptance/release/npm.test.ts', phrase: 'npx' },
+  'docs/upgrading.md: apt install ./homeport_<version>_amd64.deb': {
+    test: 'acceptance/release/deb.test.ts',
+    phrase: 'homeport_',
+  },
+  'docs/upgrading.md: tar -C /opt -xzf homeport-<version>-linux-amd64.tar.gz': systemd,
+  'docs/upgrading.md: git pull && docker compose -f deploy/compose.yaml --profile images build': {
+    reason: 'it builds images from a registry of packages; release-image.test.ts builds the same image from a release',
+  },
+  'docs/upgrading.md: helm upgrade homeport homeport-chart-<version>.tgz --namespace chat --values values.yaml': {
+    test: 'acceptance/faults/upgrade.test.ts',
+    phrase: "'--is-upgrade'",
+  },
   'docs/manifest.md: npm run --silent admin -- export > manifest.yaml': {
     and: () => {
       const manifest = readFileSync(join(clone, 'manifest.yaml'), 'utf8');

@@ -12,7 +12,7 @@ export { freePort };
 
 const root = join(import.meta.dirname, '..');
 /** Another build can be tested, such as one with a rule broken on purpose. */
-const dist = process.env.HOMEPORT_DIST ?? join(root, 'dist');
+export const dist = process.env.HOMEPORT_DIST ?? join(root, 'dist');
 export const administrator = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
 
 export type Running = {
@@ -114,10 +114,23 @@ export async function startProduct(
   port = 0,
   descriptors: readonly (number | 'ignore')[] = [],
 ): Promise<Running> {
+  const running = await launchProduct(dist, dataDir, env, port, descriptors);
+  await healthy(running);
+  return running;
+}
+
+/** Starts the build in a folder such as `dist`, without waiting for it. */
+export async function launchProduct(
+  folder: string,
+  dataDir: string,
+  env: Record<string, string>,
+  port = 0,
+  descriptors: readonly (number | 'ignore')[] = [],
+): Promise<Running> {
   const chosen = port === 0 ? await freePort() : port;
   dataDirs.add(dataDir);
   const running = start(
-    [join(dist, 'server/main.mjs')],
+    [join(folder, 'server/main.mjs')],
     {
       DATA_DIR: dataDir,
       PORT: String(chosen),
@@ -130,9 +143,7 @@ export async function startProduct(
     },
     descriptors,
   );
-  const url = `http://127.0.0.1:${chosen}`;
-  await healthy(url, running);
-  return { ...running, url };
+  return { ...running, url: `http://127.0.0.1:${chosen}` };
 }
 
 /** Starts the scripted provider; its url ends in /v1 and the model id chooses what it does. */
@@ -185,10 +196,11 @@ function start(
   return { child, output: () => output, kill: (signal) => child.kill(signal), exited };
 }
 
-async function healthy(url: string, running: Omit<Running, 'url'>): Promise<void> {
+/** Resolves when it answers that it is healthy; rejects if it ends before. */
+export async function healthy(running: Running): Promise<void> {
   for (;;) {
     if (running.child.exitCode !== null) throw new Error(`The product ended:\n${running.output()}`);
-    const ok = await fetch(`${url}/api/health`).then(
+    const ok = await fetch(`${running.url}/api/health`).then(
       (response) => response.ok,
       () => false,
     );
