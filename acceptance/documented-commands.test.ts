@@ -164,7 +164,7 @@ const blocks: Block[] = pages.flatMap((file) =>
 );
 const keyOf = ({ file, text }: Block) => `${file}: ${text.split('\n', 1)[0]}`;
 
-test('every block of commands is run, or says why not', () => {
+test('runs every block of commands, or states why it cannot', () => {
   const found = blocks.map(keyOf);
   assert.deepEqual(
     found.filter((key) => ways[key] === undefined),
@@ -182,7 +182,7 @@ test('every block of commands is run, or says why not', () => {
   }
 });
 
-test('every command that a text names exists', () => {
+test('mentions only existing commands', () => {
   const scripts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts);
   const commands = [...readFileSync(join(root, 'docs/commands.md'), 'utf8').matchAll(/^## (.*)$/gm)].map(
     ([, name = '']) => name,

@@ -23,7 +23,7 @@ const rightKey = 'the right key of thirty-two bytes or more';
 const wrongKey = 'another key of also thirty-two bytes or so';
 const authSecret = 'an auth secret of thirty-two bytes or more';
 
-test('with another encryption key nothing can be read and nothing is lost', async () => {
+test('keeps all stored data when the encryption key changes, without decrypting it', async () => {
   const dataDir = scratchFolder();
   const port = await freePort();
   const provider = await startProvider();
@@ -65,7 +65,7 @@ test('with another encryption key nothing can be read and nothing is lost', asyn
   provider.kill('SIGKILL');
 });
 
-test('with another AUTH_SECRET everybody signs in again, and a tampered envelope opens nowhere', async () => {
+test('ends all sessions when AUTH_SECRET changes, and rejects tampered envelopes', async () => {
   const dataDir = scratchFolder();
   const port = await freePort();
   const provider = await startProvider();

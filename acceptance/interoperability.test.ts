@@ -49,7 +49,7 @@ before(async () => {
   await addModels(caller, provider.url, ['pause-awkward-150@100']);
 });
 
-test('a Chat of @ai-sdk/react takes up a detached response with its default transport', async () => {
+test('resumes a detached response in a Chat of @ai-sdk/react with its default transport', async () => {
   const { chatId, question } = await ask('node');
   const transport = new DefaultChatTransport<UIMessage>({
     api: `${product.url}/api/chat`,
@@ -70,7 +70,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
 const patience = 120_000;
 const skip = !existsSync(chromiumPath) && process.env.REQUIRE_BROWSER !== '1' && 'no browser is installed';
 
-test('the unmodified useChat hook with `resume` does so in a browser', { skip }, async () => {
+test('resumes it in a browser with the unmodified useChat hook', { skip }, async () => {
   const { chatId, question } = await ask('browser');
   const browser = await chromium.launch({
     timeout: patience,
@@ -94,7 +94,7 @@ test('the unmodified useChat hook with `resume` does so in a browser', { skip },
   }
 });
 
-test('aimock, an OpenAI-compatible server: test, discovery, model, streamed answer with reasoning', async () => {
+test('tests, discovers and streams with aimock, an OpenAI-compatible server', async () => {
   const key = 'sk-of-the-mock';
   const mock = new LLMock({ auth: { apiKeys: [key] }, chunkSize: 7, logLevel: 'silent' });
   const content = 'Grüße from a server that is not ours: 日本語, 👩‍👩‍👧‍👦, and *Markdown*.';

@@ -26,7 +26,7 @@ const skip = probe.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false :
 const node = '/opt/homeport/bin/node';
 const scope = '@modelcontextprotocol';
 
-test('servers of npm run in the sandbox: trusted, called in turns, killed and back, and gone when stopped', {
+test('runs MCP servers from npm in the sandbox, restarts killed ones, and ends them with the workspace', {
   timeout: 180_000,
   skip,
 }, async () => {

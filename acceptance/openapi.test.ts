@@ -22,7 +22,7 @@ after(async () => {
 const pathOf = (spec: EndpointSpec): string => spec.path.replace(/:(\w+)/g, '{$1}');
 const table: EndpointSpec[] = Object.values(endpoints);
 
-test('the document is valid OpenAPI 3.1', async () => {
+test('is valid OpenAPI 3.1', async () => {
   const result = await new Validator({ strict: false }).validate(structuredClone(document));
   assert.deepEqual(result, { valid: true });
   assert.match(document.openapi, /^3\.1\.\d$/);
@@ -31,7 +31,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.equal((await new Validator({ strict: false }).validate(broken)).valid, false);
 });
 
-test('it describes every endpoint and nothing else', () => {
+test('describes exactly the endpoints of the table', () => {
   const described = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -40,7 +40,7 @@ test('it describes every endpoint and nothing else', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('each operation tells its parameters, body, answers and errors', () => {
+test('describes parameters, body, responses and errors of each operation', () => {
   for (const spec of table) {
     const operation = document.paths[pathOf(spec)][spec.method.toLowerCase()];
     const where = `${spec.method} ${spec.path}`;
@@ -91,7 +91,7 @@ function bodyTypes(spec: EndpointSpec): readonly string[] {
   return spec.body === undefined ? [] : (spec.bytes ?? ['application/json']);
 }
 
-test('a required body is told as required, an optional one is not', () => {
+test('marks only required bodies as required', () => {
   for (const spec of table.filter(({ body }) => body !== undefined)) {
     const { requestBody } = document.paths[pathOf(spec)][spec.method.toLowerCase()];
     const isOptional = spec.body?.safeParse(undefined).success;
@@ -99,7 +99,7 @@ test('a required body is told as required, an optional one is not', () => {
   }
 });
 
-test('every reference in it leads somewhere', () => {
+test('resolves every reference', () => {
   for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)) {
     const names = reference.replace(/^#\//, '').split('/');
     assert.notEqual(

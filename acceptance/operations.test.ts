@@ -45,7 +45,7 @@ async function ask(caller: Caller, chatId: string, id: string): Promise<string> 
   return text;
 }
 
-test('a copy of the stopped data folder is a backup: sessions, words and keys are in it', async () => {
+test('restores sessions, messages and keys from a copy of the stopped data folder', async () => {
   const dataDir = join(scratchFolder(), 'data');
   const first = await startProduct(dataDir);
   const caller = await setUp(first.url);
@@ -80,7 +80,7 @@ test('a copy of the stopped data folder is a backup: sessions, words and keys ar
   await stop(restored);
 });
 
-test('the numbers are there for whoever has their token', async () => {
+test('serves metrics for requests with the token', async () => {
   const product = await startProduct(join(scratchFolder(), 'data'), { METRICS_TOKEN: 'token-of-the-numbers' });
   const read = (token: string) => fetch(`${product.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   assert.equal((await read('another')).status, 401);
@@ -90,7 +90,7 @@ test('the numbers are there for whoever has their token', async () => {
   await stop(product);
 });
 
-test('files live in a bucket', async () => {
+test('stores files in a bucket', async () => {
   const s3 = await startProgram('server/test/fakes/s3-server.ts');
   const product = await startProduct(join(scratchFolder(), 'data'), {
     ARTIFACT_STORE: 's3://homeport-files/some/folder',
@@ -115,7 +115,7 @@ test('files live in a bucket', async () => {
   await stop(product);
 });
 
-test('the encryption key changes while the service runs', async () => {
+test('rotates the encryption key while the service runs', async () => {
   const dataDir = join(scratchFolder(), 'data');
   const first = await startProduct(dataDir);
   const caller = await setUp(first.url);
@@ -140,7 +140,7 @@ test('the encryption key changes while the service runs', async () => {
   await stop(after);
 });
 
-test('the built product sends traces, the last ones while it stops', async () => {
+test('sends traces, also while it stops', async () => {
   const bodies: Buffer[] = [];
   const collector = createServer(async (request, response) => {
     for await (const part of request) bodies.push(part);

@@ -48,7 +48,7 @@ const secrets = {
 } satisfies Record<string, Canary>;
 const prompt = canary('what was said', (core) => `Please repeat: ${core}`);
 
-test('no secret comes out anywhere but where it must', { timeout: 600_000 }, async () => {
+test('keeps secrets out of responses, logs, files and command lines', { timeout: 600_000 }, async () => {
   const dataDir = scratchFolder();
   const provider = await startProvider();
   const leaking = await startLeakingProvider();

@@ -9,7 +9,7 @@ test.beforeEach(async ({ installation, context }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
 });
 
-test('users: made with a password to hand over, found, switched, shut out and let in', async ({
+test('creates users with a password, finds, changes, disables and enables them', async ({
   page,
   browser,
   installation,
@@ -79,7 +79,7 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await expect(page.getByRole('heading', { name: 'Grace Hopper’s tools' })).toBeVisible();
 });
 
-test('users: somebody’s catalogue is set up, also where that user may not', async ({
+test('sets up the catalogue of a user who may not change it', async ({
   page,
   context,
   installation,
@@ -127,7 +127,7 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   expect(own).toMatchObject({ providers: [], modelTiers: [{ label: 'Low' }, {}, {}, {}] });
 });
 
-test('users: a switch for all is asked first; the last administrator stays', async ({
+test('confirms a switch for all users, and protects the last administrator', async ({
   page,
   context,
   installation,
@@ -154,7 +154,7 @@ test('users: a switch for all is asked first; the last administrator stays', asy
   await expect(page.getByRole('heading', { name: 'User not found' })).toBeVisible();
 });
 
-test('branding: images are looked at before they are sent, colours are judged, the page takes it on', async ({
+test('checks images and color contrast of the branding, and applies it to the page', async ({
   page,
   installation,
 }) => {
@@ -195,7 +195,7 @@ test('branding: images are looked at before they are sent, colours are judged, t
   await expect(page).toHaveTitle('Branding · Homeport');
 });
 
-test('single sign-on: goes on after a test that passed, or on purpose', async ({ page, installation }) => {
+test('enables single sign-on after a passed test, or without one on request', async ({ page, installation }) => {
   await keepNotices(page);
   const provider = await startProgram('server/test/fakes/real-identity-provider.ts', {
     REDIRECT_URI: `${installation.url}/api/auth/oauth2/callback/sso`,
@@ -230,7 +230,7 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await expect(page.getByRole('button', { name: 'Remove corp.example' })).toBeVisible();
   expect(await page.content()).not.toContain('real:secret');
 
-  await test.step('the stored secret stays with the address it was entered for', async () => {
+  await test.step('binds the stored secret to its address', async () => {
     const stays = page.getByText(
       `The stored secret is only sent to ${new URL(provider.url).origin}. Enter it again for the new issuer.`,
     );
@@ -260,7 +260,7 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await end(provider);
 });
 
-test('audit log: events in words, narrowed, opened', async ({ page, installation }) => {
+test('describes events of the audit log, filters and expands them', async ({ page, installation }) => {
   await installation.query(`
     insert into audit_events (id, at, actor_id, action, target_type, target_id, address, details)
     select 'old-' || n, now() - interval '3 days', null, 'thing.happened', 'thing', 'x' || n, null, '{"n": [1, "two"]}'
@@ -279,7 +279,7 @@ test('audit log: events in words, narrowed, opened', async ({ page, installation
   await expect(page.getByText(/^No (loaded event matches|events match)\./)).toBeVisible();
 });
 
-test('manifest: faults beside their lines, a trial, applied, and nothing the second time', async ({
+test('shows errors of a manifest beside their lines, previews it, and applies it once', async ({
   page,
   installation,
 }) => {
@@ -321,7 +321,7 @@ test('manifest: faults beside their lines, a trial, applied, and nothing the sec
   await expect(page.getByRole('button', { name: 'Apply…' })).toHaveCount(0);
 });
 
-test('somebody else finds out why there is nothing here', async ({ page, installation, person }) => {
+test('explains missing permissions to other users', async ({ page, installation, person }) => {
   await giveCookie(page.context(), installation.url, person.caller);
   await page.goto(`${installation.url}/settings/admin/users`);
   await expect(page.getByRole('heading', { name: 'Administrators only' })).toBeVisible();
@@ -329,7 +329,7 @@ test('somebody else finds out why there is nothing here', async ({ page, install
   await expectAccessible(page);
 });
 
-test('managed edition: no switch and no catalogue per user', async ({ page }) => {
+test('shows no switch and no catalogue per user in the managed edition', async ({ page }) => {
   const running = await startProduct(join(scratchFolder(), 'data'), { EDITION: 'managed' });
   await setUp(running.url);
   const caller = await signInElsewhere(running.url, administrator.email);

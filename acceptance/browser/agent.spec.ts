@@ -48,7 +48,7 @@ async function startAgent() {
   return { url: `http://127.0.0.1:${address.port}/v1`, close: () => server.close() };
 }
 
-test('a plan is shown above the field; questions are answered with the keyboard, and show what was said', async ({
+test('shows a plan above the field, and answers questions by keyboard', async ({
   page,
   person,
   installation,

@@ -30,7 +30,7 @@ async function send(page: Page, text: string): Promise<void> {
 
 const done = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
 
-test('below a message its time stays within the bubble, above it pictures and files share a line', async ({
+test('keeps the time of a message within its bubble, and pictures and files on one line', async ({
   page,
   installation,
   person,
@@ -60,7 +60,7 @@ test('below a message its time stays within the bubble, above it pictures and fi
   await expect(icon).toHaveClass(/file-spreadsheet/);
 });
 
-test('the field for a reason stands on one line with its buttons', async ({ page, installation, person, provider }) => {
+test('aligns the field for a reason with its buttons', async ({ page, installation, person, provider }) => {
   const mcp = await startMcp([{ name: 'erase', description: 'Erases.', inputSchema: { type: 'object' } }]);
   await addModels(person.caller, provider, ['order']);
   await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
@@ -79,7 +79,7 @@ test('the field for a reason stands on one line with its buttons', async ({ page
   mcp.close();
 });
 
-test('a task that is done has a tick in its box, an open one an empty box', async ({
+test('shows a tick for a completed task and an empty box for an open one', async ({
   page,
   installation,
   person,
@@ -102,7 +102,7 @@ test('a task that is done has a tick in its box, an open one an empty box', asyn
   ]);
 });
 
-test('in German the fields for all models share a line, and so do the buttons of a new provider', async ({
+test('aligns the fields for all models and the buttons of a new provider in German', async ({
   browser,
   installation,
   person,

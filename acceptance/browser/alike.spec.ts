@@ -6,7 +6,7 @@ import { startMcp } from './mcp-server.ts';
 
 /** The same thing looks the same on every page. */
 
-test('every page is built alike: its main action, its tabs, its hints, its selects and what can only be read', async ({
+test('gives every page the same structure: main action, tabs, hints, selects and read-only fields', async ({
   browser,
   installation,
   provider,
@@ -31,7 +31,7 @@ test('every page is built alike: its main action, its tabs, its hints, its selec
   expect(seen.editable).not.toContain(seen.readOnly[0]);
 });
 
-test('no icon stands alone on a line of a phone', async ({ browser, installation, provider }) => {
+test('never wraps an icon onto its own line on a phone', async ({ browser, installation, provider }) => {
   const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 390, height: 844 } });
   const page = await context.newPage();
   const alone: string[] = [];
@@ -43,7 +43,7 @@ test('no icon stands alone on a line of a phone', async ({ browser, installation
   expect(alone).toEqual([]);
 });
 
-test('every dialog has the same overlay, corners and title', async ({ page, installation, person, provider }) => {
+test('gives every dialog the same overlay, corners and title', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await person.caller.must('POST', '/api/chats', { title: 'Old plans' });
   await person.caller.must('POST', '/api/projects', { name: 'Sun' });

@@ -25,7 +25,7 @@ async function watch(page: Page, origin: string) {
   return { foreign, failed, complaints };
 }
 
-test('the API describes itself offline', async ({ page, installation }) => {
+test('serves its API documentation offline', async ({ page, installation }) => {
   const seenByPage = await watch(page, new URL(installation.url).origin);
   await page.goto(`${installation.url}/api/docs`);
   const operations = page.locator('.opblock');
@@ -60,7 +60,7 @@ test('the API describes itself offline', async ({ page, installation }) => {
   expect(seenByPage).toEqual({ foreign: [], failed: [], complaints: [] });
 });
 
-test('the documentation can be read and searched without a session', async ({ page, installation }) => {
+test('serves and searches the documentation without a session', async ({ page, installation }) => {
   const seenByPage = await watch(page, new URL(installation.url).origin);
   await page.goto(`${installation.url}/docs`);
   await expect(page.getByRole('heading', { name: 'Homeport documentation', level: 1 })).toBeVisible();

@@ -30,7 +30,7 @@ async function order(page: Page, input: object): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 }
 
-test('tools that can destroy something ask first, unless the person who trusts them says otherwise', async ({
+test('sets destructive tools to ask first by default', async ({
   page,
   installation,
   person,
@@ -49,7 +49,7 @@ test('tools that can destroy something ask first, unless the person who trusts t
   expect((await person.caller.must('GET', '/api/mcp')).servers[0].toolPolicies).toEqual({ erase: 'ask' });
 });
 
-test('on a phone all of a long input can be read beside the buttons; one press denies', async ({
+test('scrolls a long input beside the buttons on a phone, and denies with one press', async ({
   page,
   installation,
   person,
@@ -80,7 +80,7 @@ test('on a phone all of a long input can be read beside the buttons; one press d
   expect(mcp.calls).toEqual([]);
 });
 
-test('what was allowed for the conversation is not asked for again, and is asked for in another one', async ({
+test('remembers an approval for the conversation only', async ({
   page,
   installation,
   person,
@@ -103,7 +103,7 @@ test('what was allowed for the conversation is not asked for again, and is asked
   expect(mcp.calls).toHaveLength(2);
 });
 
-test('what was allowed in all conversations is not asked for in another one', async ({
+test('remembers an approval for all conversations', async ({
   page,
   installation,
   person,
@@ -126,7 +126,7 @@ test('what was allowed in all conversations is not asked for in another one', as
   expect((await person.caller.must('GET', '/api/chats')).chats).toHaveLength(2);
 });
 
-test('the list says which conversation waits for the person and which answer failed', async ({
+test('marks conversations that wait for the person or failed', async ({
   page,
   installation,
   person,
@@ -156,7 +156,7 @@ test('the list says which conversation waits for the person and which answer fai
   await expect(row('Goes wrong').getByRole('img', { name: 'Answer failed' })).toBeVisible();
 });
 
-test('an empty answer says that it is empty, also after a notice', async ({
+test('labels an empty answer, also after a notice', async ({
   page,
   installation,
   person,

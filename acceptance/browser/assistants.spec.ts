@@ -6,7 +6,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('an assistant: made, shared in a project, used by another member, restored, deleted', async ({
+test('creates an assistant, shares it in a project, restores a version, and deletes it', async ({
   page,
   installation,
   person,
@@ -29,7 +29,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
   await expect(main).toContainText('No assistants yet');
   await expectAccessible(page);
 
-  await test.step('made', async () => {
+  await test.step('creates the assistant', async () => {
     await main.getByRole('link', { name: 'New assistant' }).click();
     await main.getByRole('button', { name: 'Create assistant' }).click();
     await expect(main.getByLabel('Name', { exact: true })).toBeFocused();
@@ -49,7 +49,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
     await dismissNotice(page, 'Plant doctor created.');
   });
 
-  await test.step('changed, compared and restored', async () => {
+  await test.step('changes, compares and restores it', async () => {
     await main.getByLabel('Instructions', { exact: true }).fill('Ask for soil first.');
     await main.getByRole('button', { name: 'Save', exact: true }).click();
     await dismissNotice(page, 'Saved as version 2.');
@@ -64,7 +64,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
     await expect(main.getByLabel('Instructions', { exact: true })).toHaveValue('Ask for light and water first.');
   });
 
-  await test.step('found by another member, who is told what they lack, and begins a conversation', async () => {
+  await test.step('lists missing parts for another member, who starts a conversation', async () => {
     await giveCookie(page.context(), installation.url, other.caller);
     await page.goto(`${installation.url}/assistants`);
     await expect(main.getByRole('region', { name: 'From your projects' })).toContainText('Uses your default model');
@@ -82,7 +82,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
     await expect(page).toHaveURL(/\/\?assistant=/);
   });
 
-  await test.step('deleted', async () => {
+  await test.step('deletes the assistant', async () => {
     await giveCookie(page.context(), installation.url, person.caller);
     await page.goto(`${installation.url}/assistants`);
     await main.getByRole('link', { name: 'Edit Plant doctor' }).click();
@@ -94,7 +94,7 @@ test('an assistant: made, shared in a project, used by another member, restored,
   });
 });
 
-test('prompts: saved, found, exported, imported with a report, deleted', async ({ page, installation, person }) => {
+test('saves, finds, exports, imports and deletes prompts, with a report', async ({ page, installation, person }) => {
   const main = page.getByRole('main');
   const dialog = page.getByRole('dialog');
   const list = main.getByRole('list', { name: 'Prompts' });
@@ -121,7 +121,7 @@ test('prompts: saved, found, exported, imported with a report, deleted', async (
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await expect(list).toContainText('Write about {{topic}} for {{reader}}.');
 
-  await test.step('a report says what was not taken, and why', async () => {
+  await test.step('reports rejected prompts with reasons', async () => {
     const prompts = [
       { command: '/weekly-report', content: 'Other' },
       { command: '/fix', title: 'Fix', content: 'Fix:' },
@@ -143,7 +143,7 @@ test('prompts: saved, found, exported, imported with a report, deleted', async (
   expect((await person.caller.must('GET', '/api/prompts')).prompts).toHaveLength(2);
 });
 
-test('a skill of another person: shared from a folder, reviewed, trusted, named in a message, changed', async ({
+test('reviews and trusts a skill of another person, uses it in a message, and asks again after a change', async ({
   page,
   installation,
   person,
@@ -167,7 +167,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
   const main = page.getByRole('main');
   const dialog = page.getByRole('dialog');
 
-  await test.step('added from a folder', async () => {
+  await test.step('adds the skill from a folder', async () => {
     await giveCookie(page.context(), installation.url, other.caller);
     await page.goto(`${installation.url}/settings/skills`);
     await expect(main).toContainText('No skills yet');
@@ -183,7 +183,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
     await expectAccessible(page);
   });
 
-  await test.step('reviewed and trusted', async () => {
+  await test.step('reviews and trusts it', async () => {
     await giveCookie(page.context(), installation.url, person.caller);
     await page.goto(`${installation.url}/settings/skills`);
     await expect(main).toContainText('A skill waits for your review');
@@ -198,7 +198,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
     await expect(main.getByRole('button', { name: 'Files of /tomatoes' })).toBeVisible();
   });
 
-  await test.step('named in a message of the project', async () => {
+  await test.step('uses it in a message of the project', async () => {
     const { chat } = await person.caller.must('POST', '/api/chats', { projectId: project.id });
     await page.goto(`${installation.url}/c/${chat.id}`);
     await page.locator('[data-composer]').fill('/tom');
@@ -212,7 +212,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
     expect((await person.caller.must('GET', asked)).system).toContain('Water them at dawn.');
   });
 
-  await test.step('changed by the other one', async () => {
+  await test.step('asks for a review after a change by the owner', async () => {
     write('SKILL.md', '---\nname: tomatoes\ndescription: Grows tomatoes.\n---\nWater them at noon.');
     await giveCookie(page.context(), installation.url, other.caller);
     await page.goto(`${installation.url}/settings/skills`);
@@ -232,7 +232,7 @@ test('a skill of another person: shared from a folder, reviewed, trusted, named 
   });
 });
 
-test('the preview answers with what the form says, unsaved, and leaves nothing behind', async ({
+test('answers in the preview with the unsaved form, and leaves no conversation behind', async ({
   page,
   installation,
   person,
@@ -257,7 +257,7 @@ test('the preview answers with what the form says, unsaved, and leaves nothing b
   expect((await asked()).at(-1)?.system).toContain('Speak like a pirate.');
   await expectAccessible(page);
 
-  await test.step('a change of the form counts for the next answer, and for the same question again', async () => {
+  await test.step('applies a change of the form to the next answer and to a repeated question', async () => {
     await main.getByLabel('Instructions', { exact: true }).fill('Speak like a judge.');
     await main.getByLabel('Model', { exact: true }).selectOption({ label: 'think' });
     await answers.first().hover();
@@ -269,7 +269,7 @@ test('the preview answers with what the form says, unsaved, and leaves nothing b
     expect(again?.model).toBe('think');
   });
 
-  await test.step('on a narrow screen it is a tab', async () => {
+  await test.step('shows a tab on a narrow screen', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(preview).toBeHidden();
     await main.getByRole('tab', { name: 'Edit' }).press('ArrowRight');
@@ -280,7 +280,7 @@ test('the preview answers with what the form says, unsaved, and leaves nothing b
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  await test.step('its conversation is not listed, and gone when one starts over', async () => {
+  await test.step('leaves its conversation out of the list, and deletes it on a restart', async () => {
     const count = () =>
       installation.query(
         `select id from chats where owner_id = (select id from users where email = '${person.email}')`,

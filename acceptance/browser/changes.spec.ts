@@ -44,7 +44,7 @@ async function startModel() {
 
 const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Changed files' });
 
-test('what an answer changed is shown beside it, taken back and brought again', async ({
+test('shows the file changes of an answer, undoes and redoes them', async ({
   page,
   installation,
   person,
@@ -70,7 +70,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
   await expect(answer).toContainText('Everything is changed.');
   const open = page.getByRole('button', { name: 'Changed files' });
 
-  await test.step('each file with what became of it', async () => {
+  await test.step('shows each file with its change', async () => {
     await open.click();
     await expect(panelOf(page).getByRole('heading', { name: 'Changed files' })).toBeFocused();
     await expect(panelOf(page).getByRole('listitem')).toContainText([
@@ -91,7 +91,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     await panelOf(page).getByRole('button', { name: 'Side by side' }).click();
     await look('beside');
   });
-  await test.step('pictures are seen as they were and as they are', async () => {
+  await test.step('shows pictures before and after', async () => {
     await panelOf(page)
       .getByRole('button', { name: /\bpicture\.png$/, expanded: false })
       .click();
@@ -101,7 +101,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     }
     await look('picture');
   });
-  await test.step('a long file is shown by its beginning', async () => {
+  await test.step('shows the beginning of a long file', async () => {
     await panelOf(page)
       .getByRole('button', { name: /\bmany-lines\.txt$/, expanded: false })
       .click();
@@ -112,7 +112,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
       .getByRole('button', { name: /\bmany-lines\.txt$/, expanded: true })
       .click();
   });
-  await test.step('everybody can use it', async () => {
+  await test.step('is accessible', async () => {
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     await page.setViewportSize({ width: 390, height: 844 });
@@ -124,7 +124,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     await page.emulateMedia({ colorScheme: null });
   });
   const undone = panelOf(page).getByRole('listitem').filter({ hasText: 'Undone' });
-  await test.step('one file, then all, are taken back and brought again', async () => {
+  await test.step('undoes and redoes one file, then all', async () => {
     await panelOf(page).getByRole('button', { name: 'Undo ~/old.txt' }).click();
     await expect(panelOf(page).getByRole('listitem').filter({ hasText: 'old.txt' })).toContainText('Undone');
     await person.caller.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/notes.txt')}`);
@@ -144,7 +144,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
   });
   const offer = page.getByRole('dialog', { name: 'Undo the file changes, too?' });
   const since = page.getByRole('dialog', { name: 'These files were changed since' });
-  await test.step('who regenerates an answer may take its files back as well', async () => {
+  await test.step('offers to undo the files of a regenerated answer', async () => {
     await panelOf(page).getByRole('button', { name: 'Close' }).click();
     await answer.getByRole('button', { name: 'Regenerate', exact: true }).click();
     await expect(offer).toContainText('changed 5 files');
@@ -170,7 +170,7 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     // Without the undo there would be no such file to delete.
     await expect(panelOf(page).getByRole('listitem').filter({ hasText: 'old.txt' })).toContainText('Deleted');
   });
-  await test.step('who edits a message is asked before files that were changed since are replaced', async () => {
+  await test.step('asks before it replaces later file changes on an edit', async () => {
     await person.caller.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/many-lines.txt')}`);
     await put('~/many-lines.txt', 'mine');
     await page.getByRole('button', { name: 'Edit message' }).click();

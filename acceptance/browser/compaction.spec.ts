@@ -13,7 +13,7 @@ async function ask(page: Page, text: string, count: number): Promise<void> {
   await expect(answers(page)).toHaveCount(count);
 }
 
-test('a conversation past its window is summarized; the summary is read, edited, made again by /compact, and undone', async ({
+test('summarizes a conversation past its window, and edits, repeats and undoes the summary', async ({
   page,
   person,
   installation,
@@ -31,7 +31,7 @@ test('a conversation past its window is summarized; the summary is read, edited,
   await expectAccessibleHere(page, 'details[data-summary][open]');
   await expectNoSidewaysScroll(page);
 
-  await test.step('edited', async () => {
+  await test.step('edits the summary', async () => {
     await newest.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('textbox', { name: 'Edit the summary' }).fill('We spoke of the tide.');
     await page.keyboard.press('Control+Enter');
@@ -42,7 +42,7 @@ test('a conversation past its window is summarized; the summary is read, edited,
     await expect(newest).toContainText('We spoke of the tide.');
   });
 
-  await test.step('asked for with a focus', async () => {
+  await test.step('summarizes again with a focus', async () => {
     await field(page).fill('');
     await field(page).pressSequentially('/comp');
     await expect(page.getByRole('option', { name: /\/compact/ })).toHaveAttribute('aria-selected', 'true');
@@ -57,7 +57,7 @@ test('a conversation past its window is summarized; the summary is read, edited,
     await expect(page.locator('[data-role="user"]')).toHaveCount(5);
   });
 
-  await test.step('undone', async () => {
+  await test.step('undoes the summary', async () => {
     const before = await line(page).count();
     const last = line(page).last();
     if (!(await last.evaluate('(each) => each.open'))) await last.locator('summary').press('Enter');

@@ -8,7 +8,7 @@ const own = (page: Page) => page.locator('[data-role="user"]');
 const isDone = (page: Page, count: number) =>
   expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(count);
 
-test('Enter sends or Ctrl+Enter does, as one likes; never in the midst of composing', async ({
+test('sends with Enter or Ctrl+Enter by setting, never during composition', async ({
   page,
   person,
   installation,
@@ -45,7 +45,7 @@ test('Enter sends or Ctrl+Enter does, as one likes; never in the midst of compos
   await expect(page.getByRole('dialog')).toContainText(/Send\s*Ctrl/);
 });
 
-test('on a touch screen Enter is a new line, and the field does not take the focus', async ({
+test('inserts a new line with Enter on a touch screen, without focusing the field', async ({
   browser,
   person,
   installation,
@@ -69,7 +69,7 @@ test('on a touch screen Enter is a new line, and the field does not take the foc
   await context.close();
 });
 
-test('each conversation keeps its own draft; the field grows and then scrolls', async ({
+test('keeps a draft for each conversation, in a field that grows and then scrolls', async ({
   page,
   person,
   installation,
@@ -119,7 +119,7 @@ async function lockWaits(page: Page): Promise<void> {
 }
 
 for (const where of ['in a new conversation', 'while an answer runs']) {
-  test(`words that are written right behind Enter stay in the field, ${where}`, async ({
+  test(`keeps text typed right after Enter in the field, ${where}`, async ({
     page,
     person,
     installation,
@@ -153,7 +153,7 @@ for (const where of ['in a new conversation', 'while an answer runs']) {
   });
 }
 
-test('an edited message is a new version; nothing is destroyed, the unfinished edit is kept', async ({
+test('creates a new version for an edited message, and keeps an unfinished edit', async ({
   page,
   person,
   installation,
@@ -185,7 +185,7 @@ test('an edited message is a new version; nothing is destroyed, the unfinished e
   await expect(own(page)).toContainText('Second try');
 });
 
-test('the sign-in page speaks the language one chooses there, with what is typed already', async ({
+test('switches the language of the sign-in page, and keeps the input', async ({
   page,
   person,
   context,

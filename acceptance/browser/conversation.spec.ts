@@ -41,7 +41,7 @@ async function tell(caller: Caller, texts: readonly string[]): Promise<string> {
   return chat.id;
 }
 
-test('hostile answers leave the page awake', async ({ page, installation, person, provider }) => {
+test('stays responsive during hostile answers', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const hostile = [
     '$$\na\n'.repeat(24_000),
@@ -64,7 +64,7 @@ test('hostile answers leave the page awake', async ({ page, installation, person
   }
 });
 
-test('a printed conversation has all its messages on its pages', async ({ page, installation, person, provider }) => {
+test('prints all messages of a conversation', async ({ page, installation, person, provider }) => {
   const hasReader = spawnSync('pdftotext', ['-v']).status === 0;
   test.skip(!hasReader && process.env.REQUIRE_POPPLER !== '1', 'pdftotext is not installed');
   await addModels(person.caller, provider, ['echo']);
@@ -79,14 +79,14 @@ test('a printed conversation has all its messages on its pages', async ({ page, 
   expect(stdout.split('\f').length).toBeGreaterThan(3);
 });
 
-test('a word after a heading or in a list item is found', async ({ page, installation, person, provider }) => {
+test('finds a word after a heading or in a list item', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const chatId = await tell(person.caller, ['# Title\n\nZebra walks.\n\n- first\n- Yak rests']);
   await page.goto(`${installation.url}/c/${chatId}?find=zebra%20yak`);
   await expect(page.getByRole('search').filter({ hasText: 'of 4' })).toBeVisible();
 });
 
-test('what is sent in one window shows in another without its poll', { tag: '@smoke' }, async ({
+test('shows a message sent in one window in another before its next poll', { tag: '@smoke' }, async ({
   page,
   context,
   installation,
@@ -106,7 +106,7 @@ test('what is sent in one window shows in another without its poll', { tag: '@sm
   await expect(other.locator('[data-role="user"]').last()).toContainText('Two');
 });
 
-test('leaving the edit box goes back to where it was opened, and chosen files lead to the field', async ({
+test('returns the focus after closing the edit box and after choosing files', async ({
   page,
   installation,
   person,

@@ -169,7 +169,7 @@ function hostile(canary: string): string[] {
   ];
 }
 
-test('a hostile diagram runs nothing, asks for nothing and leaves nothing in the page', async ({
+test('runs no script of a hostile diagram, sends no request, and leaves the page unchanged', async ({
   page,
   person,
   installation,
@@ -206,7 +206,7 @@ test('a hostile diagram runs nothing, asks for nothing and leaves nothing in the
   canary.close();
 });
 
-test('the page that draws has no origin, no network and no other page around it', async ({ page, installation }) => {
+test('draws diagrams in a frame without origin, network or other pages around it', async ({ page, installation }) => {
   const response = await fetch(`${installation.url}/diagram.html`);
   const policy = response.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");

@@ -25,7 +25,7 @@ async function printLease(context: BrowserContext) {
   return { name: 'lease.pdf', mimeType: 'application/pdf', buffer };
 }
 
-test('a PDF says what the model will read of it, and a citation opens the page', async ({
+test('shows the text of a PDF for the model, and opens the cited page', async ({
   page,
   context,
   installation,
@@ -59,7 +59,7 @@ test('a PDF says what the model will read of it, and a citation opens the page',
   await expect(panel).toContainText('Clause 38: nothing special.');
   await expectAccessible(page);
 
-  await test.step('a page or file that is not there is said', async () => {
+  await test.step('reports a missing page or file', async () => {
     await page.getByRole('button', { name: /^Model:/ }).click();
     await page.getByRole('option', { name: /^echo/ }).click();
     await field.fill(words);
@@ -74,7 +74,7 @@ test('a PDF says what the model will read of it, and a citation opens the page',
   });
 });
 
-test('a workbook opens at the sheet that a citation names, as a table', async ({
+test('opens a workbook as a table at the cited sheet', async ({
   page,
   installation,
   person,

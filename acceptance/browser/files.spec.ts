@@ -13,7 +13,7 @@ const picture = Buffer.from(
 const table = { name: 'data.csv', mimeType: 'text/csv', buffer: Buffer.from('name,amount\n"Ray, Ann",12\n') };
 const text = (name: string, words = 'words') => ({ name, mimeType: 'text/plain', buffer: Buffer.from(words) });
 
-test('files are attached, kept over a reload, sent by reference, and opened beside the conversation', {
+test('attaches files, keeps them over a reload, sends them by reference, and opens them beside the conversation', {
   tag: '@smoke',
 }, async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
@@ -23,7 +23,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
   await field.fill('Look');
   await page.locator('[data-file-picker]').setInputFiles([text('a.txt'), table]);
   await expect(tray.getByRole('button', { name: /^Remove/ })).toHaveCount(2);
-  await test.step('a picture that is pasted', async () => {
+  await test.step('attaches a pasted picture', async () => {
     await dropOrPaste(page, 'paste', [{ name: 'image.png', type: 'image/png', base64: picture.toString('base64') }]);
     await expect(tray.getByRole('img')).toHaveCount(0);
     await expect(tray.locator('img')).toHaveCount(1);
@@ -55,7 +55,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
   await expect(tray).toBeHidden();
   await expectAccessible(page);
 
-  await test.step('an edited message keeps its files', async () => {
+  await test.step('keeps the files of an edited message', async () => {
     await page.locator('[data-role="user"]').getByRole('button', { name: 'Edit message' }).click();
     await page.getByLabel('Edit your message').fill('Look again');
     const resent = page.waitForRequest((each) => each.url().endsWith('/api/chat/start'));
@@ -67,7 +67,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
     await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Look again');
   });
 
-  await test.step('the panel shows a table, and what is gone', async () => {
+  await test.step('shows a table in the panel, and reports a deleted file', async () => {
     await page.getByRole('link', { name: 'Open data.csv' }).click();
     const panel = page.getByRole('complementary', { name: 'Files' });
     await expect(panel.getByRole('cell', { name: 'Ray, Ann' })).toBeVisible();
@@ -99,7 +99,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
   });
 });
 
-test('uploads: progress, cancel, retry, too large, folders; sending says why it waits', async ({
+test('shows progress, cancel and retry of uploads, refuses large files and folders, and explains why sending waits', async ({
   page,
   installation,
   person,
@@ -151,7 +151,7 @@ test('uploads: progress, cancel, retry, too large, folders; sending says why it 
   await expect(send).toHaveAttribute('aria-disabled', 'false');
 });
 
-test('the files of a conversation: folders, search, rename, move with undo, delete', async ({
+test('searches, renames, moves and deletes the files of a conversation, with undo', async ({
   page,
   installation,
   person,

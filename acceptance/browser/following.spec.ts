@@ -37,7 +37,7 @@ function openStreams(page: Page): Set<unknown> {
   return open;
 }
 
-test('a hidden tab lets go of the stream, a visible one catches up without a word lost', async ({
+test('closes the stream in a hidden tab, and catches up without losing text', async ({
   page,
   person,
   installation,
@@ -60,7 +60,7 @@ test('a hidden tab lets go of the stream, a visible one catches up without a wor
   expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(200));
 });
 
-test('connections that break in the midst of an answer, and a page that slept, cost nothing', async ({
+test('loses no text over broken connections and a suspended page', async ({
   page,
   context,
   person,
@@ -96,7 +96,7 @@ test('connections that break in the midst of an answer, and a page that slept, c
   proxy.close();
 });
 
-test('leaving is not stopping; the list shows what runs and what is new', async ({
+test('continues an answer after leaving, and marks running and new answers in the list', async ({
   page,
   person,
   installation,
@@ -120,7 +120,7 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   await expect(row.getByRole('img')).toHaveCount(0);
 });
 
-test('Stop shows at once, keeps what has come, and the answer can be continued', async ({
+test('stops immediately, keeps the text, and continues on request', async ({
   page,
   person,
   installation,
@@ -154,7 +154,7 @@ test('Stop shows at once, keeps what has come, and the answer can be continued',
   await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
 });
 
-test('messages wait in order, are taken back, edited and promoted without a reload', async ({
+test('queues messages in order, and removes, edits and promotes them without a reload', async ({
   page,
   person,
   installation,
@@ -201,7 +201,7 @@ test('messages wait in order, are taken back, edited and promoted without a relo
   await expect(done(page).last()).toContainText('Fourth, better');
 });
 
-test('a message can go straight into the running answer, by its button and by its keys', async ({
+test('sends a message into the running answer, by button and by keys', async ({
   page,
   person,
   installation,
@@ -227,7 +227,7 @@ test('a message can go straight into the running answer, by its button and by it
   await expectNoSidewaysScroll(page);
 });
 
-test('a queued message that began meanwhile cannot be taken back, and the draft is as before', async ({
+test('refuses to remove a queued message that has started, and keeps the draft', async ({
   page,
   person,
   installation,
@@ -252,7 +252,7 @@ test('a queued message that began meanwhile cannot be taken back, and the draft 
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
 });
 
-test('a provider that limits requests is told of while the answer waits, until it goes on', async ({
+test('shows a rate limit of the provider while the answer waits', async ({
   page,
   person,
   installation,
@@ -274,7 +274,7 @@ test('a provider that limits requests is told of while the answer waits, until i
   await expect(page.getByText(reason)).toHaveCount(0);
 });
 
-test('a page that is opened during the wait tells of it, in German too', async ({
+test('shows the wait on a newly opened page, also in German', async ({
   page,
   person,
   installation,
@@ -293,7 +293,7 @@ test('a page that is opened during the wait tells of it, in German too', async (
   await expect(page.getByText(reason)).toHaveCount(0);
 });
 
-test('a message sent at another device shows in a conversation that stands open, long before its list is asked again', async ({
+test('shows a message from another device in an open conversation before the next poll', async ({
   page,
   context,
   browser,

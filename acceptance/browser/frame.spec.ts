@@ -16,7 +16,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-test('an answer that fails says so at its place, with a way on and the page that helps', async ({
+test('shows a failed answer in place, with a next step and a help page', async ({
   page,
   person,
   installation,
@@ -38,7 +38,7 @@ test('an answer that fails says so at its place, with a way on and the page that
   await page.getByRole('menuitem', { name: 'echo' }).click();
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveText(/^AnswerGo/);
 
-  await test.step('one that could not even begin', async () => {
+  await test.step('shows an answer that failed to start', async () => {
     await person.caller.must('PATCH', '/api/models', { id: flaky, isDefault: true });
     await ask(page, 'Again');
     const last = page.getByRole('log');
@@ -48,7 +48,7 @@ test('an answer that fails says so at its place, with a way on and the page that
   });
 });
 
-test('what fails in the background stays until it is dismissed', async ({ page, person, installation }) => {
+test('keeps background errors until they are dismissed', async ({ page, person, installation }) => {
   await newChat(person.caller);
   await page.clock.install();
   await page.goto(installation.url);
@@ -69,7 +69,7 @@ test('what fails in the background stays until it is dismissed', async ({ page, 
   await expect(alert).toHaveCount(0);
 });
 
-test('the shape of what is awaited shows only where the wait is long', async ({ page, person, installation }) => {
+test('shows a skeleton only for long waits', async ({ page, person, installation }) => {
   const chatId = await newChat(person.caller);
   await page.clock.install();
   let release = () => {};
@@ -91,7 +91,7 @@ test('the shape of what is awaited shows only where the wait is long', async ({ 
   await expect(page.locator('main [aria-busy="true"]')).toHaveCount(0);
 });
 
-test('an answer of the server that makes no sense never leaves a blank page, and the draft stays', async ({
+test('survives malformed server responses without a blank page, and keeps the draft', async ({
   page,
   person,
   installation,
@@ -130,7 +130,7 @@ test('an answer of the server that makes no sense never leaves a blank page, and
   await expect(field(page)).toHaveValue('half a thought');
 });
 
-test('a page that breaks says so and keeps the draft', async ({ context, person, installation, provider }) => {
+test('reports a crashed page and keeps the draft', async ({ context, person, installation, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   // Not the page whose errors fail the test: this one is meant to break.
   const page = await context.newPage();
@@ -146,7 +146,7 @@ test('a page that breaks says so and keeps the draft', async ({ context, person,
   await page.close();
 });
 
-test('a conversation needs the first scripts only, has one heading, a way past the list, and a page for nothing', async ({
+test('loads a conversation with the first scripts only, one heading, a skip link and an empty state', async ({
   page,
   person,
   installation,
@@ -193,7 +193,7 @@ test('a conversation needs the first scripts only, has one heading, a way past t
   expect(await page.evaluate('document.querySelector("#content").contains(document.activeElement)')).toBe(true);
 });
 
-test('on paper there is the conversation and nothing else; right-to-left text stands right; nothing moves for who asks', async ({
+test('prints only the conversation, aligns right-to-left text, and respects reduced motion', async ({
   page,
   person,
   installation,
@@ -225,7 +225,7 @@ test('on paper there is the conversation and nothing else; right-to-left text st
   expect(await page.evaluate('window.transitions')).toEqual([]);
 });
 
-test('the drawer of a phone holds the focus and gives it back', async ({ page, person, installation }) => {
+test('traps the focus in the drawer of a phone and restores it', async ({ page, person, installation }) => {
   await newChat(person.caller);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(installation.url);

@@ -44,7 +44,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await expect(answers).toHaveCount(before + 1);
 }
 
-test('scripts and carriers in answers: none runs, nothing is asked for, streamed and stored', async ({
+test('runs no script of an answer and sends no request, streamed and stored', async ({
   page,
   installation,
   person,
@@ -81,7 +81,7 @@ test('scripts and carriers in answers: none runs, nothing is asked for, streamed
   canary.close();
 });
 
-test('a line of a megabyte and a table of ten thousand rows stay bounded', async ({ page, installation, person }) => {
+test('renders a line of a megabyte and a table of ten thousand rows within limits', async ({ page, installation, person }) => {
   const rows = Array.from({ length: 10_000 }, (_, index) => `| ${index} | name ${index} |`).join('\n');
   const answers = [
     `word ${'x'.repeat(1_000_000)}`,
@@ -150,7 +150,7 @@ async function answered(page: Page, caller: Caller, index: number, answer: strin
   return chat.id;
 }
 
-test('frames that are malformed or of a later version cost nothing but themselves', async ({
+test('ignores malformed frames and frames of a later version', async ({
   page,
   installation,
   person,

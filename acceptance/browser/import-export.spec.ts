@@ -18,7 +18,7 @@ const exported = JSON.stringify({
   ],
 });
 
-test('an export of another program: tried, imported, opened, undone; then the account is deleted', async ({
+test('previews, imports, opens and undoes an export of another program, and deletes the account', async ({
   page,
   installation,
   person,

@@ -6,7 +6,7 @@ test.beforeEach(async ({ installation, context }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
 });
 
-test('invitations: the link is shown once and opens one account; every dead link says what to do', async ({
+test('shows an invitation link once, creates one account from it, and explains dead links', async ({
   page,
   browser,
   installation,

@@ -117,7 +117,7 @@ async function startLane(
   return { lane, person, context };
 }
 
-test(`${kills} crashes of the tab while sending: every message exactly once`, async ({
+test(`sends every message exactly once over ${kills} crashes of the tab`, async ({
   browser,
   installation,
   provider,

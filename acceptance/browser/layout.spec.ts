@@ -3,14 +3,14 @@ import { addModels, administrator } from '../product.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 import { keepNotices } from './timers.ts';
 
-test('a page that does not exist is shown inside the frame', async ({ page, context, installation }) => {
+test('shows a missing page inside the layout', async ({ page, context, installation }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
   await page.goto(`${installation.url}/nowhere`);
   await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await expect(page.getByRole('complementary', { name: 'Sidebar' })).toBeVisible();
 });
 
-test('the workspace is marked in the sidebar while it is open', async ({ page, context, installation }) => {
+test('marks the open workspace in the sidebar', async ({ page, context, installation }) => {
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
   await page.goto(`${installation.url}/workspace`);
   const link = page.getByRole('complementary', { name: 'Sidebar' }).getByRole('link', { name: 'Workspace' });
@@ -18,7 +18,7 @@ test('the workspace is marked in the sidebar while it is open', async ({ page, c
   await expect(link).not.toHaveCSS('background-color', 'rgba(0, 0, 0, 0)');
 });
 
-test('a notice never lies over the main button of a page', async ({ page, installation, person, provider }) => {
+test('never covers the main button of a page with a notice', async ({ page, installation, person, provider }) => {
   await keepNotices(page);
   await addModels(person.caller, provider, ['echo']);
   await page.goto(`${installation.url}/settings/providers`);
@@ -32,7 +32,7 @@ test('a notice never lies over the main button of a page', async ({ page, instal
   expect(box && toast && toast.y > box.y + box.height).toBe(true);
 });
 
-test('a conversation can be archived instead of deleted', async ({ page, installation, person }) => {
+test('offers to archive a conversation instead of deleting it', async ({ page, installation, person }) => {
   await keepNotices(page);
   await person.caller.must('POST', '/api/chats', { title: 'Old plans' });
   await page.goto(installation.url);
@@ -46,7 +46,7 @@ test('a conversation can be archived instead of deleted', async ({ page, install
   expect(chats.map(({ title }) => title)).toEqual(['Old plans']);
 });
 
-test('a search shows when and where its words stand, in the sidebar and in the palette', async ({
+test('shows the time and context of search hits, in the sidebar and in the palette', async ({
   page,
   installation,
   person,
@@ -69,7 +69,7 @@ test('a search shows when and where its words stand, in the sidebar and in the p
   await expect(palette.locator('mark').first()).toContainText('lighthouse');
 });
 
-test('German names what nobody has renamed, and writes numbers as German does', async ({
+test('translates default names and formats numbers in German', async ({
   browser,
   installation,
   person,
@@ -93,7 +93,7 @@ test('German names what nobody has renamed, and writes numbers as German does', 
   await context.close();
 });
 
-test('what stands side by side stands on one line, and no name of a section wraps', async ({
+test('aligns controls on one line, without wrapped section names', async ({
   browser,
   installation,
 }) => {

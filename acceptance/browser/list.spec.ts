@@ -34,7 +34,7 @@ async function talk(person: Person, provider: string, title: string, text: strin
   return id;
 }
 
-test('rename with F2 and double click, keeping the focus', async ({ page, person, installation }) => {
+test('renames with F2 and double click, and keeps the focus', async ({ page, person, installation }) => {
   await make(person.caller, ['Tide tables', 'Harbour plan']);
   await open(page, installation);
   await row(page, 'Harbour plan').locator('[data-row]').focus();
@@ -67,7 +67,7 @@ test('rename with F2 and double click, keeping the focus', async ({ page, person
   await expect.poll(titles).toEqual(['Pier plan', 'Tide tables']);
 });
 
-test('arrows, Home and End move, Enter opens, only one row is a tab stop', async ({ page, person, installation }) => {
+test('moves with arrows, Home and End, opens with Enter, and has one tab stop', async ({ page, person, installation }) => {
   const [a = ''] = await make(person.caller, ['Oldest', 'Middle', 'Newest']);
   await open(page, installation);
   await expect(rows(page).locator('[data-row][tabindex="0"]')).toHaveCount(1);
@@ -84,7 +84,7 @@ test('arrows, Home and End move, Enter opens, only one row is a tab stop', async
   await expect(page).toHaveURL(`${installation.url}/c/${a}`);
 });
 
-test('archive with undo, the archived view, restore and delete', async ({ page, person, installation }) => {
+test('archives with undo, lists archived conversations, restores and deletes them', async ({ page, person, installation }) => {
   await keepNotices(page);
   await make(person.caller, ['Keep', 'Put away']);
   await open(page, installation);
@@ -107,7 +107,7 @@ test('archive with undo, the archived view, restore and delete', async ({ page, 
   await expect.poll(async () => (await person.caller.must('GET', '/api/chats?archived=1')).chats).toEqual([]);
 });
 
-test('several are chosen with Ctrl, Shift and the keyboard, then archived and deleted', async ({
+test('selects several conversations with Ctrl, Shift and the keyboard, archives and deletes them', async ({
   page,
   person,
   installation,
@@ -145,7 +145,7 @@ test('several are chosen with Ctrl, Shift and the keyboard, then archived and de
   await expect.poll(async () => (await person.caller.must('GET', '/api/chats')).chats.length).toBe(4);
 });
 
-test('search finds titles and texts, marks hits and leads to the message', async ({
+test('finds titles and texts, marks hits, and opens the message', async ({
   page,
   person,
   installation,
@@ -173,10 +173,10 @@ test('search finds titles and texts, marks hits and leads to the message', async
   await expect(page.getByText('No results for “nothing-like-this”.')).toBeVisible();
 });
 
-test('the palette opens conversations and settings, and runs actions', async ({ page, person, installation }) => {
+test('opens conversations and settings from the palette, and runs actions', async ({ page, person, installation }) => {
   const [id = ''] = await make(person.caller, ['Harbour plan']);
   await open(page, installation);
-  await test.step('the search field shows its keys until somebody types into it', async () => {
+  await test.step('shows the shortcut of the search field until a person types', async () => {
     const search = page.getByRole('searchbox');
     const keys = page.getByRole('complementary', { name: 'Sidebar' }).locator('kbd');
     await expect(keys).toHaveText(['Ctrl', 'K']);
@@ -213,7 +213,7 @@ test('the palette opens conversations and settings, and runs actions', async ({ 
   await expect(page).toHaveURL(`${installation.url}/settings/tiers`);
 });
 
-test('shortcuts work, and leave those alone who type', async ({ page, person, installation, provider }) => {
+test('runs shortcuts, except while a person types', async ({ page, person, installation, provider }) => {
   await keepNotices(page);
   const id = await talk(person, provider, 'Harbour notes', 'Hello there');
   await open(page, installation, `/c/${id}`);
@@ -246,7 +246,7 @@ test('shortcuts work, and leave those alone who type', async ({ page, person, in
   await expect(page).toHaveURL(`${installation.url}/`);
 });
 
-test('another language at once, kept over a reload', async ({ page, person, installation }) => {
+test('switches the language immediately, and keeps it over a reload', async ({ page, person, installation }) => {
   await make(person.caller, ['Harbour plan']);
   await open(page, installation);
   await page.getByRole('button', { name: /^Account:/ }).click();
@@ -258,7 +258,7 @@ test('another language at once, kept over a reload', async ({ page, person, inst
   await expectAccessible(page);
 });
 
-test('a conversation is exported as Markdown and JSON', async ({ page, person, installation, provider }) => {
+test('exports a conversation as Markdown and JSON', async ({ page, person, installation, provider }) => {
   const id = await talk(person, provider, 'Harbour notes', 'Hello there');
   await open(page, installation, `/c/${id}`);
   for (const [name, type] of [
@@ -272,7 +272,7 @@ test('a conversation is exported as Markdown and JSON', async ({ page, person, i
   }
 });
 
-test('offline is said, the draft stays, and sending is explained', async ({
+test('shows the offline state, keeps the draft, and explains why sending waits', async ({
   page,
   context,
   person,
@@ -291,7 +291,7 @@ test('offline is said, the draft stays, and sending is explained', async ({
   await expect(composer(page)).toHaveValue('not yet');
 });
 
-test('the page can be installed', async ({ page, installation, person }) => {
+test('can be installed as an app', async ({ page, installation, person }) => {
   expect(person.email).toContain('@');
   await open(page, installation);
   const manifest = await (await page.request.get(`${installation.url}/manifest.webmanifest`)).json();
@@ -303,7 +303,7 @@ test('the page can be installed', async ({ page, installation, person }) => {
   expect(await page.evaluate<number>('navigator.serviceWorker.getRegistrations().then((all) => all.length)')).toBe(0);
 });
 
-test('on a phone a long press chooses in the drawer', async ({ page, person, installation }) => {
+test('selects with a long press in the drawer of a phone', async ({ page, person, installation }) => {
   await make(person.caller, ['One', 'Two']);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(installation.url);
@@ -316,7 +316,7 @@ test('on a phone a long press chooses in the drawer', async ({ page, person, ins
   await expect(page.getByText('2 selected')).toBeVisible();
 });
 
-test('an answer that gets done in a hidden tab shows in the title', async ({
+test('marks the title of a hidden tab when an answer is complete', async ({
   page,
   person,
   installation,

@@ -35,7 +35,7 @@ async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; mod
   return (await page.waitForRequest('**/api/chat/start')).postDataJSON();
 }
 
-test('every menu is open to the keyboard and to axe', async ({ page, person, installation, provider }) => {
+test('opens every menu by keyboard, without findings of axe', async ({ page, person, installation, provider }) => {
   await addModels(person.caller, provider, names);
   await page.goto(installation.url);
   await field(page).fill('Hello there');
@@ -78,7 +78,7 @@ test('every menu is open to the keyboard and to axe', async ({ page, person, ins
   });
 });
 
-test('a model is searched, kept for the conversation or used once', async ({
+test('searches a model, and uses it once or for the conversation', async ({
   page,
   person,
   installation,
@@ -100,7 +100,7 @@ test('a model is searched, kept for the conversation or used once', async ({
   await expect(page.getByText('No models match “no-such”.')).toBeVisible();
   await expectAccessibleHere(page);
 
-  await test.step('once', async () => {
+  await test.step('uses a model once', async () => {
     await page.getByRole('checkbox', { name: 'Keep for this conversation' }).uncheck();
     await search.fill('rea');
     await search.press('Enter');
@@ -116,7 +116,7 @@ test('a model is searched, kept for the conversation or used once', async ({
     await expect(picker).toHaveAccessibleName('Model: echo');
   });
 
-  await test.step('kept, by the arrows', async () => {
+  await test.step('keeps a model, chosen by arrow keys', async () => {
     await picker.press('Enter');
     await expect(search).toBeFocused();
     await page.keyboard.press('End');
@@ -134,7 +134,7 @@ test('a model is searched, kept for the conversation or used once', async ({
     await expect(picker).toHaveAccessibleName('Model: think');
   });
 
-  await test.step('back to the default', async () => {
+  await test.step('returns to the default model', async () => {
     await picker.click();
     await page.getByRole('option', { name: /^Default/ }).click();
     await field(page).fill('Three');
@@ -144,7 +144,7 @@ test('a model is searched, kept for the conversation or used once', async ({
   });
 });
 
-test('few models need no search; the keys are those of a list', async ({ page, person, installation, provider }) => {
+test('shows no search for few models, and supports the keys of a list', async ({ page, person, installation, provider }) => {
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(installation.url);
   const picker = page.getByRole('button', { name: /^Model:/ });

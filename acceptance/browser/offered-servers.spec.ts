@@ -5,7 +5,7 @@ import { startMcp } from './mcp-server.ts';
 
 const lookUp = { name: 'look_up', description: 'Looks a number up.', inputSchema: { type: 'object' } };
 
-test('a server is offered to everybody; each person adds it with their own key; withdrawn, it is gone', async ({
+test('offers a server to everyone, adds it with personal keys, and withdraws it', async ({
   page,
   browser,
   installation,

@@ -26,7 +26,7 @@ const test = base.extend<object, { configure: Configure }>({
 
 const button = { name: 'Continue with Acme & Söhne' };
 
-test('the button leads to the provider and back to where one was, signed in', async ({
+test('signs in through the provider and returns to the same page', async ({
   page,
   installation,
   configure,
@@ -51,7 +51,7 @@ test('the button leads to the provider and back to where one was, signed in', as
   expect((await me.json()).user).toMatchObject({ email: 'grace@corp.example', role: 'user' });
 });
 
-test('what is refused is said on the sign-in page, in both languages', async ({ page, installation, configure }) => {
+test('shows refusals on the sign-in page, in both languages', async ({ page, installation, configure }) => {
   await configure({ autoProvision: false, linkByEmail: false });
   await page.goto(`${installation.url}/sign-in`);
   await page.getByRole('button', button).click();
@@ -85,7 +85,7 @@ test('what is refused is said on the sign-in page, in both languages', async ({ 
   await expect(page.getByRole('alert')).not.toContainText('evil');
 });
 
-test('a provider that is down is told at the button, and tried again there', async ({
+test('reports an unavailable provider at the button, and retries there', async ({
   page,
   installation,
   configure,
@@ -102,7 +102,7 @@ test('a provider that is down is told at the button, and tried again there', asy
   await expect(page.getByPlaceholder('Enter any login')).toBeVisible();
 });
 
-test('switched off, the button is gone with the next page', async ({ page, installation, configure }) => {
+test('hides the button after single sign-on is switched off', async ({ page, installation, configure }) => {
   await configure({ enabled: false });
   await page.goto(`${installation.url}/sign-in`);
   await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible();

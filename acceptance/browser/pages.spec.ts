@@ -11,7 +11,7 @@ const sizes = [
 ];
 
 for (const locale of ['en-GB', 'de-DE']) {
-  test(`no page scrolls the window, and names contain what is shown: ${locale}`, async ({
+  test(`never scrolls the window, and includes visible text in accessible names: ${locale}`, async ({
     browser,
     installation,
     provider,
@@ -36,7 +36,7 @@ for (const locale of ['en-GB', 'de-DE']) {
   });
 }
 
-test('a finger finds everything on a touch screen', async ({ browser, installation, provider }) => {
+test('has large enough targets on a touch screen', async ({ browser, installation, provider }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const page = await context.newPage();
   const faults: string[] = [];

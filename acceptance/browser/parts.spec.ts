@@ -61,7 +61,7 @@ const shrunk = (page: Page) =>
     })
     .map((each) => each.tagName + ' ' + each.textContent + ' ' + each.getBoundingClientRect().width)`);
 
-test('thoughts and tools while they arrive: folded, timed, grouped, said once', async ({
+test('folds, times and groups thoughts and tools while they arrive', async ({
   page,
   person,
   installation,
@@ -83,7 +83,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
   await expect(page.getByText('Thinking', { exact: true })).toBeVisible();
   await expect(page.getByRole('log')).toHaveAttribute('aria-live', 'off');
 
-  await test.step('thoughts', async () => {
+  await test.step('shows thoughts', async () => {
     await stream.send(
       { type: 'start', messageId: (await person.caller.must('GET', `/api/chats?id=${chatId}`)).response.assistantId },
       { type: 'reasoning-start', id: 'r' },
@@ -101,7 +101,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await expect(answer(page).getByText('Tides turn twice a day.')).toBeVisible();
   });
 
-  await test.step('a tool', async () => {
+  await test.step('shows a tool', async () => {
     await stream.send(
       { type: 'tool-input-start', ...tool('c1', 'tide_table') },
       { type: 'tool-input-delta', toolCallId: 'c1', inputTextDelta: '{"port":' },
@@ -118,7 +118,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await expect(answer(page).getByText('Emden')).toBeVisible();
   });
 
-  await test.step('many are one line that names the step at work and counts failures', async () => {
+  await test.step('groups many tools in one line with the current step and failures', async () => {
     await stream.send(
       { type: 'tool-input-available', ...tool('c2', 'weather'), input: {} },
       { type: 'tool-output-error', toolCallId: 'c2', errorText: 'No wind data', dynamic: true },
@@ -137,7 +137,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await expectAccessible(page);
   });
 
-  await test.step('text, and a part that nobody knows yet', async () => {
+  await test.step('shows text, and a part of an unknown type', async () => {
     await stream.send(
       { type: 'tool-output-available', toolCallId: 'c3', output: 'ok', dynamic: true },
       { type: 'hologram', depth: 3 },
@@ -147,7 +147,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await expect(answer(page)).toContainText('High water is at 06:12.');
   });
 
-  await test.step('a file that is within the answer has the icon of its type', async () => {
+  await test.step('shows the icon of an embedded file by type', async () => {
     const files = answer(page).getByRole('link', { name: 'File', exact: true });
     await stream.send({ type: 'file', mediaType: 'text/csv', url: 'data:text/csv,a%2Cb' });
     await expect(files.locator('svg')).toHaveClass(/file-spreadsheet/);
@@ -155,7 +155,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
     await expect(files.last().locator('svg')).toHaveClass(/file-music/);
   });
 
-  await test.step('on a phone icons keep their size, and words stay whole', async () => {
+  await test.step('keeps icon sizes and whole words on a phone', async () => {
     const command = 'node scripts/berths.mjs --from 2031-05-01 --to 2031-05-31 --harbour Emden';
     const end = { kind: 'exit', code: 1 };
     const longName = 'mcp__Harbour_office__berth_reservations_of_the_week_before_last';
@@ -184,7 +184,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
   await expect.poll(() => announcements).toEqual(['Answer in progress.', 'Answer stopped.']);
 });
 
-test('an answer is copied as markdown and as it looks; code by itself', async ({
+test('copies an answer as Markdown and as rich text, and code alone', async ({
   page,
   context,
   person,
@@ -228,7 +228,7 @@ async function holdConversation(installation: Installation, chatId: string, coun
     update chats set active_message_id = '${chatId}-${count}' where id = '${chatId}'`);
 }
 
-test('a hit far back is found page by page; older messages come without a jump', async ({
+test('opens a hit far back, and loads older messages without a jump', async ({
   page,
   person,
   installation,

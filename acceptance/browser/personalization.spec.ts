@@ -3,7 +3,7 @@ import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '
 import { addPerson, expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 import { keepNotices } from './timers.ts';
 
-test('personalization: instructions with a mistaken variable mended, and what models may know', async ({
+test('corrects a misspelled variable in instructions, and controls the facts for models', async ({
   page,
   installation,
   person,
@@ -11,7 +11,7 @@ test('personalization: instructions with a mistaken variable mended, and what mo
   await keepNotices(page);
   await page.goto(`${installation.url}/settings/personalization`);
   const field = page.getByLabel('How should models answer you?');
-  await test.step('unknown variables are pointed out while typing', async () => {
+  await test.step('marks unknown variables while typing', async () => {
     await field.fill('Call me {{USER_NAME}}. I work on {{topic}}.');
     const notice = page.getByRole('status').filter({ hasText: 'Unknown variables' });
     await expect(notice).toContainText('{{topic}}');
@@ -22,14 +22,14 @@ test('personalization: instructions with a mistaken variable mended, and what mo
     await field.fill('Today is .');
     await expect(page.getByText('Unknown variable')).toBeHidden();
   });
-  await test.step('a variable goes where the cursor is', async () => {
+  await test.step('inserts a variable at the cursor', async () => {
     await field.press('ArrowLeft');
     await page.getByText('Insert a variable').click();
     await page.getByRole('button', { name: '{{current_date}}' }).click();
     await expect(field).toHaveValue('Today is {{current_date}}.');
     await expect(field).toBeFocused();
   });
-  await test.step('too long a text is refused with how much is too much', async () => {
+  await test.step('refuses a text that is too long, with the excess', async () => {
     await field.fill('x'.repeat(16_001));
     await expect(page.getByText('1 character too many')).toBeVisible();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -45,7 +45,7 @@ test('personalization: instructions with a mistaken variable mended, and what mo
   await page.getByLabel('Time zone', { exact: true }).selectOption('Europe/Vienna');
   await expectAccessibleHere(page);
   await expectNoSidewaysScroll(page);
-  await test.step('changes are not left behind unasked', async () => {
+  await test.step('asks before leaving unsaved changes', async () => {
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   });
@@ -57,7 +57,7 @@ test('personalization: instructions with a mistaken variable mended, and what mo
   });
 });
 
-test('a project’s instructions: its owner writes them, a member reads them', async ({ page, installation, person }) => {
+test('lets owners edit the instructions of a project, and members read them', async ({ page, installation, person }) => {
   await keepNotices(page);
   const owner = await addPerson(installation);
   const { project } = await owner.caller.must('POST', '/api/projects', { name: 'Moon' });
@@ -82,7 +82,7 @@ test('a project’s instructions: its owner writes them, a member reads them', a
   await expect(main.getByRole('textbox')).toHaveCount(0);
 });
 
-test('a conversation’s own instructions and parameters', async ({ page, installation, person, provider }) => {
+test('sets instructions and parameters of a conversation', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'A walk' });
   await page.goto(`${installation.url}/c/${chat.id}`);
@@ -109,7 +109,7 @@ test('a conversation’s own instructions and parameters', async ({ page, instal
   });
 });
 
-test('the installation’s instructions: written over the default, and reset to it', async ({ page, installation }) => {
+test('overrides the default instructions of the installation, and resets them', async ({ page, installation }) => {
   await keepNotices(page);
   const caller = await signInElsewhere(installation.url, administrator.email);
   await giveCookie(page.context(), installation.url, caller);

@@ -8,7 +8,7 @@ import { test } from './workspace-fixtures.ts';
 
 /** The servers that most people use, installed in the workspace as `npm install` and `pip install` would. */
 
-test('Vite runs in the workspace, and what changes shows at once without loading the page again', async ({
+test('runs Vite in the workspace with hot reload', async ({
   page,
   installation,
   person,
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(('127.0.0.1', 5000), Handler).serve_forever()
 `;
 
-test('an app in Python runs in the workspace: forms, its own cookie, and its next version', async ({
+test('runs a Python app in the workspace, with forms, cookies and reloads', async ({
   page,
   installation,
   person,

@@ -26,7 +26,7 @@ function appFrame(page: Page): Frame {
 type Seen = { url: string; headers: Record<string, string> };
 const seenBy = (frame: Frame) => frame.evaluate(async () => (await fetch('/seen')).json() as Promise<Seen[]>);
 
-test('an app that a model starts opens beside the conversation, and reaches nothing else', async ({
+test('opens an app of a model beside the conversation, isolated from Homeport', async ({
   page,
   context,
   installation,
@@ -40,13 +40,13 @@ test('an app that a model starts opens beside the conversation, and reaches noth
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('The app is ready.');
   const app = page.frameLocator('iframe[title="App on port 4173"]');
 
-  await test.step('it opens in the panel, with its storage and its WebSocket', async () => {
+  await test.step('opens in the panel, with storage and WebSocket', async () => {
     await page.getByRole('button', { name: 'Counter app' }).click();
     await expect(app.locator('h1')).toHaveText('version 1');
     await expect(app.locator('#echo')).toHaveText('echo hello');
     await expect(app.locator('#kept')).toHaveText('visit 1');
   });
-  await test.step('a change of its files reloads it', async () => {
+  await test.step('reloads after a change of its files', async () => {
     await appFrame(page).evaluate(async () => void (await fetch('/change')));
     await expect(app.locator('h1')).toHaveText('version 2');
     await expect(app.locator('#kept')).toHaveText(/^visit [2-9]$/);
@@ -54,14 +54,14 @@ test('an app that a model starts opens beside the conversation, and reaches noth
 
   const frame = appFrame(page);
   const { origin } = new URL(frame.url());
-  await test.step('nothing of the person has reached it', async () => {
+  await test.step('receives no cookies or tokens of the person', async () => {
     const seen = await seenBy(frame);
     expect(seen.length).toBeGreaterThan(2);
     expect(JSON.stringify(seen)).not.toMatch(/homeport\.|session|authorization|x-forwarded/i);
     expect(new Set(seen.map(({ headers }) => headers.host))).toEqual(new Set(['localhost:4173']));
   });
   const other = await addPerson(installation);
-  await test.step('from within, Homeport and the previews of others are out of reach', async () => {
+  await test.step('has no access to Homeport and to previews of others', async () => {
     const shown: string[] = [];
     page.on('dialog', (dialog) => {
       shown.push(dialog.message());
@@ -90,7 +90,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     expect(last?.headers.cookie).toMatch(/mine=1/);
     expect(last?.headers.cookie).not.toMatch(/homeport/);
   });
-  await test.step('from elsewhere, the app is out of reach', async () => {
+  await test.step('blocks other sites from the app', async () => {
     const site = createServer((_incoming, outgoing) => outgoing.setHeader('content-type', 'text/html').end('evil'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const evil = await context.newPage();
@@ -103,7 +103,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await evil.close();
     site.close();
   });
-  await test.step('in a tab it works as well, with the same ticket never again', async () => {
+  await test.step('opens in a tab, with a ticket that works once', async () => {
     const opening = context.waitForEvent('page');
     await page.getByRole('button', { name: 'Open in a new tab' }).click();
     const tab = await opening;
@@ -117,7 +117,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await again.close();
     await tab.close();
   });
-  await test.step('somebody else, signed in or not, sees none of it', async () => {
+  await test.step('is hidden from other people, signed in or not', async () => {
     const theirs = await page.context().browser()?.newContext();
     if (theirs === undefined) throw new Error('no browser');
     await giveCookie(theirs, installation.url, other.caller);
@@ -127,7 +127,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await theirs.close();
   });
   const tab = await context.newPage();
-  await test.step('ports are listed', async () => {
+  await test.step('lists ports', async () => {
     await page.getByRole('button', { name: 'All apps' }).click();
     await expect(page.getByRole('list', { name: 'Running apps' })).toContainText('Port 4173');
     await expectAccessible(page);
@@ -136,7 +136,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     const { url } = await person.caller.must('POST', '/api/workspace/previews', { port: 4173 });
     await tab.goto(url);
   });
-  await test.step('what runs in the background is listed with its output, also after a reload, and can be ended', async () => {
+  await test.step('lists background processes with their output, also after a reload, and ends them', async () => {
     const look = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
     await page.getByRole('tab', { name: 'Processes' }).click();
     const list = page.getByRole('list', { name: 'Background processes' });
@@ -158,7 +158,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await expect(list.getByRole('button', { name: /^Stop/ })).toHaveCount(0);
     await look('processes-ended');
   });
-  await test.step('with the workspace asleep there is a page of ours; signed out there is nothing', async () => {
+  await test.step('shows a page of Homeport for a stopped workspace, and refuses after a sign-out', async () => {
     await person.caller.must('DELETE', '/api/workspace/status');
     await expect(async () => expect((await tab.reload())?.status()).toBe(503)).toPass({ timeout: 60_000 });
     await expect(tab.getByRole('heading')).toHaveText('The workspace is asleep');

@@ -3,7 +3,7 @@ import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '
 import { addPerson, expect, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('a project: made, talked in, shared, left, archived with undo and restored', async ({
+test('creates, shares, leaves, archives and restores a project', async ({
   page,
   installation,
   person,
@@ -26,7 +26,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 
-  await test.step('a new conversation is in it', async () => {
+  await test.step('creates a conversation in the project', async () => {
     await main.getByRole('link', { name: 'New conversation' }).first().click();
     await page.getByLabel('Message', { exact: true }).fill('Hello there');
     await page.getByLabel('Message', { exact: true }).press('Enter');
@@ -37,7 +37,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
     await expect(main.getByRole('list', { name: 'Conversations' })).toContainText('Hello there');
   });
 
-  await test.step('members by e-mail address; the last owner stays', async () => {
+  await test.step('adds members by e-mail address, and protects the last owner', async () => {
     await main.getByRole('link', { name: /^Members/ }).click();
     const email = main.getByLabel('Add someone by e-mail address');
     await email.fill('nobody-at-all@example.org');
@@ -55,7 +55,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
     await expect(members.getByRole('combobox')).toHaveCount(2);
   });
 
-  await test.step('archived, undone, archived, restored', async () => {
+  await test.step('archives with undo, and restores', async () => {
     const archive = async () => {
       await main.getByRole('button', { name: 'Options for the project “Moon”' }).click();
       await page.getByRole('menuitem', { name: 'Archive' }).click();
@@ -73,7 +73,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
     await expect(main).not.toContainText('This project is archived');
   });
 
-  await test.step('left', async () => {
+  await test.step('leaves the project', async () => {
     await main.getByRole('button', { name: 'Options for the project “Moon”' }).click();
     await page.getByRole('menuitem', { name: 'Leave…' }).click();
     await dialog.getByRole('button', { name: 'Leave project' }).click();
@@ -83,7 +83,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
   });
 });
 
-test('a conversation moves into a project with its files, and out', async ({ page, installation, person }) => {
+test('moves a conversation into a project with its files, and out', async ({ page, installation, person }) => {
   await keepNotices(page);
   const { project } = await person.caller.must('POST', '/api/projects', { name: 'Sun' });
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Alone' });

@@ -40,7 +40,7 @@ async function savedTexts(installation: Installation, person: Person): Promise<s
   return rows.map(([parts]) => JSON.parse(parts ?? '[]')[0]?.text);
 }
 
-test('a lost acknowledgement: the draft is closed, nothing goes out by itself, Retry sends the same bytes', async ({
+test('locks the draft after a lost acknowledgement, and sends the same bytes on Retry only', async ({
   page,
   context,
   person,
@@ -61,7 +61,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 
-  await test.step('also after a reload, a lost network and a return from elsewhere', async () => {
+  await test.step('stays locked over a reload, a lost network and a navigation', async () => {
     await page.reload();
     await expect(retry(page)).toBeFocused();
     await expect(field(page)).toBeDisabled();
@@ -75,7 +75,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
     expect(sent).toHaveLength(1);
   });
 
-  await test.step('a Retry whose answer is lost, too, changes nothing', async () => {
+  await test.step('stays locked after a Retry with a lost response', async () => {
     await retry(page).click();
     await expect(banner(page)).toContainText('Couldn’t reach the server');
     await expect(retry(page)).toBeFocused();
@@ -91,7 +91,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
   expect(await savedTexts(installation, person)).toHaveLength(1);
 });
 
-test('a queued message that is uncertain stays a queued one; an unreadable answer is no acknowledgement', async ({
+test('keeps an uncertain queued message queued, and treats an unreadable response as no acknowledgement', async ({
   page,
   context,
   person,
@@ -125,7 +125,7 @@ test('a queued message that is uncertain stays a queued one; an unreadable answe
   expect(await savedTexts(installation, person)).toEqual(['First', 'Second']);
 });
 
-test('two tabs: one sends, the other waits, and is free again by itself', async ({
+test('lets one of two tabs send, and releases the other afterwards', async ({
   page,
   context,
   person,
@@ -161,7 +161,7 @@ test('two tabs: one sends, the other waits, and is free again by itself', async 
   await other.close();
 });
 
-test('signing out keeps the receipt for its owner, and nobody else sees it', async ({
+test('keeps a receipt for its owner over a sign-out, invisible to other users', async ({
   page,
   context,
   person,
@@ -206,7 +206,7 @@ async function signOut(page: Page): Promise<void> {
   await expect(page).toHaveURL(/\/sign-in$/);
 }
 
-test('a conflict is explained; the text comes back and is sent as a new message', async ({
+test('explains a conflict, restores the text, and sends it as a new message', async ({
   page,
   context,
   person,
@@ -238,7 +238,7 @@ test('a conflict is explained; the text comes back and is sent as a new message'
   expect(await savedTexts(installation, person)).toEqual(['Something else', 'What I wrote']);
 });
 
-test('a session that ran out: the text waits in its conversation until one is back', async ({
+test('keeps the text in its conversation over an expired session', async ({
   page,
   context,
   person,
@@ -256,7 +256,7 @@ test('a session that ran out: the text waits in its conversation until one is ba
   await expect(page).toHaveURL(`${installation.url}/c/${chatId}`);
   await expect(field(page)).toHaveValue('Written too late');
 
-  await test.step('an uncertain one waits, too', async () => {
+  await test.step('keeps an uncertain message waiting', async () => {
     await page.route('**/api/chat/start', loseAnswer);
     await field(page).press('Enter');
     await expect(retry(page)).toBeVisible();
@@ -272,7 +272,7 @@ test('a session that ran out: the text waits in its conversation until one is ba
   });
 });
 
-test('the first message of a new conversation is lost half-way and makes the same conversation', async ({
+test('creates one conversation when its first message is lost and sent again', async ({
   page,
   person,
   installation,
@@ -296,7 +296,7 @@ test('the first message of a new conversation is lost half-way and makes the sam
   expect(await savedTexts(installation, person)).toEqual(['The beginning']);
 });
 
-test('a browser that stores nothing sends nothing', async ({ page, context, person, installation, provider }) => {
+test('sends no message when the browser cannot store a receipt', async ({ page, context, person, installation, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const sent = submissions(context);
   await page.goto(installation.url);

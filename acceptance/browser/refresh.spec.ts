@@ -16,7 +16,7 @@ async function startListing(windows: Record<string, number>) {
   return { url: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
 }
 
-test('refreshing shows what the list says otherwise, and changes only what nobody entered', async ({
+test('shows differences on refresh, and changes only values that no person entered', async ({
   page,
   installation,
   person,

@@ -39,7 +39,7 @@ export function Counter(): JSX.Element {
 const page1 = `<!doctype html><title>Game</title><style>h1{color:rgb(1, 2, 3)}</style><h1>Harbour</h1>
 <script>document.querySelector('h1').append(' opened'); setTimeout(() => missing(), 0);</script>`;
 
-test('HTML and React run beside the conversation, and their errors go to the model', async ({
+test('runs HTML and React beside the conversation, and sends their errors to the model', async ({
   page,
   installation,
   person,
@@ -64,7 +64,7 @@ test('HTML and React run beside the conversation, and their errors go to the mod
   await expect(panelOf(page).locator('pre')).toContainText('<h1>Harbour</h1>');
 });
 
-test('a page that is replaced keeps its versions: an older one is opened, downloaded and made current again', async ({
+test('keeps the versions of a replaced page, and opens, downloads and restores an older one', async ({
   page,
   installation,
   person,
@@ -209,7 +209,7 @@ const atTop = `if (top === window) {
   });
 }`;
 
-test('nothing that runs in the frame gets out, or at what is ours', async ({
+test('isolates the frame of pages from the network and from Homeport', async ({
   page,
   installation,
   person,

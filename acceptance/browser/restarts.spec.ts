@@ -55,7 +55,7 @@ async function watchContradictions(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate<number>('window.contradictions');
 }
 
-test('a tool that waits for approval still waits after a restart; allowed, the open page shows how it goes on', async ({
+test('keeps a pending approval over a restart, and shows the continued answer on the open page', async ({
   page,
   context,
   service,
@@ -86,7 +86,7 @@ test('a tool that waits for approval still waits after a restart; allowed, the o
   expect(await contradictions()).toBe(0);
 });
 
-test('an answer that a crash of the service cut is never said to be over and running', async ({
+test('never shows an answer cut off by a crash as both complete and running', async ({
   page,
   context,
   service,

@@ -2,7 +2,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('rules for tools are set in the settings, and for one conversation', async ({ page, installation, person }) => {
+test('sets rules for tools in the settings and for one conversation', async ({ page, installation, person }) => {
   await keepNotices(page);
   await page.goto(`${installation.url}/settings/tools`);
   const main = page.getByRole('main');

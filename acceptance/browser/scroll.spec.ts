@@ -67,7 +67,7 @@ async function settled(page: Page): Promise<void> {
   })()`);
 }
 
-test('it follows an answer, lets go at the first movement upwards, and is never pulled back', async ({
+test('follows an answer, and stops following at the first upward scroll', async ({
   page,
   person,
   installation,
@@ -81,7 +81,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
   await expect.poll(() => distance(page)).toBeLessThan(2);
   expect((await position(page)).top).toBeGreaterThan(500);
 
-  await test.step('the jump button comes beyond 200 px and goes below 60 px', async () => {
+  await test.step('shows the jump button beyond 200 px and hides it below 60 px', async () => {
     await wheel(page, -150);
     await expect(jump(page)).toHaveCount(0);
     await wheel(page, -100);
@@ -92,7 +92,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
     await expect(jump(page)).toHaveCount(0);
   });
 
-  await test.step('keys and a selection let go, too', async () => {
+  await test.step('stops following on keys and a selection', async () => {
     await page.getByRole('log').focus();
     await page.keyboard.press('End');
     await settled(page);
@@ -101,7 +101,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
     await expect(jump(page)).toBeVisible();
   });
 
-  await test.step('the end of the answer moves nothing', async () => {
+  await test.step('keeps the position at the end of the answer', async () => {
     const before = (await position(page)).top;
     await finishAnswers(provider);
     await expect(stop(page)).toHaveCount(0);
@@ -123,14 +123,14 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
     await expect.poll(() => distance(page)).toBeLessThan(2);
   });
 
-  await test.step('a reload in the midst of reading comes back to the end, with all of it', async () => {
+  await test.step('returns to the end with all text after a reload', async () => {
     await page.reload();
     await expect(page.locator('[data-role="assistant"]')).toHaveCount(2);
     await expect.poll(() => distance(page)).toBeLessThan(2);
   });
 });
 
-test('with the other setting it stays where the answer begins', async ({ page, person, installation, provider }) => {
+test('stays at the beginning of the answer with the other setting', async ({ page, person, installation, provider }) => {
   await addModels(person.caller, provider, [model]);
   await page.setViewportSize({ width: 700, height: 560 });
   await page.goto(`${installation.url}/settings/account`);

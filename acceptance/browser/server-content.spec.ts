@@ -37,7 +37,7 @@ async function startEverything(): Promise<{ url: string; child: ChildProcess }> 
   return { url: `http://127.0.0.1:${port}/mcp`, child };
 }
 
-test('a resource is attached with its source, and a prompt becomes text that is not sent yet', async ({
+test('attaches a resource with its source, and inserts a prompt as unsent text', async ({
   page,
   installation,
   person,
@@ -101,7 +101,7 @@ async function startCaller(name: string): Promise<{ url: string; close(): void }
   return { url: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
 }
 
-test('a running tool of a server asks, with its name, and gets the answer', async ({
+test('shows a question of a running tool with its server, and returns the answer', async ({
   page,
   installation,
   person,

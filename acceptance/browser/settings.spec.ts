@@ -3,12 +3,9 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, password, signInElsewhere, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('providers: empty, added with a test, models chosen, edited without the key, deleted', { tag: '@smoke' }, async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('adds a provider with a test, chooses models, edits it without the key, and deletes it', {
+  tag: '@smoke',
+}, async ({ page, installation, person, provider }) => {
   await page.goto(`${installation.url}/settings/models`);
   await page.getByRole('link', { name: 'Add a provider' }).click();
   await expect(page.getByRole('heading', { name: 'No providers yet' })).toBeVisible();
@@ -45,7 +42,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 
-  await test.step('the stored key stays unless it is replaced or removed', async () => {
+  await test.step('keeps the stored key unless it is replaced or removed', async () => {
     await page.getByRole('button', { name: 'Edit Box' }).click();
     await expect(dialog.getByText('A key is stored. Leave empty to keep it.')).toBeVisible();
     await dialog.getByLabel('Base URL').fill('https://elsewhere.example/v1');
@@ -67,7 +64,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
     await expect(page.getByText('no key')).toBeVisible();
   });
 
-  await test.step('changes are not lost by a stray key or click', async () => {
+  await test.step('keeps changes on a stray key or click', async () => {
     await page.getByRole('button', { name: 'Edit Big box' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('Other');
     await page.keyboard.press('Escape');
@@ -94,7 +91,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
   expect((await catalogue(person.caller)).providers).toEqual([]);
 });
 
-test('a provider test that fails says what to do, per reason', async ({ page, installation, person, provider }) => {
+test('suggests a fix for each failure of a provider test', async ({ page, installation, person, provider }) => {
   await person.caller.must('POST', '/api/providers', { name: 'Nowhere', baseUrl: `${provider}/nowhere` });
   await page.goto(`${installation.url}/settings/providers`);
   const answers = [
@@ -130,7 +127,7 @@ test('a provider test that fails says what to do, per reason', async ({ page, in
   await expectAccessible(page);
 });
 
-test('models: default, edit, disable, delete', async ({ page, installation, person, provider }) => {
+test('sets the default model, edits, disables and deletes models', async ({ page, installation, person, provider }) => {
   await keepNotices(page);
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(`${installation.url}/settings/models`);
@@ -170,7 +167,7 @@ test('models: default, edit, disable, delete', async ({ page, installation, pers
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
-test('tiers: added, renamed and moved by keyboard; one in use names its models', async ({
+test('adds, renames and moves tiers by keyboard, and lists the models of a used one', async ({
   page,
   installation,
   person,
@@ -213,7 +210,11 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   await expect(page.getByLabel('Name of tier 5')).toHaveValue('Low');
 });
 
-test('account: name, appearance, sessions, password', { tag: '@smoke' }, async ({ page, installation, person }) => {
+test('changes the name, appearance, sessions and password of the account', { tag: '@smoke' }, async ({
+  page,
+  installation,
+  person,
+}) => {
   await keepNotices(page);
   await signInElsewhere(installation.url, person.email);
   await signInElsewhere(installation.url, person.email);
@@ -249,12 +250,7 @@ test('account: name, appearance, sessions, password', { tag: '@smoke' }, async (
   await expect(page.getByLabel('Current password')).toHaveValue('');
 });
 
-test('without the right to change the catalogue it is shown, and why', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('shows the catalogue read-only with the reason', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await installation.query(`update users set provider_settings_enabled = false where email = '${person.email}'`);
   for (const [section, shown] of [

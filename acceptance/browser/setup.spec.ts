@@ -8,7 +8,7 @@ const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 let product: Running;
 test.afterEach(() => end(product));
 
-test('from an empty installation to an answer that goes on after a reload', { tag: '@smoke' }, async ({
+test('sets up an empty installation and streams an answer over a reload', { tag: '@smoke' }, async ({
   page,
   provider,
 }) => {
@@ -30,7 +30,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Create account' }).click();
 
-  await test.step('a provider that does not answer is told in words, and can be mended', async () => {
+  await test.step('explains an unreachable provider, and lets its address be corrected', async () => {
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
     await page.reload();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
@@ -45,7 +45,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
     await page.getByLabel('Base URL').fill(provider);
   });
 
-  await test.step('each step begins at its top, however far down the one before was', async () => {
+  await test.step('starts each step at the top', async () => {
     const usual = page.viewportSize();
     await page.setViewportSize({ width: 390, height: 500 });
     const title = page.getByRole('heading', { level: 1 });
@@ -58,7 +58,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
     await page.setViewportSize(usual ?? { width: 1280, height: 720 });
   });
 
-  await test.step('many models at once, listed or by their id', async () => {
+  await test.step('adds many models at once, from the list or by id', async () => {
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose your models');
     await page.reload();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose your models');
@@ -78,7 +78,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
     await expectAccessible(page);
   });
 
-  await test.step('the first answer streams, and goes on after a reload', async () => {
+  await test.step('streams the first answer over a reload', async () => {
     await page.getByRole('link', { name: 'Start your first conversation' }).click();
     await page.getByRole('button', { name: /^Model:/ }).click();
     await page.getByRole('option', { name: /pause-words-250@50/ }).click();
@@ -94,7 +94,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
     await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden();
   });
 
-  await test.step('signing out and in again leads back to it', async () => {
+  await test.step('returns to it after signing out and in', async () => {
     await page.getByRole('button', { name: /^Account:/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await expect(page).toHaveURL(/\/sign-in$/);
@@ -104,10 +104,7 @@ test('from an empty installation to an answer that goes on after a reload', { ta
   });
 });
 
-test('the claim token guards the setup, and the second one to try is sent to the sign-in', async ({
-  page,
-  context,
-}) => {
+test('requires the claim token, and sends a second setup to the sign-in page', async ({ page, context }) => {
   product = await startProduct(join(scratchFolder(), 'data'), { SETUP_CLAIM_TOKEN: 'let-me-in' });
   const late = await context.newPage();
   for (const each of [page, late]) {
@@ -135,7 +132,7 @@ test('the claim token guards the setup, and the second one to try is sent to the
   await expect(late).toHaveURL(/\/sign-in$/);
 });
 
-test('a destination that the guard refuses names the settings that would allow it', async ({ page, provider }) => {
+test('names the settings that allow a refused destination', async ({ page, provider }) => {
   product = await startProduct(join(scratchFolder(), 'data'), {
     ALLOW_PRIVATE_EGRESS: 'false',
     ALLOW_INSECURE_HTTP: 'false',

@@ -20,7 +20,7 @@ const kinds = [
   { preset: 'Mistral', kind: 'openai', key: 'not-a-real-one', path: '/v1', tellsSizes: false },
 ] as const;
 
-test('from an empty machine to an answer of each kind, and to that of an invited person', async ({
+test('gets an answer of each protocol, and one for an invited person', async ({
   page,
   browser,
   provider,
@@ -37,7 +37,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
   const address = page.getByLabel('Base URL');
   const key = page.getByLabel('API key');
 
-  await test.step('a pasted key picks its provider; the address that was typed stays', async () => {
+  await test.step('selects the provider from a pasted key, and keeps a typed address', async () => {
     await key.fill('sk-ant-not-a-real-one');
     await expect(page.getByRole('radio', { name: 'Anthropic', exact: true })).toBeChecked();
     await expect(protocol).toHaveValue('anthropic');
@@ -56,7 +56,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
     await key.fill('');
   });
 
-  await test.step('the wrong protocol for an address: what answered there is said, and taken over', async () => {
+  await test.step('detects the wrong protocol for an address, and switches to the detected one', async () => {
     await protocol.selectOption('gemini');
     await page.getByLabel('Name', { exact: true }).fill('Wrong');
     await page.getByRole('button', { name: 'Test and continue' }).click();
@@ -68,7 +68,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
   });
 
   for (const [index, { preset, kind, key: pasted, path, tellsSizes }] of kinds.entries()) {
-    await test.step(`${preset}: key, models, answer`, async () => {
+    await test.step(`gets an answer from ${preset} with a key`, async () => {
       await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
       await page.locator('label').getByText(preset, { exact: true }).click();
       await key.fill(pasted);
@@ -93,7 +93,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
       expect(await asked(origin, `Good morning, ${preset}`)).toMatchObject([{ kind, model: 'echo' }]);
     });
     if (preset === 'Google Gemini') {
-      await test.step('an invitation warns as long as nothing is shared', async () => {
+      await test.step('warns on an invitation without shared models', async () => {
         await page.goto(`${product.url}/settings/admin/invitations`);
         await page.getByRole('button', { name: 'Invite', exact: true }).click();
         await expect(page.getByRole('dialog').getByText('This person will have no model yet')).toBeVisible();
@@ -105,7 +105,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
   }
 
   const dialog = page.getByRole('dialog');
-  const link = await test.step('with a shared model an invitation does not warn', async () => {
+  const link = await test.step('shows no warning on an invitation with a shared model', async () => {
     await page.goto(`${product.url}/settings/providers`);
     await expect(page.getByText('shared with everyone')).toBeVisible();
     await expectNoSidewaysScroll(page);
@@ -118,7 +118,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
   });
 
   const theirs = await (await browser.newContext()).newPage();
-  await test.step('whoever is invited gets an answer without typing anything about models', async () => {
+  await test.step('answers an invited person without model settings', async () => {
     await theirs.goto(link);
     await theirs.getByLabel('Name', { exact: true }).fill('Bob');
     await theirs.getByLabel('Password', { exact: true }).fill(password);
@@ -135,7 +135,7 @@ test('from an empty machine to an answer of each kind, and to that of an invited
     await expectAccessible(theirs);
   });
 
-  await test.step('once it is no longer shared, their next message says so', async () => {
+  await test.step('reports a model that is no longer shared', async () => {
     await page.goto(`${product.url}/settings/providers`);
     await page.getByRole('button', { name: 'Edit Mistral' }).click();
     await dialog.getByText('Only me').click();

@@ -1,7 +1,7 @@
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, password, signIn, test } from './fixtures.ts';
 
-test('a wrong password, a disabled account, and back to where one was with the draft', async ({
+test('reports a wrong password and a disabled account, and returns to the draft after sign-in', async ({
   page,
   context,
   installation,
@@ -48,7 +48,7 @@ test('a wrong password, a disabled account, and back to where one was with the d
   await expect(page.getByLabel('Message', { exact: true })).toHaveValue('half a thought');
 });
 
-test('a session that ended says so, also on the way from the start page, and signing out does not', async ({
+test('reports an ended session, but not a sign-out', async ({
   page,
   context,
   installation,
@@ -77,7 +77,7 @@ test('a session that ended says so, also on the way from the start page, and sig
   await context.clearCookies();
 });
 
-test('too many wrong passwords: how long to wait', async ({ page, installation }) => {
+test('shows the waiting time after too many wrong passwords', async ({ page, installation }) => {
   const { email } = await addPerson(installation);
   await page.goto(`${installation.url}/sign-in`);
   for (let attempt = 0; attempt <= 10; attempt += 1) {
@@ -88,7 +88,7 @@ test('too many wrong passwords: how long to wait', async ({ page, installation }
   await expect(page.getByRole('alert')).toContainText(/Too many attempts\. Try again in about \d+ minutes?\./);
 });
 
-test('a password that somebody else has set is changed before anything else', async ({ page, installation }) => {
+test('requires a change of a password set by an administrator', async ({ page, installation }) => {
   const { email } = await addPerson(installation);
   await installation.query(`update users set must_change_password = true where email = '${email}'`);
   await page.goto(`${installation.url}/settings/account`);
@@ -111,7 +111,7 @@ test('a password that somebody else has set is changed before anything else', as
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
 });
 
-test('a refusal in the middle of the work leads to the password, too', async ({ page, installation, person }) => {
+test('asks for a new password after a refusal in the middle of work', async ({ page, installation, person }) => {
   await page.goto(`${installation.url}/settings/account`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
   await installation.query(`update users set must_change_password = true where email = '${person.email}'`);

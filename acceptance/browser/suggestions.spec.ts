@@ -19,7 +19,7 @@ const manyFrames = `new Promise((resolve) => {
   next();
 })`;
 
-test('a saved prompt is found by its name, inserted, and filled in with the Tab key alone', async ({
+test('finds a saved prompt by name, inserts it, and fills it in with Tab', async ({
   page,
   person,
   installation,
@@ -69,7 +69,7 @@ test('a saved prompt is found by its name, inserted, and filled in with the Tab 
   await expectAccessibleHere(page);
 });
 
-test('an assistant is chosen with @, from the start page or by an address; the answer names its version', async ({
+test('chooses an assistant with @, from the start page or by address, and names its version', async ({
   page,
   person,
   installation,
@@ -102,7 +102,7 @@ test('an assistant is chosen with @, from the start page or by an address; the a
     if (route.request().method() === 'PATCH') await known.promise;
     await route.continue();
   });
-  await test.step('a message waits until the server knows who is to answer', async () => {
+  await test.step('sends a message after the server has stored the assistant', async () => {
     await page.getByRole('button', { name: 'Continue without Harbour pilot' }).press('Enter');
     await expect(field(page)).toBeFocused();
     await page.keyboard.type('alone');
@@ -124,7 +124,7 @@ test('an assistant is chosen with @, from the start page or by an address; the a
   await page.keyboard.press('Enter');
   await expect(field(page)).toHaveValue('');
   await expect(page.getByRole('button', { name: 'Continue without Harbour pilot' })).toBeVisible();
-  await test.step('so does regenerating', async () => {
+  await test.step('regenerates after the server has stored the assistant', async () => {
     await page.getByRole('button', { name: 'Regenerate', exact: true }).last().press('Enter');
     await page.evaluate(manyFrames);
     expect(sent).toContain('PATCH /api/chats');

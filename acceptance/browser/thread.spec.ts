@@ -25,7 +25,7 @@ const answer = [
   '| one | 1 |',
 ].join('\n');
 
-test('an answer: colours, formulas, quoting, another model, context', async ({
+test('shows code colors and formulas, quotes a selection, and regenerates with another model', async ({
   page,
   installation,
   person,
@@ -44,14 +44,14 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   await expect(reply).toContainText('all for $5');
   await expectAccessible(page);
 
-  await test.step('at 320 px neither the page nor the thread scrolls sideways', async () => {
+  await test.step('never scrolls sideways at 320 px', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await expect(page.getByRole('log')).toHaveCSS('overflow-x', 'hidden');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  await test.step('a selection goes into the draft as a quotation', async () => {
+  await test.step('quotes a selection in the draft', async () => {
     await reply.getByRole('heading', { name: 'A heading' }).selectText();
     await page.getByRole('button', { name: 'Quote' }).click();
     await expect(field).toHaveValue('> A heading\n\n');
@@ -59,7 +59,7 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
     await field.fill('');
   });
 
-  await test.step('another model answers once, and thinks first', async () => {
+  await test.step('answers once with another model, with thoughts', async () => {
     await page.getByRole('button', { name: 'Regenerate with…' }).click();
     await page.getByRole('menuitem', { name: 'reason' }).click();
     await expect(reply).toContainText('Then I answer.');
@@ -69,7 +69,7 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
     await expect(reply).toContainText('A heading');
   });
 
-  await test.step('a fresh context is a line after what is no longer read', async () => {
+  await test.step('marks a fresh context with a line', async () => {
     await page.getByRole('button', { name: /of the context window used/ }).click();
     await page.getByRole('menuitem', { name: /Start fresh context/ }).click();
     await expect(page.getByText('The model can’t see messages above this line.')).toBeVisible();
@@ -78,7 +78,7 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   });
 });
 
-test('code has its colours also where compiling a grammar takes long', async ({
+test('highlights code with a slow grammar', async ({
   page,
   installation,
   person,
@@ -104,7 +104,7 @@ test('code has its colours also where compiling a grammar takes long', async ({
   await expect(reply.locator('[data-kind="keyword"]').first()).toHaveText('export const ');
 });
 
-test('a long paste waits beside the message, over a reload', async ({ page, installation, person, provider }) => {
+test('turns a long paste into an attachment, and keeps it over a reload', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   const field = page.getByLabel('Message', { exact: true });

@@ -21,7 +21,7 @@ async function askedWith(provider: string, text: string): Promise<Asked[]> {
   return all.filter(({ lastText }) => lastText.includes(text));
 }
 
-test('the effort is chosen by the keyboard, sent with each turn, and stays over a reload', async ({
+test('selects the effort by keyboard, sends it with each turn, and keeps it over a reload', async ({
   page,
   person,
   installation,
@@ -57,7 +57,7 @@ test('the effort is chosen by the keyboard, sent with each turn, and stays over 
   await expectNoSidewaysScroll(page);
 });
 
-test('the panel shows the words that the provider got, also after they were changed', async ({
+test('shows the text sent to the provider, also after it was changed', async ({
   page,
   person,
   installation,
@@ -94,14 +94,14 @@ test('the panel shows the words that the provider got, also after they were chan
   await panel.getByRole('button', { name: 'Close' }).click();
   await expect(panel).toHaveCount(0);
 
-  await test.step('the gauge tells what fills the window', async () => {
+  await test.step('shows the use of the window in the gauge', async () => {
     await page.getByRole('button', { name: /of the context window used/ }).click();
     await expect(page.getByRole('menu')).toContainText(/Messages\s*\d/);
     await page.getByRole('menuitem', { name: 'What the model saw' }).click();
     await expect(panel).toContainText('3 sent');
   });
 
-  await test.step('an answer of which nothing was kept says so', async () => {
+  await test.step('reports an answer without a stored context', async () => {
     await installation.query('delete from told_contexts');
     await page.reload();
     await expect(panel).toContainText('Nothing was kept for this answer');
@@ -109,7 +109,7 @@ test('the panel shows the words that the provider got, also after they were chan
   });
 });
 
-test('a temporary conversation is marked and not listed; it is kept or ended', async ({
+test('marks a temporary conversation, leaves it out of the list, and keeps or ends it', async ({
   page,
   person,
   installation,

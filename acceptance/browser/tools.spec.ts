@@ -21,7 +21,7 @@ const test = base.extend<{ mcp: TestMcp }>({
   },
 });
 
-test('a server is added, read, trusted, changes, and is trusted again only as it was read', async ({
+test('requires a new review after a trusted server changes', async ({
   page,
   installation,
   person,
@@ -45,7 +45,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   await dialog.getByRole('button', { name: 'Add server' }).click();
 
   const review = page.getByRole('dialog', { name: 'Tools from Numbers' });
-  await test.step('every definition is read before the way to trust it comes', async () => {
+  await test.step('shows every definition before the button to trust it', async () => {
     await expect(review).toContainText('Looks a number up.');
     const texts = (await review.textContent()) ?? '';
     expect(texts.indexOf('Input schema')).toBeLessThan(texts.indexOf('Trust this tool'));
@@ -64,10 +64,10 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     expect(mcp.authorizations).toContain('Bearer first');
   });
 
-  await test.step('stored headers stay unless they are touched', async () => {
+  await test.step('keeps stored headers unless they are edited', async () => {
     await main.getByRole('button', { name: 'Edit Numbers' }).click();
     await expect(dialog.getByLabel('Header 1: value')).toHaveValue('Bearer first');
-    await test.step('another address does not get them', async () => {
+    await test.step('sends no headers to another address', async () => {
       const stay = `The stored headers stay with ${new URL(mcp.url).origin} and aren’t sent to the new address.`;
       await dialog.getByLabel('URL').fill('https://elsewhere.example/mcp');
       await expect(dialog.getByText(stay)).toBeVisible();
@@ -82,7 +82,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await expect(main.getByText('Trusted', { exact: true })).toBeVisible();
   });
 
-  await test.step('what changed is shown field by field, hidden characters too', async () => {
+  await test.step('shows changes field by field, with hidden characters', async () => {
     mcp.tools = [{ ...lookUp, description: 'Looks everything up.' }, sly];
     await main.getByRole('button', { name: 'Test Figures' }).click();
     const changed = page.getByRole('dialog', { name: 'Tools from Figures' });
@@ -105,7 +105,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await expect(main.getByText('Trusted', { exact: true })).toBeVisible();
   });
 
-  await test.step('policies, off, delete', async () => {
+  await test.step('changes policies, disables and deletes the server', async () => {
     await main.getByText('Tool permissions (2)').click();
     // The first choice is slow on its way; the second one is made meanwhile.
     const chosen = Promise.withResolvers<void>();
@@ -134,7 +134,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   });
 });
 
-test('the tools say what the server claims of them; the buttons stay in sight however much there is to read', async ({
+test('shows the claims of tools, and keeps the buttons visible beside long definitions', async ({
   page,
   installation,
   person,
@@ -182,7 +182,7 @@ test('the tools say what the server claims of them; the buttons stay in sight ho
   await expect(page.getByRole('main').getByText('Trusted', { exact: true })).toBeVisible();
 });
 
-test('the stored secret of an OAuth client stays with the address it was entered for', async ({
+test('binds the stored secret of an OAuth client to its address', async ({
   page,
   installation,
   person,
@@ -198,7 +198,7 @@ test('the stored secret of an OAuth client stays with the address it was entered
   await expect(dialog.getByText('The stored secret stays with http://127.0.0.1:9. Enter it again')).toBeVisible();
 });
 
-test('a server that cannot be reached is kept and says why; without the right everything is read only', async ({
+test('keeps an unreachable server with its error, and shows all fields read-only without permission', async ({
   page,
   installation,
   person,
@@ -218,7 +218,7 @@ test('a server that cannot be reached is kept and says why; without the right ev
   await expect(main.getByRole('button', { name: /Gone/ })).toHaveCount(0);
 });
 
-test('a tool asks first: allowed after a reload, denied with a reason; its picture is shown', async ({
+test('asks before a tool runs, accepts a decision after a reload, and shows its picture', async ({
   page,
   installation,
   person,
@@ -254,7 +254,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   await expect(done.getByRole('link', { name: 'https://example.org/numbers' })).toHaveAttribute('rel', /noreferrer/);
   await expectAccessibleHere(page);
 
-  await test.step('denied', async () => {
+  await test.step('denies the call', async () => {
     await field.fill('Again');
     await field.press('Enter');
     await waiting.getByRole('button', { name: 'Deny with a reason…' }).click();
@@ -265,7 +265,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
     expect(mcp.calls).toHaveLength(1);
   });
 
-  await test.step('answered elsewhere', async () => {
+  await test.step('shows a decision from another window', async () => {
     await field.fill('Once more');
     await field.press('Enter');
     await expect(waiting).toBeVisible();
@@ -278,7 +278,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
     expect(mcp.calls).toHaveLength(2);
   });
 
-  await test.step('a server that changes is left out, with the way to its changes', async () => {
+  await test.step('leaves out a changed server, with a link to its changes', async () => {
     mcp.tools = [{ ...lookUp, description: 'Something else.' }];
     await field.fill('And now');
     await field.press('Enter');
@@ -291,7 +291,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   });
 });
 
-test('a conversation uses the servers that were chosen for it', async ({
+test('uses only the selected servers in a conversation', async ({
   page,
   installation,
   person,

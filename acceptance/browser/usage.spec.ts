@@ -4,7 +4,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('usage: one’s own by day and model, and a file of it; a budget is shown before it is used up, and then refuses', async ({
+test('shows own usage by day and model with a CSV, and enforces a budget after a warning', async ({
   page,
   installation,
   person,
@@ -51,7 +51,7 @@ test('usage: one’s own by day and model, and a file of it; a budget is shown b
   await admin.must('PUT', '/api/admin/budgets', { budgets: [] });
 });
 
-test('usage: an administrator sees everybody’s sums, and adds and removes a budget', async ({
+test('shows all usage to administrators, and adds and removes a budget', async ({
   page,
   context,
   installation,

@@ -2,7 +2,7 @@ import { administrator } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 
-test('where workspaces are off, administrators learn why and others see nothing of them', async ({
+test('shows the reason for disabled workspaces to administrators, and hides them from others', async ({
   page,
   context,
   installation,

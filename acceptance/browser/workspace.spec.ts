@@ -13,7 +13,7 @@ async function typeInTerminal(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text);
 }
 
-test('a model makes a file, runs it and publishes the result; the person sees all of it', async ({
+test('shows how a model creates a file, runs it and publishes the result', async ({
   page,
   installation,
   person,
@@ -24,7 +24,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
   await page.getByLabel('Message', { exact: true }).fill('Make a file, run it, publish the result');
   await page.keyboard.press('Enter');
 
-  await test.step('what the command says is seen while it runs, and folded when it is done', async () => {
+  await test.step('shows the output of a running command, and folds it afterwards', async () => {
     const live = page.locator('[data-growing]');
     await expect(live).toContainText('line 1');
     await expect(live).not.toContainText('has exited');
@@ -37,18 +37,18 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Published the result.');
     await expect(live).toHaveCount(0);
   });
-  await test.step('the calls tell what they did', async () => {
+  await test.step('describes each call', async () => {
     await page.locator('summary', { hasText: 'Ran a command' }).click();
     await expect(page.getByText('Exit code 0')).toBeVisible();
     await page.locator('summary', { hasText: 'Wrote count.sh' }).click();
     await expect(page.locator('summary').getByText('Published result.txt', { exact: true })).toBeVisible();
     await expectAccessible(page);
   });
-  await test.step('the result opens beside the conversation', async () => {
+  await test.step('opens the result beside the conversation', async () => {
     await page.getByRole('link', { name: 'Open result.txt' }).click();
     await expect(page.getByRole('complementary', { name: 'Files' })).toContainText('line 4');
   });
-  await test.step('the terminal shows the file', async () => {
+  await test.step('shows the file in the terminal', async () => {
     await page
       .getByRole('main')
       .getByRole('button', { name: /^Options for/ })
@@ -62,7 +62,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await expect(screen(page)).toContainText('result.txt');
     await expectAccessible(page);
   });
-  await test.step('the same shell comes back after a reload', async () => {
+  await test.step('reconnects to the same shell after a reload', async () => {
     await typeInTerminal(page, 'kept=7; echo set-$((1 + 1))\n');
     await expect(screen(page)).toContainText('set-2');
     await page.goto(`${installation.url}/workspace?tab=terminal`);
@@ -70,7 +70,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await typeInTerminal(page, 'echo "kept $kept"\n');
     await expect(screen(page)).toContainText('kept 7');
   });
-  await test.step('stopped, it stays stopped until somebody wants it, and the home is as it was', async () => {
+  await test.step('stays stopped until a person starts it, with its home unchanged', async () => {
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByRole('button', { name: 'Stop workspace' }).click();
     await expect(page.getByRole('heading', { name: 'The workspace is stopped' })).toBeVisible();
@@ -80,7 +80,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await page.getByRole('tab', { name: 'Files' }).click();
     await expect(fileList(page)).toContainText('count.sh');
   });
-  await test.step('left alone, it stops by itself, says why, and the home is as it was', async () => {
+  await test.step('stops when idle, shows the reason, and keeps its home', async () => {
     // Instead of waiting half an hour, its last use is moved back until a sweep has noticed. Looking at the files
     // counts as use.
     const halfAnHourAgo = "update workspaces set last_activity_at = now() - interval '31 minutes'";
@@ -100,7 +100,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
   });
 });
 
-test('a phone has the keys that a shell needs beside its own keyboard', async ({ browser, installation, person }) => {
+test('offers the keys of a shell on a phone', async ({ browser, installation, person }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   try {
     await giveCookie(context, installation.url, person.caller);
@@ -133,7 +133,7 @@ test('a phone has the keys that a shell needs beside its own keyboard', async ({
   }
 });
 
-test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboard as well', async ({
+test('uploads, previews, renames, downloads and deletes files, also by keyboard', async ({
   page,
   installation,
   person,
@@ -148,7 +148,7 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
   await expect(fileList(page)).toContainText('b.txt');
   await expectAccessible(page);
 
-  await test.step('a new folder, and a name that is taken', async () => {
+  await test.step('creates a folder, and reports a taken name', async () => {
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByLabel('Name of the new folder').fill('a/b');
     await page.keyboard.press('Enter');
@@ -178,7 +178,7 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
     expect(readFileSync(await (await download).path(), 'utf8')).toBe('print("hello")\n');
     await page.getByRole('navigation', { name: 'Folder' }).getByRole('button', { name: 'Home' }).click();
   });
-  await test.step('deleted after a question', async () => {
+  await test.step('deletes after a confirmation', async () => {
     await fileList(page)
       .getByRole('button', { name: /^b\.txt/ })
       .focus();
@@ -190,7 +190,7 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
     expect(names).toEqual(expect.arrayContaining(['box', 'hello.py']));
     expect(names).not.toContain('b.txt');
   });
-  await test.step('a place that is gone says so', async () => {
+  await test.step('reports a deleted folder', async () => {
     await page.goto(`${installation.url}/workspace?path=~/nothing`);
     await page.getByRole('button', { name: 'Go to home folder' }).click();
     await expect(fileList(page)).toContainText('hello.py');

@@ -43,7 +43,7 @@ async function stop(): Promise<void> {
   assert.deepEqual(containers(), []);
 }
 
-test('a workspace of a person outlives kill -9 of the control plane: it is adopted with its files', async () => {
+test('adopts a workspace with its files after kill -9 of the control plane', async () => {
   const session = await person.must('GET', '/api/auth/get-session');
   personId = session.user.id;
   const started = await person.must('POST', '/api/workspace/status');
@@ -67,7 +67,7 @@ test('a workspace of a person outlives kill -9 of the control plane: it is adopt
   assert.deepEqual(containers(), [container], 'the same container');
 });
 
-test('stopped means removed, and the next start is another container', async () => {
+test('removes a stopped container, and starts another one', async () => {
   const [container] = containers();
   assert.ok(container !== undefined);
   await stop();
@@ -77,7 +77,7 @@ test('stopped means removed, and the next start is another container', async () 
   await stop();
 });
 
-test('a mode that cannot work stops the start with a plain reason', async () => {
+test('refuses to start in an unusable mode, with the reason', async () => {
   const wrong = { ...settings, WORKSPACE_IMAGE: 'homeport-none:1' };
   await assert.rejects(
     startProduct(scratchFolder(), wrong),

@@ -63,7 +63,7 @@ function place(from: string, to: string): void {
   }
 }
 
-test('the image says what it is, and does not run as root', { skip, timeout: 600_000 }, async () => {
+test('labels the image, and runs it without root', { skip, timeout: 600_000 }, async () => {
   const config = await inspect(image, '.Config');
   assert.deepEqual([config.User, config.StopSignal], ['1000:1000', 'SIGTERM']);
   const labels = config.Labels;
@@ -73,7 +73,7 @@ test('the image says what it is, and does not run as root', { skip, timeout: 600
   assert.ok(config.Healthcheck.Test.length > 0);
 });
 
-test('it does the main job with a read-only root and without rights', { skip, timeout: 600_000 }, async () => {
+test('runs the main steps with a read-only root and without capabilities', { skip, timeout: 600_000 }, async () => {
   const tight = ['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'];
   const settings = [
     'ALLOW_PRIVATE_EGRESS=true',

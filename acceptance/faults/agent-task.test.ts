@@ -179,7 +179,7 @@ async function putFiles(caller: Caller, home: string): Promise<void> {
 const toolParts = (messages: readonly Json[]): Json[] =>
   messages.flatMap(({ parts }) => parts.filter((part: Json) => part.type === 'dynamic-tool'));
 
-test(`${stepCount} steps of a model, steered twice, over two kills, a question and a summary; then all is taken back`, {
+test(`completes ${stepCount} steps over two kills, two steering messages, a question and a summary, and undoes them`, {
   timeout: 900_000,
   skip: whySkipped(),
 }, async (t) => {

@@ -53,7 +53,7 @@ type Stopping = {
   resting: Promise<void> | undefined;
 };
 
-test(`${rounds} times kill -9 of the backup, the service or the database while backups are made`, {
+test(`makes restorable backups over ${rounds} times kill -9 of the backup, the service or the database`, {
   timeout: 300_000 + rounds * 120_000,
 }, async (t) => {
   const random = seededRandom(seedOf('backup kills'));

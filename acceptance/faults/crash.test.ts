@@ -48,7 +48,7 @@ type Conversation = {
   seen: Map<string, Sight[]>;
 };
 
-test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing running for ever`, {
+test(`loses and duplicates no message over ${kills} times kill -9 under load, and ends every response`, {
   timeout: 900_000,
 }, async () => {
   const random = seededRandom(seedOf('crash'));

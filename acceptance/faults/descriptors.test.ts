@@ -21,7 +21,7 @@ const whyNot =
 
 const numbers = [9, 63, 200, 255];
 
-test('what the starter has open is open in no process of a workspace and of the database', {
+test('passes no open descriptor of its parent to workspaces and the database', {
   timeout: 300_000,
   skip: whyNot,
 }, async () => {

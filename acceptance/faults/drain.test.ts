@@ -82,7 +82,7 @@ async function refused(caller: Caller): Promise<string> {
   }
 }
 
-test('a response that ends within the limit is finished before the service exits', async () => {
+test('finishes a response that ends within the limit before the service exits', async () => {
   const { stream, events, provider, caller, waiting, messages, end } = await stopWithin('pause-words-150@50', 20);
   assert.deepEqual(events.slice(0, 2), ['refused', 'stream ended']);
   assert.ok(stream.text.endsWith('word149'));
@@ -94,7 +94,7 @@ test('a response that ends within the limit is finished before the service exits
   await end();
 });
 
-test('a response that does not is interrupted with all that was said, and can be continued', async () => {
+test('interrupts a longer response, keeps its text, and lets it be continued', async () => {
   const { stream, events, wentOnMs, caller, chatId, waiting, messages, end } = await stopWithin('words-5000@50', 20);
   assert.deepEqual(events.slice(0, 2), ['refused', 'stream ended']);
   // Much less than all of it, but more than had arrived at the signal: it had its 25 s, however busy the machine was.

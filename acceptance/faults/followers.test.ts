@@ -74,7 +74,7 @@ before(async () => {
   model = await addEveryKind(caller, provider.url, modelIds);
 });
 
-test(`${leavings} times leaving and coming back: every follower assembles the identical text once`, {
+test(`gives every follower the identical text once over ${leavings} disconnects`, {
   timeout: 900_000,
 }, async () => {
   const random = seededRandom(seedOf('followers'));
@@ -226,7 +226,7 @@ const cases = answers.flatMap(([modelId, status]) =>
 );
 
 for (const { modelId, kind, turn, status } of cases) {
-  test(`${kind}, an answer of ${modelId}: readUIMessageStream assembles what is stored, live and replayed`, async () => {
+  test(`${kind}: readUIMessageStream assembles the stored answer of ${modelId}, live and replayed`, async () => {
     const chatId = await createChat(caller);
     const messageId = `kind-${kind}-${modelId.replace(/\W/g, '_')}`;
     await caller.must('POST', '/api/chat/start', {

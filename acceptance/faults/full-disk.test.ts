@@ -86,7 +86,7 @@ async function eventually(holds: () => boolean | Promise<boolean>): Promise<void
 
 const send = (chatId: string, id: string) => ada.call('POST', '/api/chat/start', submission(chatId, id));
 
-test('a workspace that fills the disk is ended, and keeps nobody from an answer', {
+test('ends a workspace that fills the disk, while answers continue', {
   skip: skip || skipSandbox,
   timeout: 180_000,
 }, async () => {
@@ -117,7 +117,7 @@ test('a workspace that fills the disk is ended, and keeps nobody from an answer'
   await bob.must('DELETE', '/api/workspace/status');
 });
 
-test('uploads that fill the disk are refused while people go on talking', { skip }, async () => {
+test('refuses uploads that fill the disk, while messages are still answered', { skip }, async () => {
   let status = 201;
   for (let index = 0; status === 201; index += 1) status = await upload(`part-${index}`, 16 * mebibyte + index);
   assert.equal(status, 507);
@@ -129,7 +129,7 @@ test('uploads that fill the disk are refused while people go on talking', { skip
   assert.ok(done);
 });
 
-test('an answer that runs when the disk becomes full comes to its end', { skip }, async () => {
+test('completes an answer that is running when the disk becomes full', { skip }, async () => {
   const chatId = await createChat(ada);
   await send(chatId, 'meanwhile');
   let isFilled = false;
@@ -147,7 +147,7 @@ test('an answer that runs when the disk becomes full comes to its end', { skip }
   assert.deepEqual([refused.status, refused.body.error.code], [507, 'storage_full']);
 });
 
-test('a start on a full disk serves what can be read, and one that cannot be says why', {
+test('serves reads after a start on a full disk, or reports why it cannot start', {
   skip,
   timeout: 180_000,
 }, async () => {
@@ -173,7 +173,7 @@ test('a start on a full disk serves what can be read, and one that cannot be say
   });
 });
 
-test('with room again it starts, takes messages and files, and keeps room back', {
+test('starts with free space again, accepts messages and files, and restores its reserve', {
   skip,
   timeout: 180_000,
 }, async () => {

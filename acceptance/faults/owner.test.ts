@@ -44,7 +44,7 @@ function databasePid(): number {
   return embeddedPid(dataDir) ?? 0;
 }
 
-test('a second process on the same DATA_DIR refuses to start and says why; the first goes on', async () => {
+test('refuses to start a second process on the same DATA_DIR, without disturbing the first', async () => {
   const pid = product.child.pid;
   const seconds = Array.from({ length: 3 }, () => startProduct(dataDir).then(() => 'started', String));
   for (const refused of await Promise.all(seconds)) {
@@ -54,7 +54,7 @@ test('a second process on the same DATA_DIR refuses to start and says why; the f
   await createChat(caller);
 });
 
-test('the database that kill -9 of the service leaves behind is taken over, with everything acknowledged', async () => {
+test('takes over the database after kill -9 of the service, with all acknowledged data', async () => {
   const chatId = await createChat(caller);
   const database = databasePid();
   await caller.must('POST', '/api/chat/start', submission(chatId, 'before-the-kill'));
@@ -68,7 +68,7 @@ test('the database that kill -9 of the service leaves behind is taken over, with
   assert.deepEqual([messages[0].id, messages[1].status], ['before-the-kill', 'complete']);
 });
 
-test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, nothing lost, back by itself`, async () => {
+test(`answers with typed errors while PostgreSQL is killed ${databaseKills} times, recovers, and loses no data`, async () => {
   const seen = new Set<string>();
   for (let kill = 0; kill < databaseKills; kill += 1) {
     const chatId = await createChat(caller);

@@ -82,7 +82,7 @@ async function exported(dataDir: string): Promise<string> {
   return stdout;
 }
 
-test(`${kills} times kill -9 while a manifest is applied: all or nothing, and the same state in the end`, {
+test(`applies a manifest completely or not at all over ${kills} times kill -9, with the same final state`, {
   timeout: 900_000,
 }, async () => {
   const random = seededRandom(seedOf('provision'));

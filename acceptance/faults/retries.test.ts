@@ -75,7 +75,7 @@ after(() => {
   proxy?.close();
 });
 
-test(`${ids} ids × ${sendsPerId} parallel sends without acknowledgements: one message, one call, one answer each`, async () => {
+test(`admits each of ${ids} messages once despite ${sendsPerId} parallel unacknowledged sends`, async () => {
   const messages = await makeMessages('a', ids);
   await inParallel(messages, 10, async (message) => {
     await Promise.all(Array.from({ length: sendsPerId }, () => submitUntilAcknowledged(message)));
@@ -91,7 +91,7 @@ test(`${ids} ids × ${sendsPerId} parallel sends without acknowledgements: one m
   await assertOncePerId(messages, 1);
 });
 
-test('kill -9 and restart between sends and retries: still one message and one answer each', async () => {
+test('admits each message once with kill -9 and a restart between sends and retries', async () => {
   const messages = await makeMessages('b', Math.ceil(ids / 2));
   let acknowledged = 0;
   const sending = inParallel(messages, 10, async (message) => {
@@ -110,7 +110,7 @@ test('kill -9 and restart between sends and retries: still one message and one a
   await assertOncePerId(messages, 0);
 });
 
-test('changed content, branch, model or conversation under a known id is a conflict and changes nothing', async () => {
+test('refuses a known id with other content, branch, model or conversation, without changes', async () => {
   const [chatId, other] = [await createChat(caller), await createChat(caller)];
   for (const endpoint of ['/api/chat/start', '/api/chat/turn-inputs']) {
     const body = submission(chatId, `conflict-${endpoint.length}`);
@@ -137,7 +137,7 @@ test('changed content, branch, model or conversation under a known id is a confl
   );
 });
 
-test('a cancelled input stays cancelled under retries, also after kill -9', async () => {
+test('keeps a canceled input canceled under retries, also after kill -9', async () => {
   const chatId = await createChat(caller);
   const blocking = { modelId: model('hang-3', 0).id };
   const first = await startDetached(caller, chatId, 'blocking', blocking);

@@ -86,7 +86,7 @@ function cases(name: BalancerName): void {
     await database?.exited;
   });
 
-  test(`${restarts} restarts under ${streams} streams: no failed request, no lost answer`, async () => {
+  test(`fails no request and loses no answer over ${restarts} rolling restarts under ${streams} streams`, async () => {
     const count: Count = { requests: 0, failed: [], answers: 0, lost: [], resumed: 0, cut: 0 };
     const stopping = new AbortController();
     const talking = Array.from({ length: streams }, (_, index) =>

@@ -6,14 +6,14 @@ import { type Answer, Caller, type Running, scratchFolder, startProduct, startPr
 const attempts = 100;
 const password = 'correct-horse-42';
 
-test(`${attempts} simultaneous setups: one administrator`, async () => {
+test(`creates one administrator in ${attempts} concurrent setups`, async () => {
   const product = await startProduct(scratchFolder());
   await race([product]);
   product.kill('SIGTERM');
   assert.equal(await product.exited, 0);
 });
 
-test(`${attempts} simultaneous setups at two replicas: one administrator`, async () => {
+test(`creates one administrator in ${attempts} concurrent setups at two replicas`, async () => {
   const database = await startProgram('scripts/throw-away-postgres.mjs');
   const env = { DATABASE_URL: database.url, AUTH_SECRET: randomUUID(), SETTINGS_ENCRYPTION_KEY: randomUUID() };
   const replicas = await Promise.all([startProduct(scratchFolder(), env), startProduct(scratchFolder(), env)]);

@@ -59,7 +59,7 @@ before(async () => {
 });
 after(() => mcp?.close());
 
-test(`${turns} turns with tools of each of ${kinds.length} kinds over ${kills} kills: thinking comes back as it was`, {
+test(`sends thinking back unchanged in ${turns} turns of each of ${kinds.length} protocols over ${kills} kills`, {
   timeout: 3_600_000,
 }, async () => {
   const talks = await Promise.all(kinds.map(startTalks)).then((list) => list.flat());

@@ -181,7 +181,7 @@ function check(messages: readonly Json[], sent: readonly Sent[]): void {
   assert.ok(messages.every(({ status }) => status !== 'streaming'));
 }
 
-test(`${conversations} conversations at two replicas over ${kills} times kill -9: each message once, nothing for ever`, {
+test(`answers each message of ${conversations} conversations once at two replicas over ${kills} times kill -9`, {
   timeout: 180_000 + kills * 60_000,
 }, async () => {
   const caller = new Caller(replicas[0]?.url ?? '', cookie);

@@ -8,7 +8,7 @@ import { addPerson, openTerminal } from './people.ts';
 const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', 'true']);
 const skip = probe.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false : 'no sandbox can be made here';
 
-test('a stop of the service ends the workspaces that nobody uses, and no other', {
+test('ends only unused workspaces when the service stops', {
   timeout: 300_000,
   skip,
 }, async () => {

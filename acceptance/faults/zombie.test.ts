@@ -75,7 +75,7 @@ after(async () => {
   await database?.exited;
 });
 
-test('responses are followed at the other replica to the same text, and stopped from there', async () => {
+test('streams and stops responses through the other replica', async () => {
   const renewed: boolean[] = [];
   for (const [turn, kind] of providerKinds.entries()) {
     const id = `across-${kind}`;
@@ -106,7 +106,7 @@ test('responses are followed at the other replica to the same text, and stopped 
   assert.ok(renewed.includes(false), 'stopped without waiting for a heartbeat');
 });
 
-test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended elsewhere in time, no zombie write`, {
+test(`ends responses of a replica suspended for ${standstillMs / 1_000} s elsewhere, and fences its later writes`, {
   timeout: standstillMs + 120_000,
 }, async () => {
   const asked = (await providerRequests(provider)).length;

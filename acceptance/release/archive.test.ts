@@ -52,7 +52,7 @@ function copy(path: string): void {
   copyFileSync(realpathSync(path), to);
 }
 
-test('it does the main job where nothing else is installed', { skip, timeout: 600_000 }, async () => {
+test('runs the main steps without other installed programs', { skip, timeout: 600_000 }, async () => {
   const env = { PATH: '/usr/bin:/bin', HOME: '/srv' };
   const program = (name: string) => ['bwrap', ...inside, '--', `/opt/homeport/bin/${name}`];
   await doMainJob({
@@ -64,7 +64,7 @@ test('it does the main job where nothing else is installed', { skip, timeout: 60
   });
 });
 
-test('its licences and its list of components are in it', { skip }, () => {
+test('contains its licenses and its list of components', { skip }, () => {
   const files = [
     'LICENSE',
     'THIRD-PARTY-NOTICES.txt',

