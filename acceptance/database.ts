@@ -1,7 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** The product's own database over the bare PostgreSQL protocol: what a thief of the data folder would see. */
+/**
+ * Session with the product's own database over the bare PostgreSQL protocol, with the access of a thief of the data
+ * folder.
+ */
 export class DatabaseSession {
   readonly #socket: Socket;
   #buffer: Buffer = Buffer.alloc(0);

@@ -91,7 +91,7 @@ const ways: Readonly<Record<string, Way>> = {
     and: () => {
       const manifest = readFileSync(join(clone, 'manifest.yaml'), 'utf8');
       assert.match(manifest, /^version: 1$/m);
-      // What npm says of itself is not in it.
+      // npm's own output is not in it.
       assert.doesNotMatch(manifest, /^> /m);
       assert.equal(JSON.parse(readFileSync(join(clone, 'manifest.json'), 'utf8')).version, 1);
     },
@@ -203,7 +203,7 @@ test('mentions only existing commands', () => {
   }
 });
 
-/** As somebody has it who cloned and built it: what `npm` runs, and what was built. */
+/** Prepares a clone with its build: the files that `npm` runs, and the built ones. */
 before(async () => {
   for (const folder of [backups, join(scratch, 'root'), join(scratch, 'var/lib'), join(scratch, 'tmp'), clone]) {
     mkdirSync(folder, { recursive: true });
@@ -218,7 +218,7 @@ before(async () => {
   trialPort = await freePort();
 });
 
-/** Where this test has what the documentation has at an absolute path. */
+/** Path in the scratch folder for an absolute path of the documentation. */
 const place = (path: string) => join(scratch, path);
 
 const placed = (text: string) =>

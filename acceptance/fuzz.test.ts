@@ -13,9 +13,9 @@ import { type FuzzRequest, requestsOf } from './fuzz/requests.ts';
 import { type Json, type Running, scratchFolder, seedOf, startProduct, startProvider } from './product.ts';
 
 /**
- * Requests made from the API's own description, valid, nearly valid and broken, and bytes that are no HTTP: whatever
- * comes, the built product answers as it documents, in the one error shape, stays up and does not grow. All of this
- * from FUZZ_REQUESTS=20000.
+ * Fuzzes the built product with requests generated from its API description, valid, nearly valid and broken, and with
+ * bytes that are not HTTP. The product answers every one as documented, in the one error shape, stays up and does not
+ * grow. Use FUZZ_REQUESTS=20000 for full coverage.
  */
 
 const total = Number(process.env.FUZZ_REQUESTS ?? 3_000);
@@ -25,7 +25,7 @@ const mostGrowthBytes = 100 * 1024 * 1024;
 const streamPatienceMs = 3_000;
 const tool = { name: 'echo', description: 'Says it again', inputSchema: { type: 'object' } };
 
-/** What cannot succeed here, and why. */
+/** Operations that cannot succeed here, with the reason. */
 const refusedAlways = {
   'GET /api/auth/oauth2/callback/{providerKey}':
     'needs an identity provider and its signed answer to this very browser',
@@ -140,7 +140,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
       next += 1;
       if (next % 1_000 === 0) {
         await assertHealthy();
-        // Somebody may have ended this session in the meantime.
+        // Another request can have ended this session meanwhile.
         for (const person of people) await refresh(person, outside).catch(() => person.signIn());
       }
       if (item === undefined) return;
@@ -200,7 +200,7 @@ async function check(request: FuzzRequest): Promise<void> {
     if (request.operation === 'PUT /api/invitations') people[0]?.forget(parseSent(placedBody(request, sender)).token);
     // A switch for all accounts.
     if (body?.updated !== undefined) await allowAll();
-    // It may leave nobody anything.
+    // Budgets of this request can block every person.
     if (request.operation === 'PUT /api/admin/budgets') await people[0]?.caller.call('PUT', target, { budgets: [] });
     const sent = answered.status === 201 && body?.messageId !== undefined ? placedBody(request, sender) : undefined;
     if (sent !== undefined) sender?.submitted(parseSent(sent).chatId, body.messageId);
@@ -209,7 +209,7 @@ async function check(request: FuzzRequest): Promise<void> {
   if (answered.status === 401 && sender !== undefined) await sender.signIn();
 }
 
-/** What the service accepted may begin with a byte order mark. */
+/** Parses a body that the service accepted; it can begin with a byte order mark. */
 function parseSent(body: Buffer | undefined): Json {
   return JSON.parse(String(body).replace(/^\ufeff/, ''));
 }
@@ -258,7 +258,7 @@ function send(request: FuzzRequest): Promise<Answered> {
   });
 }
 
-/** What the probe answers when the database was slower than it waits, for example on a busy machine. */
+/** Response of the probe when the database is slower than its time limit, for example on a busy machine. */
 const slowDatabase = '{"ok":false}';
 
 function isSlowDatabase({ target }: FuzzRequest, { status, body }: Answered): boolean {

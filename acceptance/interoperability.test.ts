@@ -151,7 +151,7 @@ async function ask(name: string): Promise<{ chatId: string; question: UIMessage 
   return { chatId, question: { id, role: 'user', parts: [{ type: 'text', text: id }] } };
 }
 
-/** The client has the question and the whole answer: what is stored, which is what the provider sent. */
+/** Asserts that the client has the question and the whole answer as stored and as sent by the provider. */
 async function assertFollowed(chatId: string, messages: readonly Json[], question: UIMessage): Promise<void> {
   await settled(caller, chatId);
   const { messages: stored } = await chatDetail(caller, chatId);

@@ -59,7 +59,7 @@ test('runs MCP servers from npm in the sandbox, restarts killed ones, and ends t
   const servers = [
     await add('everything', [], { A_KEY: secret }),
     await add('filesystem', ['/home/user'], {}),
-    // Where it keeps what it is told: only with its environment is that in the home.
+    // The environment variable moves the storage of the memory server into the home.
     await add('memory', [], { MEMORY_FILE_PATH: '/home/user/memory.jsonl' }),
   ];
   assert.ok(
@@ -90,7 +90,7 @@ test('runs MCP servers from npm in the sandbox, restarts killed ones, and ends t
   assert.match(await ask(user, 'mcp__everything__echo {"message":"again"}'), /Echo: again/);
   await until(async () => running().length === 3);
 
-  // A call that is stopped ends its program, and nobody else's.
+  // A stopped call ends its own program only.
   const chatId = await createChat(user);
   const long = 'mcp__everything__trigger-long-running-operation {"duration":600,"steps":6000}';
   let isStopped = false;
@@ -118,13 +118,13 @@ test('runs MCP servers from npm in the sandbox, restarts killed ones, and ends t
     ],
   );
 
-  // What was given to a program is in none of our files.
+  // None of our files contains the values passed to a program.
   assert.deepEqual(filesWith(dataDir, secret, home), []);
   for (const { id } of servers) await user.must('DELETE', `/api/mcp?id=${id}`);
   await until(async () => running().length === 0);
 });
 
-/** Asks for the tools to be called; returns what the model heard of them. */
+/** Requests calls of the tools; returns the results that the model received. */
 async function ask(
   user: Caller,
   orders: string,

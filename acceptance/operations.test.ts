@@ -63,7 +63,7 @@ test('restores sessions, messages and keys from a copy of the stopped data folde
   mkdirSync(elsewhere);
   await run('tar', ['-C', elsewhere, '-xpf', archive]);
 
-  // What is written after the backup is not in it.
+  // Data written after the backup is not in it.
   const second = await startProduct(dataDir);
   caller.url = second.url;
   const late = await createChat(caller);

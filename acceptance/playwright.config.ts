@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { chromiumPath } from './chromium.ts';
 
-/** The browser that is installed on the system, quiet: it asks nobody for anything. */
+/** Installed browser of the system, without prompts and background requests. */
 const launchOptions = {
   executablePath: chromiumPath,
   headless: true,
@@ -26,7 +26,7 @@ export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
   workers: 1,
-  // These limits end what hangs; on a busy machine a page may be late by many seconds.
+  // These limits end hanging tests; on a busy machine a page can be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
   use: {

@@ -60,7 +60,7 @@ export function workspacePids(dataDir: string): number[] {
   });
 }
 
-/** Its number may be another process's by now. */
+/** The process id can belong to another process by now. */
 function isSameProcess({ pid, startedAt }: { pid: number; startedAt: string }): boolean {
   try {
     return (
@@ -324,7 +324,7 @@ export async function readEvents(
       }
     }
   } catch {
-    // The connection broke; what came before it counts.
+    // The connection broke; earlier events count.
     onBreak();
   }
   return end;

@@ -92,10 +92,10 @@ test('keeps secrets out of responses, logs, files and command lines', { timeout:
 
   const canaries = [...Object.values(secrets), ...sessionSecrets(cookies)];
   assert.deepEqual(findLeaks(canaries, sightings), []);
-  // Whoever uses a shared provider is no editor of it: nothing excuses its key or headers there.
+  // A user of a shared provider is not its editor, so its key and headers may appear nowhere for them.
   const ofSharer = [secrets.apiKey, secrets.header].map((secret) => ({ ...secret, allowed: [] }));
   assert.deepEqual(findLeaks(ofSharer, reader.sightings), []);
-  // What is sealed or hashed stays in the database, and what people say stays out of the log.
+  // Sealed and hashed values stay in the database, and messages of people stay out of the log.
   const values = stored.flat().filter((value) => value !== null);
   const sealed = values.map((value, index) =>
     madeSecret(`stored value ${index}`, value, [{ place: /^table /, because: '' }]),
@@ -177,7 +177,7 @@ async function mistakes(witness: Witness): Promise<void> {
     const { status } = await witness.call(method, path, body);
     assert.ok(status >= 400 && status < 500, `${method} ${path} ${status}`);
   }
-  // What was put in an address is in the note of that address, which is this test's own.
+  // The note of an address contains the secrets this test put in it.
   for (const sighting of witness.sightings) sighting.place = sighting.place.replace(/[?%].*? (\d{3})$/, ' $1');
 }
 
@@ -198,7 +198,7 @@ async function providers(witness: Witness, baseUrls: readonly string[]): Promise
   await witness.call('GET', '/api/providers');
 }
 
-/** Everything is shared with somebody else, who uses every model and reads all that a user can read. */
+/** Shares everything with another user, who uses every model and reads all that a user can read. */
 async function sharedWithAnother(witness: Witness, dataDir: string): Promise<Witness> {
   const email = 'reader@example.org';
   await addUsers(dataDir, [email]);
@@ -226,7 +226,7 @@ async function sharedWithAnother(witness: Witness, dataDir: string): Promise<Wit
   return reader;
 }
 
-/** MCP servers that are none and say back what they were sent: what went wrong with them is told without it. */
+/** Adds servers that do not speak MCP and echo their requests; their errors must not contain the echo. */
 async function mcpServers(witness: Witness, urls: readonly string[]): Promise<void> {
   const headers = { 'x-mcp-key': secrets.mcpHeader.value };
   const user = (await witness.call('GET', '/api/me')).body.user.id;
@@ -270,9 +270,7 @@ async function ask(witness: Witness, modelId: string): Promise<void> {
   await witness.call('GET', `/api/chat/${chat.id}/stream`);
 }
 
-/**
- * A provider that repeats the secret, in every way that it is used: it is shown, tested, and somebody tries to sign in.
- */
+/** Uses an identity provider that repeats the secret: shows it, tests it, and tries to sign in. */
 async function singleSignOn(witness: Witness, issuer: string): Promise<void> {
   const oidc = {
     enabled: true,

@@ -220,7 +220,7 @@ async function fetchFile(product: Product, chatId: string, id: string, size: num
   if (received !== size) throw new Error(`The download had ${received} bytes`);
 }
 
-/** The largest resident size between now and `stop`, which the kernel records once it is told to start again. */
+/** Peak resident size between the call and `stop`, from the kernel's counter, which this resets. */
 export function watchPeak(pid: number): { stop(): number } {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   return {

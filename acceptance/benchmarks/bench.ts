@@ -12,7 +12,7 @@ type Sizes = { messages: number; filesMib: number };
 
 const longAnswer = 'markdown-10000@500';
 
-/** What the parts of a benchmark run share; everything is started on first use. */
+/** Servers and settings shared by the parts of a benchmark run, started on first use. */
 export class Bench {
   readonly quick: boolean;
   readonly report: Report;

@@ -6,10 +6,10 @@ import { cpuSeconds, familyCpuSeconds, residentBytes } from './processes.ts';
 import { type Replicas, startReplicas } from './replicas.ts';
 import { productSubject, type Script } from './subjects.ts';
 
-/** What is used up: CPU in seconds, write-ahead log in bytes, rows inserted, updated and deleted. */
+/** Consumed resources: CPU in seconds, write-ahead log in bytes, rows inserted, updated and deleted. */
 const resources = ['server CPU', 'database CPU', 'WAL', 'rows'] as const;
 type Spent = Record<(typeof resources)[number], number>;
-/** What a load consists of. */
+/** Parts of a load. */
 const causes = ['turns', 'tokens', 'pieces', 'busySeconds', 'replicaSeconds'] as const;
 /** A replica stores what an answer has got since the last time, if anything: `tickMs` of server/src/chat/responses. */
 const piecesPerSecond = 10;
@@ -123,7 +123,7 @@ function addCoefficients(bench: Bench, resource: keyof Spent, found: readonly nu
   }
 }
 
-/** What `work` used, and how much work it was. */
+/** Runs `work`; returns the amount of work and the resources it used. */
 async function measured(replicas: Replicas, work: () => Promise<Work>): Promise<Run> {
   const before = await read(replicas);
   const beganAt = performance.now();
@@ -186,7 +186,7 @@ async function run(replicas: Replicas, mix: Mix): Promise<Work> {
   return load;
 }
 
-/** What it takes to put the words of all turns so far into the search index at once, for each of them. */
+/** Measures the cost per turn of merging the words of all turns into the search index. */
 async function measureMerging(bench: Bench, replicas: Replicas): Promise<void> {
   const { rows } = await replicas.database.query('select count(*) as turns from responses');
   const perTurn = (value: number) => value / Number(rows[0]?.turns);
@@ -206,7 +206,7 @@ async function measureMerging(bench: Bench, replicas: Replicas): Promise<void> {
   row('WAL', 'bytes', 1);
 }
 
-/** What followers that only wait take, and what a turn leaves in the database. */
+/** Measures the cost of idle followers and the database size of a turn. */
 async function measureIdle(bench: Bench, replicas: Replicas): Promise<void> {
   const [port = 0] = replicas.ports;
   const [pid = 0] = replicas.pids;

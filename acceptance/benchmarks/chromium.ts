@@ -37,7 +37,7 @@ export async function signedIn(
 
 export const urlOf = (product: Product, path = ''): string => `http://127.0.0.1:${product.port}${path}`;
 
-/** What the probe in a page has seen since `resetProbe`. Times in milliseconds. */
+/** Measurements of the probe in a page since `resetProbe`. Times in milliseconds. */
 export type Seen = {
   frames: number;
   /** Gaps of more than 33 ms between animation frames. */

@@ -67,7 +67,7 @@ export class Connection {
     this.#send(requestText);
   }
 
-  /** A socket that closed between two requests emits nothing more, so the reader is told here. */
+  /** Rejects the reader if the socket closed between two requests, since it emits no further event. */
   #send(requestText: string): void {
     if (this.socket.destroyed) this.#reader?.onClose();
     else this.socket.write(requestText);

@@ -8,8 +8,8 @@ const turnsPerSecond = 10;
 const instructions = 'Answer briefly. Name files by their paths. Prefer tables where numbers are compared. '.repeat(50);
 
 /**
- * What instructions of the installation and the person cost until the first token: the same turns with and without
- * them.
+ * Measures the cost of the installation's and the person's instructions until the first token: the same turns with and
+ * without them.
  */
 export async function measureInstructions(bench: Bench): Promise<void> {
   const product = await bench.product();

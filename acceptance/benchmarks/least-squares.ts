@@ -1,7 +1,7 @@
 /**
- * The coefficients that describe `results` best, each row of `amounts` times the coefficients being one result. Rows
- * are weighed by their result, so that the relative error counts. Never negative: what comes out below zero is left
- * out.
+ * Coefficients of the least-squares fit of `amounts` times coefficients to `results`, one result per row. Rows are
+ * weighted by their result, which minimizes the relative error. Coefficients are never negative: a column with a
+ * negative one is left out.
  */
 export function leastSquares(amounts: readonly (readonly number[])[], results: readonly number[]): number[] {
   const width = amounts[0]?.length ?? 0;

@@ -16,9 +16,9 @@ const reply = { tokens: 5, perSecond: 50 };
 type Kind = { name: string; mcpServerIds: string[]; chats: string[]; first: Histogram };
 
 /**
- * What a trusted MCP server on a warm connection adds to a turn that calls none of its tools: time from the question to
- * the first token, turns with and without it by turns. The server is the protocol's reference server over http, which
- * announces changes.
+ * Measures the cost of a trusted MCP server on a warm connection for a turn that calls none of its tools: time from the
+ * question to the first token, alternating turns with and without it. The server is the protocol's reference server
+ * over http, which announces changes.
  */
 export async function measureMcp(bench: Bench): Promise<void> {
   const product = await bench.product();

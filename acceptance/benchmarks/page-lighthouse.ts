@@ -78,7 +78,7 @@ async function score(url: string, port: number, extraHeaders: Record<string, str
   };
 }
 
-/** Where on the page an audit failed. */
+/** Elements of the page on which an audit failed. */
 function nodesOf(details: unknown): string {
   const selectors = [...JSON.stringify(details ?? null).matchAll(/"selector":"([^"]+)"/g)].map(([, found]) => found);
   return selectors.length === 0 ? '' : ` at ${[...new Set(selectors)].slice(0, 3).join(' | ')}`;

@@ -19,7 +19,7 @@ export function pinSelf(): void {
 export type Pinned = {
   child: ChildProcess;
   pid: number;
-  /** What it has written to both outputs so far. */
+  /** Text of standard output and standard error so far. */
   output(): string;
   /** Resolves with the first match in the output; throws if it ends or 30 s pass before. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;

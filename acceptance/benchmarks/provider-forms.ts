@@ -3,7 +3,7 @@
  * ASCII, each event is its own HTTP chunk, and a token is put where it belongs without JSON.
  */
 export type Form = {
-  /** What comes before the first token. */
+  /** Bytes before the first token. */
   beginning: string;
   /** The `index`-th token. */
   token(index: number, text: string): string;

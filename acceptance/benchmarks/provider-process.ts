@@ -7,7 +7,7 @@ type Asked = Extract<ProviderNews, { kind: 'asked' }>;
 /** The scripted provider in a separate process, on the load generator's core. */
 export type Provider = {
   port: number;
-  /** What it saw of the request with this id; resolves once it has arrived. */
+  /** Facts about the request with this id; resolves when the request arrives. */
   asked(id: string): Promise<Asked>;
   /** When the request with this id was aborted, in milliseconds of the monotonic clock. */
   aborted(id: string): Promise<number>;
@@ -37,7 +37,7 @@ export async function startProvider(): Promise<Provider> {
   };
 }
 
-/** Values that arrive under an id, before or after somebody waits for them. */
+/** Values by id, delivered to waiters before or after their arrival. */
 class Arrivals<T> {
   readonly #slots = new Map<string, PromiseWithResolvers<T>>();
 

@@ -10,7 +10,7 @@ export type Row = {
   unit: string;
   /** The subject of comparison, in the same unit. */
   compared?: { name: string; value: number };
-  /** What is judged: the measured value, or its ratio to the compared one. */
+  /** Judged figure: the measured value, or its ratio to the compared one. */
   judge?: 'value' | 'ratio';
   limit?: { at: 'most' | 'least'; value: number };
   note?: string;

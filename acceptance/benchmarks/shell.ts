@@ -7,8 +7,8 @@ import { Histogram } from './statistics.ts';
 const callsPerTurn = 10;
 
 /**
- * What a shell call costs a turn: from the call's frame to its result's frame, for a command that does nothing, in a
- * running `local` workspace. The model asks for one call after the other.
+ * Measures the time of a shell call: from the frame of the call to the frame of its result, for an empty command in a
+ * running `local` workspace. The model makes one call after the other.
  */
 export async function measureShell(bench: Bench): Promise<void> {
   const provider = createServer((request, response) => void answer(request, response));

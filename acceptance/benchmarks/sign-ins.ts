@@ -77,7 +77,7 @@ async function addPeople(product: Product): Promise<void> {
   await client.end();
 }
 
-/** Tries until it is in, as a patient person does; resolves with how often it was told to wait. */
+/** Retries until the sign-in succeeds; resolves with the number of 429 responses. */
 async function signIn(product: Product, email: string): Promise<number> {
   for (let refused = 0; ; refused += 1) {
     const response = await fetch(`http://127.0.0.1:${product.port}/api/auth/sign-in/email`, {

@@ -46,7 +46,7 @@ function manifests(): string[] {
     .filter((path) => existsSync(join(root, path)));
 }
 
-/** Bytes of all files below a path; what links point to is counted where it is. */
+/** Bytes of all files below a path. Links are not followed. */
 function bytesOf(path: string): number {
   const facts = lstatSync(path);
   if (!facts.isDirectory()) return facts.isSymbolicLink() ? 0 : facts.size;
@@ -55,7 +55,7 @@ function bytesOf(path: string): number {
 
 type Manifest = Record<string, { file: string; css?: string[]; imports?: string[] }>;
 
-/** What the first page load fetches, gzip level 9, each file by itself. */
+/** Measures the size of the first page load, each file compressed with gzip level 9. */
 export async function measureBrowser(bench: Bench): Promise<void> {
   const out = join(bench.dist, 'web');
   const manifest = readManifest(join(out, '.vite/manifest.json'));

@@ -3,7 +3,7 @@ import { Connection } from './connection.ts';
 import { monotonicMs } from './monotonic.ts';
 import { StreamReader, type TokenListener } from './stream-reader.ts';
 
-/** What the provider should do for one answer; see provider.ts. */
+/** Behavior of the provider for one answer; see provider.ts. */
 export type Script = { tokens: number; perSecond: number; hold?: boolean };
 
 /** One open answer. Times are milliseconds of the monotonic clock. */

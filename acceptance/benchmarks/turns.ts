@@ -12,7 +12,8 @@ type Kind = { name: string; seeded: number; modelId: string; chats: string[]; cp
 
 /**
  * Server CPU of a turn. Turn 100 sends the whole conversation along. For 5,000 messages the model's window is so small
- * that only the new message fits, so that its prompt equals the first turn's; what the provider received proves it.
+ * that only the new message fits, so that its prompt equals the first turn's; the provider's log of requests verifies
+ * that.
  */
 export async function measureTurns(bench: Bench): Promise<void> {
   const product = await bench.product();

@@ -12,7 +12,7 @@ const atOnce = 50;
 
 type Person = { cookie: string };
 
-/** Workspaces of mode local: how fast they start and stop, and what they cost while unused. */
+/** Measures start and stop times of workspaces in mode `local`, and their cost while idle. */
 export async function measureWorkspace(bench: Bench): Promise<void> {
   const env = { WORKSPACE_MODE: 'local', TRUSTED_PROXIES: '127.0.0.1' };
   const product = await bench.freshProduct(env);

@@ -21,7 +21,7 @@ const animationsEnd = `Promise.race([
     .map((each) => each.finished)),
 ])`;
 
-// What a dialog's title covers while it is scrolled cannot be judged.
+// axe cannot judge elements under the title of a scrolled dialog.
 const dialogsBegin = `document.querySelectorAll('[role="dialog"]').forEach((each) => each.scrollTo(0, 0))`;
 
 /**
@@ -65,12 +65,12 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
       .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
       .filter((each) => each.scrollWidth > each.clientWidth + 1)
       .map((each) => each.tagName + '.' + each.className + ': ' + each.scrollWidth + ' > ' + each.clientWidth)`);
-  // The page is drawn anew for another size.
+  // The page is rendered again for another size.
   await expect.poll(widths).toEqual([]);
   await page.setViewportSize(sizes[0]);
 }
 
-/** Colours that still change after a switch of the scheme are looked at again; what stays wrong fails. */
+/** Fails on accessibility faults. Repeats the check while colors change after a switch of the scheme. */
 async function expectNoFaults(page: Page, colorScheme: 'light' | 'dark', state: string, part?: string): Promise<void> {
   await page.evaluate(animationsEnd);
   await page.evaluate(dialogsBegin);
@@ -83,7 +83,7 @@ async function expectNoFaults(page: Page, colorScheme: 'light' | 'dark', state: 
     .toEqual([]);
 }
 
-/** The schemes differ in their colours only: all else is judged in the light one. */
+/** The schemes differ only in their colors: other rules run in the light one. */
 async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string): Promise<string[]> {
   const context = { exclude: [drawnByXterm], ...(part === undefined ? {} : { include: [part] }) };
   const { violations, incomplete } = await runAxe(page, colorScheme === 'light' ? wcag : ['color-contrast'], context);
@@ -91,15 +91,15 @@ async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string):
   const unclear = incomplete
     .filter(({ id }) => id === 'color-contrast')
     .flatMap(({ nodes }) => nodes)
-    // What a scrolled list cuts off at its edge is judged in the middle of the list.
+    // Elements cut off at the edge of a scrolled list are judged in the middle of the list.
     .filter((node) => node.any[0]?.data?.messageKey !== 'elmPartiallyObscured')
     .map((node) => `contrast unclear: ${node.target.join(' ')}`);
   return [...found, ...unclear];
 }
 
 /**
- * Axe's own runner for Playwright costs ten times as much: it opens a page for each look. What our frames hold is made
- * by models, and not judged.
+ * Axe's own runner for Playwright costs ten times as much: it opens a page for each check. The contents of our frames
+ * come from models and are not judged.
  */
 export async function runAxe(
   page: Page,

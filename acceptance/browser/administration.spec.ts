@@ -154,10 +154,7 @@ test('confirms a switch for all users, and protects the last administrator', asy
   await expect(page.getByRole('heading', { name: 'User not found' })).toBeVisible();
 });
 
-test('checks images and color contrast of the branding, and applies it to the page', async ({
-  page,
-  installation,
-}) => {
+test('checks images and color contrast of the branding, and applies it to the page', async ({ page, installation }) => {
   await keepNotices(page);
   await page.goto(`${installation.url}/settings/admin/branding`);
   await expectAccessible(page);

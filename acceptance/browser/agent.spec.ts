@@ -48,11 +48,7 @@ async function startAgent() {
   return { url: `http://127.0.0.1:${address.port}/v1`, close: () => server.close() };
 }
 
-test('shows a plan above the field, and answers questions by keyboard', async ({
-  page,
-  person,
-  installation,
-}) => {
+test('shows a plan above the field, and answers questions by keyboard', async ({ page, person, installation }) => {
   const provider = await startAgent();
   await addModels(person.caller, provider.url, ['agent']);
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Harbour map' });

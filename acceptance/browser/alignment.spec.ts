@@ -3,14 +3,14 @@ import { addModels } from '../product.ts';
 import { expect, giveCookie, test } from './fixtures.ts';
 import { addTrusted, startMcp } from './mcp-server.ts';
 
-/** Things that stand below, beside or inside each other line up. */
+/** Alignment of elements below, beside and inside each other. */
 
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 
-/** What is scrolled or drawn anew between two looks is looked at again. */
+/** Repeats a check when scrolling or rendering happens between two looks. */
 async function atRest(look: () => Promise<void>): Promise<void> {
   await expect(look).toPass({ timeout: 30_000 });
 }
@@ -125,7 +125,7 @@ test('aligns the fields for all models and the buttons of a new provider in Germ
   for (const width of [1280, 620, 560, 390]) {
     await page.setViewportSize({ width, height: 800 });
     const boxes = await Promise.all(fields.map(boxOf));
-    // Those in one row; on a phone each has its own.
+    // Boxes in one row; on a phone each box has its own row.
     const rows = boxes.map((one) => boxes.filter((other) => Math.abs(other.middle - one.middle) < 40));
     for (const [first, ...others] of rows) {
       for (const other of others) expect(other.middle, `${width} px`).toBeCloseTo(first?.middle ?? 0, 0);

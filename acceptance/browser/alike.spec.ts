@@ -85,7 +85,7 @@ test('gives every dialog the same overlay, corners and title', async ({ page, in
 const kinds = ['faults', 'actions', 'tabs', 'hints', 'selects', 'readOnly', 'editable'] as const;
 type Looks = Record<(typeof kinds)[number], string[]>;
 
-/** What a page is made of, and where that is not as everywhere else. */
+/** Returns the structure of a page and its differences from other pages. */
 function looksOf(page: Page): Promise<Looks> {
   return page.evaluate<Looks>(`(() => {
     const found = { faults: [], actions: [], tabs: [], hints: [], selects: [], readOnly: [], editable: [] };

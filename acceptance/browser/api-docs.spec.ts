@@ -4,7 +4,7 @@ import { expect, test } from './fixtures.ts';
 
 /** The API's page and the documentation work offline: with their own files only, under their own policies. */
 
-/** What the page asked of other hosts, what failed, and what it complained of. */
+/** Collects requests to other hosts, failed requests and console messages of the page. */
 async function watch(page: Page, origin: string) {
   const foreign: string[] = [];
   const failed: string[] = [];

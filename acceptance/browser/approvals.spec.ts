@@ -4,7 +4,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
 import { addTrusted, startMcp, type TestMcp } from './mcp-server.ts';
 
-/** What a person sees of a tool that asks first, and says to it. */
+/** Approvals: the question about a tool call and the person's decision. */
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } };
 
@@ -30,12 +30,7 @@ async function order(page: Page, input: object): Promise<void> {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 }
 
-test('sets destructive tools to ask first by default', async ({
-  page,
-  installation,
-  person,
-  mcp,
-}) => {
+test('sets destructive tools to ask first by default', async ({ page, installation, person, mcp }) => {
   const { server } = await person.caller.must('POST', '/api/mcp', { name: 'Box', url: mcp.url });
   expect(server.toolPolicies).toEqual({});
   await page.goto(`${installation.url}/settings/tools`);
@@ -80,13 +75,7 @@ test('scrolls a long input beside the buttons on a phone, and denies with one pr
   expect(mcp.calls).toEqual([]);
 });
 
-test('remembers an approval for the conversation only', async ({
-  page,
-  installation,
-  person,
-  provider,
-  mcp,
-}) => {
+test('remembers an approval for the conversation only', async ({ page, installation, person, provider, mcp }) => {
   await addModels(person.caller, provider, ['order']);
   await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   await page.goto(installation.url);
@@ -103,13 +92,7 @@ test('remembers an approval for the conversation only', async ({
   expect(mcp.calls).toHaveLength(2);
 });
 
-test('remembers an approval for all conversations', async ({
-  page,
-  installation,
-  person,
-  provider,
-  mcp,
-}) => {
+test('remembers an approval for all conversations', async ({ page, installation, person, provider, mcp }) => {
   await addModels(person.caller, provider, ['order']);
   await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   await page.goto(installation.url);
@@ -156,13 +139,7 @@ test('marks conversations that wait for the person or failed', async ({
   await expect(row('Goes wrong').getByRole('img', { name: 'Answer failed' })).toBeVisible();
 });
 
-test('labels an empty answer, also after a notice', async ({
-  page,
-  installation,
-  person,
-  provider,
-  mcp,
-}) => {
+test('labels an empty answer, also after a notice', async ({ page, installation, person, provider, mcp }) => {
   await addModels(person.caller, provider, ['words-0']);
   await addTrusted(person.caller, { name: 'Box', url: mcp.url, toolPolicies: { erase: 'ask' } });
   mcp.tools = mcp.tools.map((tool) => ({ ...tool, description: 'Something else.' }));

@@ -7,7 +7,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect } from './fixtures.ts';
 import { test } from './workspace-fixtures.ts';
 
-/** What an answer changed in the workspace, beside the conversation. */
+/** File changes of an answer, beside the conversation. */
 
 const red =
   'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR4nGM4ISdHU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULACXLED3NSh4NAAAAAElFTkSuQmCC';
@@ -44,11 +44,7 @@ async function startModel() {
 
 const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Changed files' });
 
-test('shows the file changes of an answer, undoes and redoes them', async ({
-  page,
-  installation,
-  person,
-}, info) => {
+test('shows the file changes of an answer, undoes and redoes them', async ({ page, installation, person }, info) => {
   using model = await startModel();
   await addModels(person.caller, model.url, ['worker']);
   const headers = { cookie: person.caller.cookie };

@@ -9,10 +9,7 @@ import { stopPolls } from './timers.ts';
 
 /** A conversation as people read it: hostile answers, printing, searching, two windows. */
 
-/**
- * Milliseconds, generous because others may be using the machine. Without bounds these texts block the page for
- * minutes.
- */
+/** Milliseconds, generous for a busy machine. Without limits these texts block the page for minutes. */
 const awakeWithin = 60_000;
 
 const answers = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');

@@ -82,7 +82,7 @@ strictTest(
       await expect(show(page)).toHaveCount(0);
     });
 
-    // After the last scan, whose schemes would draw each of them anew.
+    // After the last scan, which would draw each diagram again for each scheme.
     await strictTest.step('every common kind', async () => {
       for (const code of [
         'sequenceDiagram\n  Ship->>Pilot: Which way?\n  Pilot-->>Ship: Follow me',

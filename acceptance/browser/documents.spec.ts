@@ -74,12 +74,7 @@ test('shows the text of a PDF for the model, and opens the cited page', async ({
   });
 });
 
-test('opens a workbook as a table at the cited sheet', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('opens a workbook as a table at the cited sheet', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   const corpus = join(import.meta.dirname, '../../server/test/document-corpus/files');

@@ -62,7 +62,7 @@ test('attaches files, keeps them over a reload, sends them by reference, and ope
     await page.getByRole('main').getByRole('article').getByRole('button', { name: 'Send', exact: true }).click();
     const { message: edited } = (await resent).postDataJSON();
     expect(edited.parts).toEqual([...message.parts.slice(0, 2), { type: 'text', text: 'Look again' }]);
-    // The field that it was edited in has these words, too; what is shown instead of it is another message.
+    // The edit field has the same text; after the edit, a message replaces it.
     await expect(page.locator('[data-role="user"] [data-part="text"]')).toHaveText('Look again');
     await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Look again');
   });

@@ -22,7 +22,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** What the browser tells a page whose tab is hidden or shown again. */
+/** Dispatches the visibility change of a tab that is hidden or shown again. */
 async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
     document.dispatchEvent(new Event('visibilitychange'))`);
@@ -140,7 +140,7 @@ test('stops immediately, keeps the text, and continues on request', async ({
   });
   await field(page).fill('meanwhile');
   await page.getByRole('button', { name: 'Stop' }).click();
-  // The server has not even heard of it.
+  // The server has not received it yet.
   await expect(page.getByRole('region', { name: 'Write a message' }).getByRole('status')).toHaveText('Stopping…');
   release();
   await expect(page.getByText('You stopped this answer.')).toBeVisible();
@@ -252,13 +252,8 @@ test('refuses to remove a queued message that has started, and keeps the draft',
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
 });
 
-test('shows a rate limit of the provider while the answer waits', async ({
-  page,
-  person,
-  installation,
-  provider,
-}) => {
-  // A busy machine may not show a short wait: a long one is seen and stopped, and a short one goes on.
+test('shows a rate limit of the provider while the answer waits', async ({ page, person, installation, provider }) => {
+  // A short wait can pass unseen on a busy machine: the test sees and stops a long wait, and lets a short one end.
   await addModels(person.caller, provider, ['limited-61', 'limited-1']);
   const chatId = await newChat(person.caller);
   await page.goto(`${installation.url}/c/${chatId}`);
@@ -274,12 +269,7 @@ test('shows a rate limit of the provider while the answer waits', async ({
   await expect(page.getByText(reason)).toHaveCount(0);
 });
 
-test('shows the wait on a newly opened page, also in German', async ({
-  page,
-  person,
-  installation,
-  provider,
-}) => {
+test('shows the wait on a newly opened page, also in German', async ({ page, person, installation, provider }) => {
   await addModels(person.caller, provider, ['limited-60']);
   const chatId = await newChat(person.caller);
   const message = { id: 'limited', parts: [{ type: 'text', text: 'Go' }] };

@@ -215,7 +215,7 @@ test('prints only the conversation, aligns right-to-left text, and respects redu
   const moving: string[] = await page.evaluate(`document.getAnimations()
     .filter((each) => each.effect.getComputedTiming().duration > 1).map((each) => each.animationName ?? '')`);
   expect(moving).toEqual([]);
-  // Another scheme changes nearly every colour, at once and without a transition of each.
+  // Another scheme changes nearly every color, at once and without a transition of each.
   await page.evaluate(`window.transitions = []; addEventListener('transitionrun', (event) => {
     window.transitions.push(event.propertyName);
   })`);

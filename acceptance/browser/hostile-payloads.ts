@@ -1,4 +1,4 @@
-/** What a hostile model, tool or document puts into an answer. `hit()` must never run. */
+/** Payloads of hostile models, tools and documents. `hit()` must never run. */
 export const scripts: readonly string[] = [
   '<script>hit()</script>',
   '<script src=data:text/javascript,hit()></script>',

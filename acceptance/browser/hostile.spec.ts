@@ -81,7 +81,11 @@ test('runs no script of an answer and sends no request, streamed and stored', as
   canary.close();
 });
 
-test('renders a line of a megabyte and a table of ten thousand rows within limits', async ({ page, installation, person }) => {
+test('renders a line of a megabyte and a table of ten thousand rows within limits', async ({
+  page,
+  installation,
+  person,
+}) => {
   const rows = Array.from({ length: 10_000 }, (_, index) => `| ${index} | name ${index} |`).join('\n');
   const answers = [
     `word ${'x'.repeat(1_000_000)}`,
@@ -150,12 +154,7 @@ async function answered(page: Page, caller: Caller, index: number, answer: strin
   return chat.id;
 }
 
-test('ignores malformed frames and frames of a later version', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('ignores malformed frames and frames of a later version', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const frames = [
     '{"type":"start","messageId":"@"}',

@@ -4,8 +4,8 @@ import { addPerson, expect, giveCookie, type Installation, test } from './fixtur
 
 /**
  * Tabs that crash at random moments of sending: every message is there exactly once (issue of the client, "never lost,
- * never twice"). What a person does after a crash is all that is done here: open the page again, press Retry where it
- * is offered, send what stands in the field. BROWSER_KILLS=60 for more of them.
+ * never twice"). After a crash the test acts as a person would: it opens the page again, presses Retry where it is
+ * offered, and sends the text in the field. BROWSER_KILLS=60 for more of them.
  */
 
 const kills = Number(process.env.BROWSER_KILLS ?? 12);

@@ -69,12 +69,7 @@ test('shows the time and context of search hits, in the sidebar and in the palet
   await expect(palette.locator('mark').first()).toContainText('lighthouse');
 });
 
-test('translates default names and formats numbers in German', async ({
-  browser,
-  installation,
-  person,
-  provider,
-}) => {
+test('translates default names and formats numbers in German', async ({ browser, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const context = await browser.newContext({ locale: 'de-DE' });
   const page = await context.newPage();
@@ -86,17 +81,14 @@ test('translates default names and formats numbers in German', async ({
     .getByRole('button', { name: /^Modelle hinzufügen/ })
     .first()
     .click();
-  // Nobody says how large it is, so the person does.
+  // The provider does not send its size, so the person enters it.
   await page.getByRole('checkbox', { name: 'words-500@50' }).check();
   await expect(page.getByLabel('Kontextfenster')).toHaveValue('128.000');
   await expect(page.getByLabel('Stufe')).toContainText('Mittel');
   await context.close();
 });
 
-test('aligns controls on one line, without wrapped section names', async ({
-  browser,
-  installation,
-}) => {
+test('aligns controls on one line, without wrapped section names', async ({ browser, installation }) => {
   // High enough for every section to be in view.
   const context = await browser.newContext({ locale: 'de-DE', viewport: { width: 1440, height: 1000 } });
   const caller = await signInElsewhere(installation.url, administrator.email);

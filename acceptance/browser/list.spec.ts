@@ -67,7 +67,11 @@ test('renames with F2 and double click, and keeps the focus', async ({ page, per
   await expect.poll(titles).toEqual(['Pier plan', 'Tide tables']);
 });
 
-test('moves with arrows, Home and End, opens with Enter, and has one tab stop', async ({ page, person, installation }) => {
+test('moves with arrows, Home and End, opens with Enter, and has one tab stop', async ({
+  page,
+  person,
+  installation,
+}) => {
   const [a = ''] = await make(person.caller, ['Oldest', 'Middle', 'Newest']);
   await open(page, installation);
   await expect(rows(page).locator('[data-row][tabindex="0"]')).toHaveCount(1);
@@ -84,7 +88,11 @@ test('moves with arrows, Home and End, opens with Enter, and has one tab stop', 
   await expect(page).toHaveURL(`${installation.url}/c/${a}`);
 });
 
-test('archives with undo, lists archived conversations, restores and deletes them', async ({ page, person, installation }) => {
+test('archives with undo, lists archived conversations, restores and deletes them', async ({
+  page,
+  person,
+  installation,
+}) => {
   await keepNotices(page);
   await make(person.caller, ['Keep', 'Put away']);
   await open(page, installation);
@@ -145,12 +153,7 @@ test('selects several conversations with Ctrl, Shift and the keyboard, archives 
   await expect.poll(async () => (await person.caller.must('GET', '/api/chats')).chats.length).toBe(4);
 });
 
-test('finds titles and texts, marks hits, and opens the message', async ({
-  page,
-  person,
-  installation,
-  provider,
-}) => {
+test('finds titles and texts, marks hits, and opens the message', async ({ page, person, installation, provider }) => {
   const id = await talk(person, provider, 'Harbour notes', 'Where do the pilots wait?');
   await make(person.caller, ['Something else', 'Pilots of the year']);
   await open(page, installation);
@@ -316,12 +319,7 @@ test('selects with a long press in the drawer of a phone', async ({ page, person
   await expect(page.getByText('2 selected')).toBeVisible();
 });
 
-test('marks the title of a hidden tab when an answer is complete', async ({
-  page,
-  person,
-  installation,
-  provider,
-}) => {
+test('marks the title of a hidden tab when an answer is complete', async ({ page, person, installation, provider }) => {
   await addModels(person.caller, provider, ['hang-5']);
   const [id = ''] = await make(person.caller, ['Harbour notes']);
   const message = { id: crypto.randomUUID(), parts: [{ type: 'text', text: 'Hello' }] };

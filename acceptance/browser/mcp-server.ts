@@ -9,7 +9,7 @@ export type TestMcp = {
   /** The authorization headers of the requests so far. */
   authorizations: (string | undefined)[];
   calls: { name: string; arguments: unknown }[];
-  /** What a call is answered with. */
+  /** Content of the result of a call. */
   content: unknown[];
   /** Awaited before a call is answered. */
   beforeAnswer?: () => Promise<void>;

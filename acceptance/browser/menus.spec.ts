@@ -78,12 +78,7 @@ test('opens every menu by keyboard, without findings of axe', async ({ page, per
   });
 });
 
-test('searches a model, and uses it once or for the conversation', async ({
-  page,
-  person,
-  installation,
-  provider,
-}) => {
+test('searches a model, and uses it once or for the conversation', async ({ page, person, installation, provider }) => {
   const ids = await addModels(person.caller, provider, names);
   await tierOf(person.caller, ids[2] ?? '', 4);
   await page.goto(installation.url);
@@ -144,7 +139,12 @@ test('searches a model, and uses it once or for the conversation', async ({
   });
 });
 
-test('shows no search for few models, and supports the keys of a list', async ({ page, person, installation, provider }) => {
+test('shows no search for few models, and supports the keys of a list', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(installation.url);
   const picker = page.getByRole('button', { name: /^Model:/ });

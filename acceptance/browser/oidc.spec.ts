@@ -26,11 +26,7 @@ const test = base.extend<object, { configure: Configure }>({
 
 const button = { name: 'Continue with Acme & Söhne' };
 
-test('signs in through the provider and returns to the same page', async ({
-  page,
-  installation,
-  configure,
-}) => {
+test('signs in through the provider and returns to the same page', async ({ page, installation, configure }) => {
   await configure({ autoProvision: true });
   await page.goto(`${installation.url}/settings/account`);
   await expect(page).toHaveURL(/\/sign-in\?return=%2Fsettings%2Faccount$/);
@@ -85,11 +81,7 @@ test('shows refusals on the sign-in page, in both languages', async ({ page, ins
   await expect(page.getByRole('alert')).not.toContainText('evil');
 });
 
-test('reports an unavailable provider at the button, and retries there', async ({
-  page,
-  installation,
-  configure,
-}) => {
+test('reports an unavailable provider at the button, and retries there', async ({ page, installation, configure }) => {
   const stored = await page.request.get(`${installation.url}/api/public-config`);
   expect((await stored.json()).sso.label).toBe('Acme & Söhne');
   await configure({ discoveryUrl: 'http://127.0.0.1:9/' });

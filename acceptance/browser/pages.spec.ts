@@ -63,7 +63,7 @@ async function expectNoWindowScroll(page: Page, path: string): Promise<void> {
   }
 }
 
-/** What can be scrolled although it is the window, or the frame that fills it. */
+/** Lists the window, or the frame that fills it, if it can be scrolled. */
 function windowScroll(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`
     [document.documentElement, document.body, document.querySelector('#root'), document.querySelector('#root > div')]

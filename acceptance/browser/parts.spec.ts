@@ -5,7 +5,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, type Installation, test } from './fixtures.ts';
 
-/** The parts of an answer besides its text, what can be copied, and finding it again. */
+/** The parts of an answer besides its text, copying, and search hits. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const answer = (page: Page) => page.locator('[data-role="assistant"]').last();
@@ -129,7 +129,7 @@ test('folds, times and groups thoughts and tools while they arrive', async ({
     await steps.locator('> summary').click();
     await steps.getByText('weather').click();
     await expect(steps.getByText('No wind data')).toBeVisible();
-    // What turns begins at once, so a closed one that turns as well has arrived, too.
+    // The transition begins at once, so the closed one has also arrived when its icon turns.
     await expect(steps.locator('> summary > svg').first()).toHaveCSS('transform', quarterTurn);
     const chevron = (tool: string) => steps.locator('[data-state] > summary', { hasText: tool }).locator('svg').first();
     await expect(chevron('weather')).toHaveCSS('transform', quarterTurn);
@@ -228,11 +228,7 @@ async function holdConversation(installation: Installation, chatId: string, coun
     update chats set active_message_id = '${chatId}-${count}' where id = '${chatId}'`);
 }
 
-test('opens a hit far back, and loads older messages without a jump', async ({
-  page,
-  person,
-  installation,
-}) => {
+test('opens a hit far back, and loads older messages without a jump', async ({ page, person, installation }) => {
   const chatId = await newChat(person.caller);
   await holdConversation(installation, chatId, 160);
   await page.goto(`${installation.url}/c/${chatId}`);

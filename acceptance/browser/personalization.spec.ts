@@ -57,7 +57,11 @@ test('corrects a misspelled variable in instructions, and controls the facts for
   });
 });
 
-test('lets owners edit the instructions of a project, and members read them', async ({ page, installation, person }) => {
+test('lets owners edit the instructions of a project, and members read them', async ({
+  page,
+  installation,
+  person,
+}) => {
   await keepNotices(page);
   const owner = await addPerson(installation);
   const { project } = await owner.caller.must('POST', '/api/projects', { name: 'Moon' });

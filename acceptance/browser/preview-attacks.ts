@@ -1,7 +1,7 @@
 /**
- * What an app tries from within its frame, as JavaScript: an attack has worked if its expression is true or text.
- * `home` is Homeport's address, `local` the same by another name, `out` another preview's. Others cannot tell by
- * themselves; the test looks afterwards.
+ * Attacks of an app from within its frame, as JavaScript: an attack has succeeded if its expression is true or text.
+ * `home` is Homeport's address, `local` the same by another name, `out` another preview's. The test checks the effects
+ * of the other attacks afterwards.
  */
 const attacks: Record<string, string> = {
   // Cookies
@@ -48,7 +48,7 @@ const attacks: Record<string, string> = {
   'a question': `prompt('Your password?')`,
   'the whole screen': `document.documentElement.requestFullscreen().then(() => 'taken')`,
   'another domain': `(document.domain = 'localhost') && document.domain === 'localhost' ? 'taken' : undefined`,
-  // What the browser asks people for
+  // Permission prompts of the browser
   'the place': `new Promise((resolve, reject) => navigator.geolocation.getCurrentPosition(() => resolve('known'), reject))`,
   'the camera': `navigator.mediaDevices.getUserMedia({ video: true, audio: true }).then(() => 'seen')`,
   'the screen': `navigator.mediaDevices.getDisplayMedia().then(() => 'seen')`,
@@ -162,7 +162,7 @@ export const tryAttacks = (home: string, out: string): string => `(async (home, 
   return Object.fromEntries(tried);
 })(${JSON.stringify(home)}, ${JSON.stringify(out)})`;
 
-/** What another site tries with the address of a preview, in the same way. */
+/** Attacks of another site on the address of a preview, in the same form. */
 const foreignAttacks: Record<string, string> = {
   'its WebSocket': `socketTo(target.replace('http', 'ws') + '/evil-socket')`,
   'a request': `void (await fetch(target + '/evil-get', { mode: 'no-cors', credentials: 'include' }))`,

@@ -8,17 +8,13 @@ import { test } from './workspace-fixtures.ts';
 
 /** The servers that most people use, installed in the workspace as `npm install` and `pip install` would. */
 
-test('runs Vite in the workspace with hot reload', async ({
-  page,
-  installation,
-  person,
-}) => {
+test('runs Vite in the workspace with hot reload', async ({ page, installation, person }) => {
   await person.caller.must('POST', '/api/workspace/status');
   const { user } = await person.caller.must('GET', '/api/me');
   const home = join(installation.dataDir, 'workspaces', user.id, 'home');
   const site = join(home, 'site');
   installPackages(site, ['vite']);
-  // That of the system may be too old for it.
+  // The Node of the system can be too old for Vite.
   cpSync(process.execPath, join(home, 'node'));
   const write = (name: string, text: string) => writeFileSync(join(site, name), text);
   write('index.html', '<!doctype html><h1></h1><script type="module" src="/main.js"></script>');
@@ -38,7 +34,7 @@ test('runs Vite in the workspace with hot reload', async ({
   await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ port: 5173 }]);
 
   await page.goto(`${installation.url}/workspace?tab=apps`);
-  // A change that comes before its socket is open is told to nobody.
+  // A change before the socket is open reaches no page.
   const isConnected = page.waitForEvent('console', (message) => message.text().includes('[vite] connected'));
   await page.getByRole('button', { name: 'Open port 5173' }).click();
   const heading = page.frameLocator('iframe[title="App on port 5173"]').locator('h1');
@@ -64,7 +60,7 @@ function findFlask(): string[] {
   return status === 0 ? stdout.trim().split('\n').map(dirname) : [];
 }
 
-/** `word` is what the page says; who sends a name gets a cookie, is sent back, and is greeted. */
+/** App that shows `word`. Sending a name sets a cookie, redirects back, and shows a greeting. */
 const flaskApp = (word: string) => `
 from flask import Flask, redirect, request, session
 app = Flask(__name__)
@@ -97,11 +93,7 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(('127.0.0.1', 5000), Handler).serve_forever()
 `;
 
-test('runs a Python app in the workspace, with forms, cookies and reloads', async ({
-  page,
-  installation,
-  person,
-}) => {
+test('runs a Python app in the workspace, with forms, cookies and reloads', async ({ page, installation, person }) => {
   await person.caller.must('POST', '/api/workspace/status');
   const { user } = await person.caller.must('GET', '/api/me');
   const home = join(installation.dataDir, 'workspaces', user.id, 'home');

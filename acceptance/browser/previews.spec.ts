@@ -82,7 +82,7 @@ test('opens an app of a model beside the conversation, isolated from Homeport', 
     expect(cookies.filter(({ domain }) => domain === '127.0.0.1').map(({ name }) => name)).toEqual(
       person.caller.cookie.split('; ').map((pair) => pair.split('=', 1)[0]),
     );
-    // It did not stop, nobody was signed out, and nothing was made.
+    // The workspace did not stop, no session ended, and no record was created.
     expect((await person.caller.must('GET', '/api/workspace/status')).phase).toBe('running');
     expect(await chats()).toBe(known);
     await frame.evaluate(() => fetch('/after'));

@@ -3,12 +3,7 @@ import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '
 import { addPerson, expect, test } from './fixtures.ts';
 import { dismissNotice, keepNotices } from './timers.ts';
 
-test('creates, shares, leaves, archives and restores a project', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('creates, shares, leaves, archives and restores a project', async ({ page, installation, person, provider }) => {
   await keepNotices(page);
   await addModels(person.caller, provider, ['echo']);
   const other = await addPerson(installation);

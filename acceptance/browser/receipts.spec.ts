@@ -296,7 +296,13 @@ test('creates one conversation when its first message is lost and sent again', a
   expect(await savedTexts(installation, person)).toEqual(['The beginning']);
 });
 
-test('sends no message when the browser cannot store a receipt', async ({ page, context, person, installation, provider }) => {
+test('sends no message when the browser cannot store a receipt', async ({
+  page,
+  context,
+  person,
+  installation,
+  provider,
+}) => {
   await addModels(person.caller, provider, ['echo']);
   const sent = submissions(context);
   await page.goto(installation.url);

@@ -178,8 +178,7 @@ const attacks = [
 const atOnce = 8;
 
 /**
- * After the attack the page asks for something that is surely refused: what it asked for before was refused or sent by
- * then.
+ * After the attack the page sends a request that is always refused; by then its earlier requests were refused or sent.
  */
 const documentOf = (attack: string) =>
   `<body><script>onerror = onunhandledrejection = () => true;

@@ -4,7 +4,7 @@ import { addModels, type Caller, type Running, scratchFolder, setUp, startProduc
 import { test as base, end, expect, giveCookie } from './fixtures.ts';
 import { startMcp, type TestMcp } from './mcp-server.ts';
 
-/** What a page shows of an answer when the service stops and comes back. */
+/** Answers on an open page while the service restarts. */
 
 type Restartable = {
   url: string;

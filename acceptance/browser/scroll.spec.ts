@@ -130,7 +130,12 @@ test('follows an answer, and stops following at the first upward scroll', async 
   });
 });
 
-test('stays at the beginning of the answer with the other setting', async ({ page, person, installation, provider }) => {
+test('stays at the beginning of the answer with the other setting', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
   await addModels(person.caller, provider, [model]);
   await page.setViewportSize({ width: 700, height: 560 });
   await page.goto(`${installation.url}/settings/account`);

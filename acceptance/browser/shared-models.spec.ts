@@ -5,14 +5,14 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { end, expect, password, test } from './fixtures.ts';
 
 /**
- * As a new user: from an empty machine to an answer in each protocol, and to the first answer of somebody who is
- * invited.
+ * The path of a new user: from an empty machine to an answer in each protocol, and to the first answer of an invited
+ * person.
  */
 
 let product: Running;
 test.afterEach(() => end(product));
 
-/** How each provider is added; what its list tells of sizes need not be typed. */
+/** Steps to add each provider; sizes in its list need not be typed. */
 const kinds = [
   { preset: 'Anthropic', kind: 'anthropic', key: 'sk-ant-not-a-real-one', path: '', tellsSizes: true },
   { preset: 'OpenAI', kind: 'openai-responses', key: 'sk-proj-not-a-real-one', path: '/v1', tellsSizes: false },
@@ -20,11 +20,7 @@ const kinds = [
   { preset: 'Mistral', kind: 'openai', key: 'not-a-real-one', path: '/v1', tellsSizes: false },
 ] as const;
 
-test('gets an answer of each protocol, and one for an invited person', async ({
-  page,
-  browser,
-  provider,
-}) => {
+test('gets an answer of each protocol, and one for an invited person', async ({ page, browser, provider }) => {
   const { origin } = new URL(provider);
   product = await startProduct(join(scratchFolder(), 'data'));
   await page.goto(product.url);
@@ -157,8 +153,8 @@ async function ask(page: Page, text: string): Promise<void> {
 }
 
 /**
- * What the scripted server was asked with this text, and in which protocol. It is every test's, and what one has left
- * running may ask it at any time.
+ * Requests with this text to the scripted server, with their protocol. All tests share the server, and running answers
+ * of other tests can call it at any time.
  */
 async function asked(origin: string, text: string): Promise<Json[]> {
   const requests: Json[] = Object(await (await fetch(`${origin}/requests`)).json());

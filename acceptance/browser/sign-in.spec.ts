@@ -48,12 +48,7 @@ test('reports a wrong password and a disabled account, and returns to the draft 
   await expect(page.getByLabel('Message', { exact: true })).toHaveValue('half a thought');
 });
 
-test('reports an ended session, but not a sign-out', async ({
-  page,
-  context,
-  installation,
-  person,
-}) => {
+test('reports an ended session, but not a sign-out', async ({ page, context, installation, person }) => {
   const ended = page.getByText('Your session ended. Sign in again.');
   await page.goto(`${installation.url}/settings/account`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
@@ -115,7 +110,7 @@ test('asks for a new password after a refusal in the middle of work', async ({ p
   await page.goto(`${installation.url}/settings/account`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
   await installation.query(`update users set must_change_password = true where email = '${person.email}'`);
-  // The page refreshes now and then: if a request was under way, the link may be gone before the click.
+  // The page refreshes periodically: after a pending request, the link can be gone before the click.
   const click = page.getByRole('link', { name: 'Providers' }).click();
   void click.catch(() => undefined);
   await expect(page).toHaveURL(/\/password\?return=/);

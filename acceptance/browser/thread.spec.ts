@@ -78,12 +78,7 @@ test('shows code colors and formulas, quotes a selection, and regenerates with a
   });
 });
 
-test('highlights code with a slow grammar', async ({
-  page,
-  installation,
-  person,
-  provider,
-}) => {
+test('highlights code with a slow grammar', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   // Each of the first looks at the clock finds half a second gone, as on a machine that does something else.
   const slowly = `let [looks, gone] = [0, 0];
@@ -104,7 +99,12 @@ test('highlights code with a slow grammar', async ({
   await expect(reply.locator('[data-kind="keyword"]').first()).toHaveText('export const ');
 });
 
-test('turns a long paste into an attachment, and keeps it over a reload', async ({ page, installation, person, provider }) => {
+test('turns a long paste into an attachment, and keeps it over a reload', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   const field = page.getByLabel('Message', { exact: true });

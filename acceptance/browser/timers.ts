@@ -11,7 +11,9 @@ const lengthen = (times: readonly number[]) => `if (window === top) {
   };
 }`;
 
-/** In every test: copy confirmations (2 s) stay; colours (5 s) and diagrams (10 s) are not given up. */
+/**
+ * Longer timers for every test: copy confirmations (2 s) stay; code colors (5 s) and diagrams (10 s) do not time out.
+ */
 export const patience = lengthen([2_000, 5_000, 10_000]);
 
 /** Notices (7 s) stay until they are dismissed. For tests that look at one: it may lie over what others press. */

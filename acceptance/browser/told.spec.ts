@@ -15,7 +15,7 @@ async function ask(page: Page, text: string, count: number): Promise<void> {
   await expect(answers(page)).toHaveCount(count);
 }
 
-/** What the provider received with the message `text`, each time. */
+/** Requests to the provider with the message `text`. */
 async function askedWith(provider: string, text: string): Promise<Asked[]> {
   const all: Asked[] = JSON.parse(await (await fetch(new URL('/requests', provider))).text());
   return all.filter(({ lastText }) => lastText.includes(text));

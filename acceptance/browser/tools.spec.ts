@@ -21,12 +21,7 @@ const test = base.extend<{ mcp: TestMcp }>({
   },
 });
 
-test('requires a new review after a trusted server changes', async ({
-  page,
-  installation,
-  person,
-  mcp,
-}) => {
+test('requires a new review after a trusted server changes', async ({ page, installation, person, mcp }) => {
   const main = page.getByRole('main');
   const dialog = page.getByRole('dialog');
   await page.goto(`${installation.url}/settings/tools`);
@@ -182,11 +177,7 @@ test('shows the claims of tools, and keeps the buttons visible beside long defin
   await expect(page.getByRole('main').getByText('Trusted', { exact: true })).toBeVisible();
 });
 
-test('binds the stored secret of an OAuth client to its address', async ({
-  page,
-  installation,
-  person,
-}) => {
+test('binds the stored secret of an OAuth client to its address', async ({ page, installation, person }) => {
   const client = { clientId: 'homeport', clientSecret: 'hush' };
   await person.caller.must('POST', '/api/mcp', { name: 'Gone', url: 'http://127.0.0.1:9/mcp', ...client });
   await page.goto(`${installation.url}/settings/tools`);
@@ -239,7 +230,7 @@ test('asks before a tool runs, accepts a decision after a reload, and shows its 
   await field.fill('Look it up');
   await field.press('Enter');
   await expect(waiting).toContainText('number');
-  // Nobody has left the page, and loading must not look as if they had.
+  // The person has not left the page, and loading must not look like it.
   await expect(page.getByText('The answer keeps running')).toBeHidden();
   await expect(page.getByRole('status').filter({ hasText: 'waiting for your approval' })).toHaveCount(1);
   await expectAccessible(page);
@@ -291,13 +282,7 @@ test('asks before a tool runs, accepts a decision after a reload, and shows its 
   });
 });
 
-test('uses only the selected servers in a conversation', async ({
-  page,
-  installation,
-  person,
-  provider,
-  mcp,
-}) => {
+test('uses only the selected servers in a conversation', async ({ page, installation, person, provider, mcp }) => {
   await addModels(person.caller, provider, ['tool']);
   await addTrusted(person.caller, { name: 'Numbers', url: mcp.url, toolPolicies: {} });
   await page.goto(installation.url);

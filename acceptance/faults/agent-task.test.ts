@@ -45,7 +45,7 @@ const plan = (done: number): AgentStep => ({
   },
 });
 
-/** Each part is written, tried, found wrong and mended: four steps. */
+/** Each part is written, run, found wrong and corrected: four steps. */
 function partSteps(number: number): AgentStep[] {
   const path = `app/src/part-${number}.mjs`;
   const words = Array.from(

@@ -44,7 +44,7 @@ const secrets = {
   SETTINGS_ENCRYPTION_KEY: 'an encryption key of more than 32 bytes',
 };
 
-/** What somebody did, one after the other: `message …` or `file …`; each was acknowledged before the next began. */
+/** Actions of a person in order: `message …` or `file …`, each acknowledged before the next one started. */
 type Person = { caller: Caller; home: string; done: string[]; homeFiles: number };
 
 type Stopping = {
@@ -71,7 +71,7 @@ test(`makes restorable backups over ${rounds} times kill -9 of the backup, the s
   }
   const stopping: Stopping = { now: false, resting: undefined };
   const work = people.map((person, index) => live(person, index, stopping));
-  // How long one takes with nobody killed.
+  // Duration of a backup without a kill.
   const startedAt = performance.now();
   await succeed(startBackup(dataDir, scratchFolder()), 'a backup');
   const wholeMs = performance.now() - startedAt;
@@ -108,7 +108,7 @@ test(`makes restorable backups over ${rounds} times kill -9 of the backup, the s
   provider.kill('SIGKILL');
 });
 
-/** Chats, uploads and writes in a workspace until the end; what failed because something was killed is sent again. */
+/** Chats, uploads and writes in a workspace until the end; repeats requests that failed because of a kill. */
 async function live(person: Person, index: number, stopping: Stopping): Promise<void> {
   const { caller, home, done } = person;
   let chatId = '';
@@ -226,7 +226,7 @@ async function assertOneInstant(
       count >= (before[index]?.done ?? 0),
       `person ${index}: ${done[count]} was acknowledged before, and is missing`,
     );
-    // What was sent may be there before it is acknowledged: one thing more.
+    // The backup can contain one action that was sent and not yet acknowledged.
     const later = done.slice(count).filter((each) => there.has(each));
     assert.deepEqual(later, [], `person ${index}: there, but not ${done[count]}, which was before`);
     const kept = join(restored, 'workspaces', `made-${index}`, 'home');

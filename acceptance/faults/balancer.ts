@@ -11,7 +11,7 @@ export type Balancer = { url: string; child: ChildProcess; output(): string };
 const configs = join(import.meta.dirname, '../../deploy/proxy');
 const documented = ['10.0.0.1:3000', '10.0.0.2:3000', '10.0.0.3:3000'];
 
-/** Where the program is; undefined if it is not installed. */
+/** Path of the program; undefined if it is not installed. */
 export function findBalancer(name: BalancerName): string | undefined {
   const folders = `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin`.split(':').filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));

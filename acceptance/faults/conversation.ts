@@ -2,7 +2,7 @@ import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/
 import { until } from '../../contracts/test/until.ts';
 import { addModels, type Caller, type Json, pause, type Running } from '../product.ts';
 
-/** What fault tests check: conversations as the API returns them, and requests as the scripted provider saw them. */
+/** Checks of fault tests: conversations from the API, and requests received by the scripted provider. */
 
 export type SeenRequest = {
   kind: ProviderKind;

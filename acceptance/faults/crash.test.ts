@@ -17,8 +17,9 @@ import {
 import { addEveryKind, allMessages, textOf } from './conversation.ts';
 
 /**
- * kill -9 at random points while conversations stream, start, queue and stop (promise: nothing acknowledged is lost or
- * doubled, nothing runs for ever, what followers saw is there), whatever protocol the model speaks.
+ * kill -9 at random points while conversations stream, start, queue and stop (guarantee: acknowledged messages are
+ * neither lost nor duplicated, no response runs forever, and text seen by followers is stored), with every provider
+ * protocol.
  */
 
 const kills = Number(process.env.CRASH_KILLS ?? 8);
@@ -39,7 +40,7 @@ const isKept = (sight: Moment, { at, probes }: Moment): boolean =>
 type Conversation = {
   id: string;
   modelId: string;
-  /** Some of its answers go on after a crash or a stop, where the model says all of it again. */
+  /** Some of its answers are continued after a crash or a stop, and the model then repeats its whole text. */
   isContinued: boolean;
   /** A follower reads words of it right now. */
   isRead: boolean;
@@ -213,7 +214,7 @@ async function storedMessage(caller: Caller, chatId: string, id: string, deadlin
   }
 }
 
-/** What the models say. */
+/** Texts of the models. */
 const whole = [3, 60].map((count) => Array.from({ length: count }, (_, index) => ` word${index}`).join(''));
 
 /** Waits until everything that was admitted has been answered. */

@@ -10,8 +10,8 @@ export type CuttingProxy = {
 };
 
 /**
- * A TCP proxy that delivers every request whole and, if `chooses` says so, cuts the connection instead of passing on
- * the response: before its first byte, or in the middle. `targetPort` may be down for a while; then it cuts as well.
+ * TCP proxy that forwards every request completely and, if `chooses` returns so, cuts the connection before the first
+ * byte of the response or in its middle. It also cuts while `targetPort` is down.
  */
 export async function startCuttingProxy(
   targetPort: number,

@@ -88,7 +88,7 @@ test('finishes a response that ends within the limit before the service exits', 
   assert.ok(stream.text.endsWith('word149'));
   const [, answer] = messages;
   assert.deepEqual([answer.status, textOf(answer)], ['complete', stream.text]);
-  // Whatever was admitted but had not begun is answered by the next service.
+  // The next service answers admitted inputs that had not started.
   const answered = async () => (await allMessages(caller, waiting)).at(-1)?.status === 'complete';
   await releaseWhile(provider, until('the waiting input is answered', answered));
   await end();

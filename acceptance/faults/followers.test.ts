@@ -40,8 +40,8 @@ import {
 } from './conversation.ts';
 
 /**
- * Disconnecting is not Stop, and whoever comes back has the whole text once (control-plane-api.md "Saved-message
- * acknowledgement" 6; contract.md section 6).
+ * Disconnecting does not stop a response, and a reconnecting client gets the whole text once (control-plane-api.md
+ * "Saved-message acknowledgement" 6; contract.md section 6).
  */
 
 const leavings = Number(process.env.FOLLOWER_LEAVINGS ?? 200);
@@ -143,8 +143,8 @@ async function followLeaving(
 type Leg = { events: Event[]; done: boolean };
 
 /**
- * Reads this many bytes of the stream and breaks the connection: only events that came whole count. Who is to leave
- * does so when nothing comes for a moment, too: at its end the answer waits until all have left.
+ * Reads this many bytes of the stream and breaks the connection; only complete events count. It also disconnects when
+ * the stream is silent for a moment, because at its end the answer waits for all disconnects.
  */
 function readLeg(
   chatId: string,

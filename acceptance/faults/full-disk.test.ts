@@ -102,7 +102,7 @@ test('ends a workspace that fills the disk, while answers continue', {
   terminal.close();
   assert.ok((await answered).done, 'an answer that ran meanwhile came to its end');
 
-  // What filled it can be removed, and that is all it takes.
+  // Deleting the file that filled the disk is enough to recover.
   await bob.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/fill')}`);
   await eventually(async () => (await send(chatId, 'with-room')).status < 300);
   const { done } = await readEvents(await postChat(ada, { chatId, messageId: 'with-room' }));

@@ -10,7 +10,7 @@ type Reply = { say: string } | { id: string; name: string; input: object };
 export type ModelServer = { url: string; close(): void };
 
 /**
- * `reply` is given the messages of each question and the names of the tools offered; what it throws breaks the
+ * `reply` receives the messages of each request and the names of the offered tools; an error it throws breaks the
  * connection.
  */
 export async function startModelServer(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Caller } from '../product.ts';
 
-/** Invites somebody who accepts, and returns them signed in. */
+/** Invites a person who accepts; returns their signed-in caller. */
 export async function addPerson(administrator: Caller, index: number): Promise<Caller> {
   const email = `person-${index}@example.org`;
   const { token } = await administrator.must('POST', '/api/invitations', { email });

@@ -22,7 +22,7 @@ import { addPerson } from './people.ts';
 
 /**
  * Three replicas behind a balancer are restarted one after the other under load: no request fails, no answer is lost,
- * and a stream that ends early goes on at another replica. ROLLING_ROUNDS=10 ROLLING_STREAMS=50 for more,
+ * and a stream that ends early continues at another replica. ROLLING_ROUNDS=10 ROLLING_STREAMS=50 for more,
  * ROLLING_BALANCER=haproxy for the other balancer.
  */
 
@@ -137,7 +137,7 @@ async function talk(caller: Caller, count: Count, stopping: AbortSignal): Promis
     count.answers += 1;
     const answer = await answerTo(caller, chatId, messageId, count);
     const whole = Array.from({ length: words }, (_, word) => `word${word}`).join(' ');
-    // What was handed over in the middle has its beginning before that.
+    // The beginning of a handed-over answer precedes the handover.
     const isTold = told.trim().endsWith(whole) && (toldElsewhere ?? told) === told;
     if (answer?.status !== 'complete' || textOf(answer) !== told || !isTold) {
       count.lost.push(`${answer?.status}: ${answer && textOf(answer).length} stored, ${told.length} told`);
@@ -185,7 +185,7 @@ async function follow(caller: Caller, chatId: string, messageId: string, count: 
   throw new Error(`An answer did not end in ${legsMax} streams`);
 }
 
-/** What people do beside it. */
+/** Requests of people during the restarts. */
 async function ask(caller: Caller, count: Count, stopping: AbortSignal): Promise<void> {
   for (let turn = 0; !stopping.aborted; turn += 1) {
     await counted(count, 'list', () => caller.call('GET', '/api/chats'));
@@ -202,7 +202,7 @@ async function answerTo(caller: Caller, chatId: string, messageId: string, count
   return exported?.messages.find(({ parentId }: Json) => parentId === messageId);
 }
 
-/** What it answered, if it did as it should. */
+/** Counts the outcome of a request; returns its response if it succeeded. */
 async function counted(count: Count, name: string, work: () => Promise<Answer>): Promise<Json> {
   count.requests += 1;
   const answer = await work().catch(String);

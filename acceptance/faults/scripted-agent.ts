@@ -7,7 +7,7 @@ export type AgentStep = {
   name: string;
   /** Given the results so far, by the number of the step from 0. */
   input: object | ((results: readonly string[]) => object);
-  /** What the result has to say. */
+  /** Expected text of the result. */
   expects?: RegExp;
   /** Awaited before the model asks for this call, once. */
   before?: () => Promise<unknown>;
@@ -19,9 +19,9 @@ type ScriptedAgent = ModelServer & {
   /** How often a step was asked for again, because its result was lost. */
   repeated: number;
   summaries: number;
-  /** What a person said last, each time that this was the end of a question. */
+  /** The person's last message of each request that ended with one. */
   heard: string[];
-  /** What came back otherwise than expected. */
+  /** Unexpected results. */
   faults: string[];
   /** The newest question. */
   messages: Json[];

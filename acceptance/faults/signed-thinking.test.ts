@@ -63,7 +63,7 @@ test(`sends thinking back unchanged in ${turns} turns of each of ${kinds.length}
   timeout: 3_600_000,
 }, async () => {
   const talks = await Promise.all(kinds.map(startTalks)).then((list) => list.flat());
-  // The first call is answered only after the first kill, which thereby interrupts an answer.
+  // The first call is answered only after the first kill, so that the kill interrupts an answer.
   const firstKill = Promise.withResolvers<void>();
   mcp.beforeAnswer = () => (mcp.calls.length === 1 ? firstKill.promise : pause(random() * 60));
   const work = Promise.all(talks.map(talk));
@@ -109,7 +109,7 @@ async function startTalks(kind: (typeof kinds)[number]): Promise<Talk[]> {
   });
 }
 
-/** One turn after the other; what a kill interrupts is continued until it is complete. */
+/** Runs turns in sequence; continues an interrupted one until it is complete. */
 async function talk(talk: Talk): Promise<void> {
   const { chatId, modelId } = talk;
   for (; talk.left > 0; talk.left--) {

@@ -29,7 +29,7 @@ import { type ModelServer, plainText, startModelServer } from './model-server.ts
 
 const kills = Number(process.env.STEERING_KILLS ?? 2);
 const conversations = Number(process.env.STEERING_CHATS ?? 10);
-/** A lease that nobody renews lasts fifteen seconds. */
+/** A lease expires after fifteen seconds without renewal. */
 const settledWithinMs = 120_000;
 const schema = { type: 'object', properties: { of: { type: 'string' } } };
 const tools = ['work', 'sign'].map((name) => ({ name, description: name, inputSchema: schema }));

@@ -17,8 +17,8 @@ import {
 import { addPerson } from './people.ts';
 
 /**
- * kill -9 of the service while real local workspaces run, start and stop: the next one goes on with what runs and ends
- * what it does not know, within 90 seconds; no daemon is left over.
+ * kill -9 of the service while real local workspaces run, start and stop: the next one adopts running workspaces and
+ * ends unknown ones within 90 seconds, and no daemon remains.
  */
 
 const kills = Number(process.env.WORKSPACE_CRASH_KILLS ?? 4);

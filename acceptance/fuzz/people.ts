@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { addUsers } from '../database.ts';
 import { addModels, administrator, Caller, type Json, type Running, setUp } from '../product.ts';
 
-/** Several signed-in people, and the ids that each of them has learnt. */
+/** Several signed-in people, and the ids that each of them has received. */
 
 const kinds = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'offer', 'project'] as const),
-  /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
+  /** `user` are the people of the test and members of projects, `account` are accounts without a signed-in person. */
   ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt', 'skill'] as const),
   'import' as const,
 ];
@@ -14,15 +14,15 @@ type Kind = (typeof kinds)[number];
 /** Ids that belong together, such as an input and its conversation. */
 type Link = Partial<Record<Kind, string>>;
 const remembered = 20;
-/** Learnt again now and then, since much of it was deleted. */
+/** Kinds of records that are listed again periodically, since many of them get deleted. */
 const renewed = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'offer', 'project', 'artifact'] as const),
   ...(['assistant', 'prompt', 'skill'] as const),
 ] as const;
 const wantedServers = 6;
-/** Where files are put and looked for. */
+/** Paths for files to write and read. */
 const filePaths = ['notes.txt', 'folder/table.csv', 'folder/deep/page.html'];
-/** Where the test's own sign-ins come from, so that refused sign-ins of the fuzzer do not delay them. */
+/** Client address of the test's own sign-ins, so that refused sign-ins of the fuzzer do not delay them. */
 const ownAddress = '203.0.113.7';
 
 export class Person {
@@ -142,7 +142,7 @@ export class Person {
   }
 }
 
-/** What the product talks to in this test. */
+/** Outside servers of this test. */
 export type Outside = { providerUrl: string; mcpUrl: string };
 
 /** The administrator and `others` more, each with at least one record of everything. */
@@ -166,7 +166,7 @@ export async function makePeople(
   return people;
 }
 
-/** Gives somebody existing records after others were deleted; what no longer fits is left out. */
+/** Gives a person new records after others were deleted; records that exceed a limit are left out. */
 export async function refresh(person: Person, outside: Outside): Promise<void> {
   const { caller } = person;
   person.links.length = 0;
@@ -254,9 +254,7 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
 const mark = /(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g;
 const emailMark = /(?:@|%40)email(?::|%3A)(\d+)(?:@|%40)/g;
 
-/**
- * Whom a request is about: the person that an administrator looks after, else the sender. `target` still has its marks.
- */
+/** The person a request concerns: the one named by an administrator, else the sender. `target` still has its marks. */
 export function subjectOf(target: string, sender: Person | undefined, people: readonly Person[]): Person | undefined {
   const digits = /^\/api\/admin\/.*[?&]userId=(?:@|%40)id(?::|%3A)\w+(?::|%3A)(\d+)/.exec(target)?.[1];
   return digits === undefined ? sender : people[1 + (Number(digits) % (people.length - 1))];
@@ -290,7 +288,7 @@ export function placeIds(text: string, target: string, sender: Person | undefine
   return withIds.replace(emailMark, (_, digits: string) => emailFor(target, Number(digits), people));
 }
 
-/** Where accounts are created or changed by address, it is never one of these people's. */
+/** Address for creating or changing accounts, never one of these people's. */
 function emailFor(target: string, n: number, people: readonly Person[]): string {
   if (/^\/api\/auth\//.test(target)) return ['ada@example.org', 'nobody@example.org', 'Ada@EXAMPLE.org '][n % 3] ?? '';
   if (/^\/api\/projects/.test(target) && n % 4 !== 0) return people[n % people.length]?.email ?? '';

@@ -117,7 +117,7 @@ export function sendBytes(url: string, bytes: Buffer): Promise<string> {
     const patience = setTimeout(() => socket.destroy(new Error('The connection was left open')), patienceMs);
     socket.setTimeout(idleMs, () => socket.end());
     socket.on('data', (data: Buffer) => chunks.push(data));
-    // The server may be done before everything is written.
+    // The server can close before the whole request is written.
     socket.on('error', (error: Error & { code?: string }) => {
       if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
     });

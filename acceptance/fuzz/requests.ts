@@ -12,7 +12,7 @@ export type FuzzRequest = {
   target: string;
   headers: [string, string][];
   body: Buffer | undefined;
-  /** Which of the signed-in people sends it; undefined for nobody. */
+  /** Index of the signed-in person who sends it; undefined without a session. */
   caller: number | undefined;
 };
 

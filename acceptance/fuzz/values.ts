@@ -3,7 +3,7 @@ import { administrator, type Json } from '../product.ts';
 
 /** Arbitrary JSON values from the schemas in the API's own description: valid ones, and almost valid ones. */
 
-/** Stands for a real id of what a field names; the sender inserts one of its own or somebody else's. */
+/** Placeholder for a real id of the kind that a field names; the sender inserts an own or a foreign one. */
 const markedId = (name: string) => markedKind(kindOf(name));
 const markedKind = (kind: string) => fc.nat(9_999).map((n) => `@id:${kind}:${n}@`);
 
@@ -13,7 +13,7 @@ const markedPath = markedKind('path');
 const somePath = fc.constantFrom('folder', 'folder/deep', 'other/name.txt', 'name.txt', '../x');
 const markedFile = markedKind('artifact').map((mark) => `artifact://${mark}`);
 
-/** What a field's id refers to; for plain `id`, only the endpoint knows. */
+/** Kind of record that a field's id refers to; for plain `id`, the endpoint determines it. */
 function kindOf(name: string): string {
   if (/^(chat|model|provider|project|user)Id$/.test(name)) return name.slice(0, -2);
   if (name === 'mcpServerIds') return 'server';
@@ -132,7 +132,7 @@ function objectOf(schema: Json): fc.Arbitrary<Json> {
   return fc.oneof({ weight: 1, arbitrary: whole }, { weight: 2, arbitrary: lean });
 }
 
-/** Exactly one of each pair is given: what an artifact is in, and how it is identified. */
+/** Exactly one of each pair is given: the namespace of an artifact, and its identifier. */
 const alternatives = [
   ['chatId', 'projectId'],
   ['id', 'path', 'prefix', 'from'],

@@ -60,7 +60,7 @@ test('installs a user, a private folder and an enabled unit', {
   skip,
   timeout: 600_000,
 }, async () => {
-  // What it recommends may be missing; what it depends on is here.
+  // Recommended packages can be missing; dependencies are installed.
   await enter(['dpkg', '--install', '/var/tmp/homeport.deb']);
   assert.match(await read('/etc/passwd'), /^homeport:x:\d+:\d+::\/var\/lib\/homeport:\/usr\/sbin\/nologin$/m);
   const modes = await enter(['stat', '-c', '%n %U:%G %a', '/var/lib/homeport', '/etc/homeport/homeport.env']);

@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import { createChat, postChat, submission } from '../faults/conversation.ts';
 import { addModels, freePort, type Json, pause, readEvents, setUp, startProvider } from '../product.ts';
 
-/** What a release does once it is installed, whichever way; the test of each way says how its programs are called. */
+/** Main steps of an installed release; the test of each installation method passes the commands of its programs. */
 
 const root = join(import.meta.dirname, '../..');
 export const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
@@ -61,11 +61,11 @@ export async function doMainJob(installed: Installed, more: Readonly<Record<stri
   provider.kill('SIGKILL');
 }
 
-/** The work of a person at a service that nobody has used yet. */
+/** Work of a person at a new service. */
 export async function workAt(url: string, providerUrl: string): Promise<void> {
   const live: Json = await (await fetch(`${url}/api/live`)).json();
   assert.deepEqual(live, { ok: true, version });
-  // What is read only when it is asked for must be there too.
+  // Files that are read on demand must be there too.
   for (const path of [
     '/',
     '/third-party-notices.txt',
@@ -121,7 +121,7 @@ async function ready(url: string, { child, output }: Service): Promise<number> {
   }
 }
 
-/** The server itself: what starts it in a sandbox or as another user may not pass signals on. */
+/** Process id of the server itself: a wrapper for a sandbox or another user may not forward signals. */
 function nodeBelow(pid: number): number {
   const parentOf = (other: string) => {
     try {
@@ -150,7 +150,7 @@ function callAdmin(
   return command(file, [...before, ...args], { env });
 }
 
-/** Runs a program to its end; what it wrote is in the error if it fails. */
+/** Runs a program to its end; an error contains its output. */
 export function command(
   file: string,
   args: readonly string[],

@@ -29,7 +29,7 @@ const registry = createServer((request, response) => {
   response.end(JSON.stringify(describe(path, wanted)));
 });
 
-/** What a registry says about a package; those of other machines are never fetched. */
+/** Metadata of a package as from a registry; packages for other platforms are never fetched. */
 function describe(name: string, of: string): object {
   const [, os, cpu] = /(linux|darwin)-(x64|arm64)$/.exec(name) ?? [];
   const file = `${name.replace('@', '').replace('/', '-')}-${of}.tgz`;

@@ -10,8 +10,8 @@ const root = join(import.meta.dirname, '../..');
 const scratch = scratchFolder();
 
 /**
- * Not a link to the folder: what a bundler finds behind one has other paths, and our own packages would be the other
- * tree's.
+ * Copies the folder instead of linking it: a bundler would resolve other paths behind a link, and our own packages
+ * would come from the other tree.
  */
 function copyPackages(tree: string): void {
   for (const part of ['', ...readdirSync(tree)]) {

@@ -5,7 +5,7 @@ export type Canary = {
   name: string;
   /** The secret as it is given to the product; quotes, slashes and signs are around its core. */
   value: string;
-  /** Places where it may be, each with the reason. */
+  /** Permitted places, each with the reason. */
   allowed: { place: RegExp; because: string }[];
   spellings: Map<string, Buffer>;
 };

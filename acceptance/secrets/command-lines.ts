@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Sighting } from './canary.ts';
 
-/** What `ps` shows of the product and everything below it. Nothing where there is no /proc. */
+/** Command lines of the product and its child processes as in `ps`. Empty without /proc. */
 export function commandLines(root: number): Sighting[] {
   const parents = new Map<number, number>();
   for (const name of readProc('.').filter((entry) => /^\d+$/.test(entry))) {

@@ -26,7 +26,7 @@ export async function startLeakingProvider() {
   };
 }
 
-/** What it can do. */
+/** Ways of leaking the secret. */
 export const leakingWays = [
   ...[
     'unauthorized',
@@ -53,7 +53,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   make?.(response, echo, key.replace(/[^ -~]/g, ''));
 }
 
-/** What an identity provider publishes, and undefined for its token endpoint. */
+/** Documents of an identity provider; undefined for its token endpoint. */
 function oidcDocument({ url = '', headers }: IncomingMessage): object | undefined {
   const issuer = `http://${headers.host}/oidc`;
   if (url === '/oidc/keys') return { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }] };
