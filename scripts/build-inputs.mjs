@@ -1,4 +1,4 @@
-// Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
+// Plain JavaScript for the oldest supported Node: no packages, no features newer than Node 18.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export function isBuilt(root) {
   return !existsSync(join(root, 'server', 'src')) || readFileSync(stamp, 'utf8') === hashInputs(root);
 }
 
-/** One hash over names and contents of everything the build reads. */
+/** Hash of the names and contents of all files that the build reads. */
 export function hashInputs(root) {
   const hash = createHash('sha256');
   for (const input of inputs) addTo(hash, root, input);

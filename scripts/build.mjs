@@ -22,7 +22,7 @@ await import('./${name}.bundle.mjs');
 setTimeout(flushCompileCache, 2_000).unref();
 `;
 
-/** Builds everything into dist; returns what it made. */
+/** Builds the product into dist; returns the built parts. */
 export async function build() {
   const hash = hashInputs(root);
   await rm(join(root, stampFile), { force: true });
@@ -38,7 +38,7 @@ export async function build() {
   console.error(`Homeport: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
-// dockerode can also build images and use ssh, with packages that look for their own files; we do neither.
+// dockerode can also build images and use ssh, with packages that look for their own files; Homeport needs neither.
 const engineOnly = {
   name: 'engine-only',
   setup({ onLoad }) {
@@ -53,7 +53,7 @@ const httpWithoutFetch = {
   name: 'http-without-fetch',
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^(node:)?http$/ }, ({ kind, namespace }) =>
-      // What is imported on demand reads members by name, which a CommonJS module in the bundle does not have.
+      // Modules imported on demand read members by name, which a CommonJS module in the bundle does not have.
       namespace === 'http' || kind === 'dynamic-import'
         ? { path: 'node:http', external: true }
         : { path: 'node:http', namespace: 'http' },
@@ -72,7 +72,7 @@ async function buildServer() {
     metafile: true,
     entryPoints: {
       ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
-      // A process of its own; sandbox/launch.ts finds it beside the bundle.
+      // Program of the parsing processes; sandbox/launch.ts finds it beside the bundle.
       parser: join(root, 'server/src/parser.ts'),
     },
     outdir: out,
@@ -89,13 +89,13 @@ async function buildServer() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // An optional native driver and another runtime: pg asks for them but works without.
+    // An optional native driver and another runtime, which pg tries to load and works without.
     external: ['pg-native', 'cloudflare:sockets'],
     plugins: [engineOnly, httpWithoutFetch],
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));
-  // Read when needed, beside the bundle.
+  // Read on demand, beside the bundle.
   await copyFile(join(root, 'server/src/catalogue/registry/models.json'), join(out, 'models.json'));
   await copyMigrations(out);
   await copySwagger(out);
@@ -126,7 +126,10 @@ const supervisorInside = {
   },
 };
 
-/** What runs inside workspaces. CommonJS, one file each: as ES modules the daemon would need a third more memory. */
+/**
+ * Builds the programs inside workspaces. CommonJS, one file each: as ES modules the daemon would need a third more
+ * memory.
+ */
 async function buildWorkspace() {
   const out = join(dist, 'workspace');
   await rm(out, { recursive: true, force: true });
@@ -175,7 +178,7 @@ async function buildWeb() {
   // web/bundle-size.mjs checks sizes.
   const quiet = { logLevel: 'warn', build: { chunkSizeWarningLimit: Number.POSITIVE_INFINITY } };
   const client = await vite.build({ configFile, ...quiet });
-  // After the client, whose build empties the folder.
+  // Built after the client, whose build empties the folder.
   const frames = await vite.build({ configFile: join(root, 'web/vite.frames.config.ts'), ...quiet });
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const docs = await buildDocs(root, join(dist, 'web/docs'), version);

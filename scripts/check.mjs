@@ -13,7 +13,7 @@ const root = dirname(import.meta.dirname);
 // One program for everything that runs in Node, one for the browser, so that shared sources are read twice, not five
 // times.
 const programs = { 'server, workspace, contracts and acceptance': '.', web: 'web' };
-// Several would each work out the types that sources share: four take twice the processor time of one.
+// Several checkers would each resolve the types of shared sources: four take twice the CPU time of one.
 const oneChecker = ['--checkers', '1'];
 const typesCache = join(root, 'node_modules/.cache/types');
 
@@ -68,15 +68,12 @@ function program(path, args) {
   });
 }
 
-/** Reuses what an earlier compile found out. */
+/** Reuses the results of an earlier compile. */
 function incremental(place) {
   return ['--incremental', '--tsBuildInfoFile', join(typesCache, `${place === '.' ? 'node' : place}.tsbuildinfo`)];
 }
 
-/**
- * Files, dependencies and exports that nobody uses (`knip.json`). `npm run check` installs what this needs; the bare
- * script may lack it.
- */
+/** Unused files, dependencies and exports (`knip.json`). `npm run check` installs knip; the bare script can lack it. */
 function unused() {
   if (existsSync(join(root, 'node_modules/knip'))) {
     return program('knip/bin/knip.js', [
@@ -86,7 +83,7 @@ function unused() {
       join(root, 'node_modules/.cache/knip'),
     ]);
   }
-  console.log('  note  unused code: nobody looked, as knip is not installed: npm run check installs it');
+  console.log('  note  unused code: skipped because knip is not installed; npm run check installs it');
   return '';
 }
 
@@ -94,7 +91,7 @@ function report(problems) {
   return problems.map(({ file, line, rule, message }) => `${file}:${line} [${rule}] ${message}\n`).join('');
 }
 
-/** Loaded late: it reads the server's sources, and the type check explains faults in those. */
+/** Loaded late because it reads the server's sources; the type check explains errors in them. */
 async function settings() {
   try {
     const { checkReference } = await import('./reference-pages.mjs');
@@ -104,7 +101,7 @@ async function settings() {
   }
 }
 
-/** Reads the endpoint table; the type check explains faults in it. */
+/** Reads the endpoint table; the type check explains errors in it. */
 async function coverage() {
   try {
     const { problems, open } = await checkCoverage(root);

@@ -4,7 +4,7 @@ import { readSource } from './source-text.mjs';
 const specification = 'control-plane-api.md';
 const contract = 'contract.md';
 const folder = 'docs/spec';
-// Migrations are frozen: an installation compares them with what it applied.
+// Migrations never change: an installation compares them with the applied ones.
 const skipped = /^(docs\/spec|server\/src\/db\/migrations)\/|^scripts\/citation-rules/;
 const cited = /\.(ts|tsx|mjs|css|md|sql|yaml)$/;
 

@@ -23,7 +23,7 @@ function messages(text) {
   return checkCitations(root, ['server/src/a.ts']).map(({ line, message }) => `${line}: ${message}`);
 }
 
-test('citations of what is there are fine, over two lines as well', () => {
+test('accepts citations of existing sections, also over two lines', () => {
   assert.deepEqual(
     messages(
       '/** contract.md sections 1 and 6, control-plane-api.md "Limits" */\n' +
@@ -34,7 +34,7 @@ test('citations of what is there are fine, over two lines as well', () => {
   );
 });
 
-test('a section, a heading or a point that is not there is reported with its line', () => {
+test('reports a missing section, heading or point with its line', () => {
   assert.deepEqual(messages('\n// contract.md section 7\n'), ['2: contract.md has no section 7']);
   assert.deepEqual(messages('/**\n * contract.md sections 1 and\n * 16\n */'), ['2: contract.md has no section 16']);
   assert.deepEqual(messages('// control-plane-api.md "PATCH /api/none"'), [
@@ -45,7 +45,7 @@ test('a section, a heading or a point that is not there is reported with its lin
   ]);
 });
 
-test('a citation without a file is reported', () => {
+test('reports a citation without a file', () => {
   for (const text of [
     'contract section 6',
     'Contract, section 6',

@@ -5,7 +5,7 @@ import { listFiles } from './source-text.mjs';
 
 const page = 'acceptance/COVERAGE.md';
 const testFile = /\.(test|spec)\.(ts|tsx|mjs)$/;
-/** A row to be proved by a later issue: reported, never counted as covered. */
+/** A row whose tests belong to a later issue: reported, never counted as covered. */
 const openMark = /\bopen: issue of workspaces\b/;
 const reference = /`([^`]+\.(?:test|spec)\.(?:ts|tsx|mjs))` "((?:[^"\\]|\\.)+)"/g;
 
@@ -60,7 +60,7 @@ export function checkRows(rows, wanted, testNames) {
   return { problems, open };
 }
 
-/** Finds the names of a file's tests, as patterns: what a template fills in may be anything. */
+/** Finds the names of a file's tests, as patterns: template values match any text. */
 function testNamesOf(root) {
   const files = new Set(listFiles(root).filter((file) => testFile.test(file)));
   const found = new Map();

@@ -11,7 +11,7 @@ const names = (file) => (file === 'a.test.ts' ? namePatterns(source) : undefined
 const page = (...rows) => ['## Endpoints', '| Endpoint | Proved by |', '|---|---|', ...rows].join('\n');
 const problemsOf = (rows, wanted = {}) => checkRows(readRows(page(...rows)), wanted, names);
 
-test('a row names a test that exists, templates included', () => {
+test('accepts a row with an existing test, templates included', () => {
   const rows = [
     '| one | `a.test.ts` "it\'s here" |',
     '| two | `a.test.ts` "x: 400 that names a.b", `a.test.ts` "a {brace} (x)" |',
@@ -19,7 +19,7 @@ test('a row names a test that exists, templates included', () => {
   assert.deepEqual(problemsOf(rows), { problems: [], open: 0 });
 });
 
-test('a row without a test, with one that does not exist, or of a file that does not', () => {
+test('reports a row without a test, with a missing test, or with a missing file', () => {
   const rows = ['| one | somewhere |', '| two | `a.test.ts` "gone" |', '| three | `b.test.ts` "it\'s here" |'];
   const { problems } = problemsOf(rows);
   assert.deepEqual(
@@ -32,11 +32,11 @@ test('a row without a test, with one that does not exist, or of a file that does
   );
 });
 
-test('an open row is counted apart', () => {
+test('counts open rows separately', () => {
   assert.deepEqual(problemsOf(['| one | open: issue of workspaces |']), { problems: [], open: 1 });
 });
 
-test('an endpoint without a row, and a row without an endpoint', () => {
+test('reports an endpoint without a row, and a row without an endpoint', () => {
   const { problems } = problemsOf(['| `GET /a` | `a.test.ts` "it\'s here" |'], { Endpoints: ['GET /b'] });
   assert.deepEqual(
     problems.map(({ message }) => message),

@@ -1,4 +1,4 @@
-// The documentation as pages: which there are, in which order, and what each contains.
+// Pages of the documentation, their order and contents.
 import { basename, posix } from 'node:path';
 import { Marked } from 'marked';
 import { listFiles, readSource } from './source-text.mjs';
@@ -22,7 +22,7 @@ export function readPages(root) {
 
 function listOf(decisions) {
   const lines = decisions.map(({ file, title }) => `- [${title}](${basename(file)})`);
-  return `# Decisions\n\nWhat the specification leaves open, and what would be expensive to change: the reasons.\n\n${lines.join('\n')}\n`;
+  return `# Decisions\n\nDesign decisions that the specification leaves open or that would be expensive to change, with their reasons.\n\n${lines.join('\n')}\n`;
 }
 
 function pageOf(file, text) {
@@ -42,7 +42,7 @@ function addressOf(file) {
   return `/${file.replace(/(\/README)?\.md$/, '')}`;
 }
 
-/** What a link on a page leads to: a page and perhaps a place on it, an image, or something outside. */
+/** Target of a link on a page: a page, optionally with an anchor, an image, or an external address. */
 export function resolveLink(page, href, pages) {
   if (/^[a-z]+:/i.test(href) || href.startsWith('/')) return { outside: href };
   const [path, anchor = ''] = href.split('#');
@@ -87,7 +87,7 @@ export function plainText(tokens = []) {
 const entities = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const decode = (text) => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name]);
 
-/** As GitHub makes them: lower case, no punctuation, hyphens for spaces. */
+/** Heading id as on GitHub: lower case, no punctuation, hyphens for spaces. */
 function slug(text) {
   return text
     .toLowerCase()

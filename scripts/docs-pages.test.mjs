@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const messages = () => checkDocumentation(folder).map(({ file, message }) => `${file} ${message}`);
 
-test('pages that lead somewhere and are listed are right; the menu has the names of the list', () => {
+test('accepts listed pages with valid links, and names menu entries after the list', () => {
   assert.deepEqual(messages(), []);
   const [group] = readMenu(readPages(folder));
   assert.equal(group.title, 'For people');
@@ -44,7 +44,7 @@ test('pages that lead somewhere and are listed are right; the menu has the names
   );
 });
 
-test('dead links, missing headings, pages that nobody lists and code without a language are found', () => {
+test('reports dead links, missing headings, unlisted pages and code without a language', () => {
   write({
     'docs/lost.md': '# Lost\n\n[gone](gone.md) [part](install.md#third) ![picture](images/none.png)\n\n    npm start\n',
   });
@@ -57,7 +57,7 @@ test('dead links, missing headings, pages that nobody lists and code without a l
   ]);
 });
 
-test('the built site leads where the pages do, shows placeholders as text, and asks nobody else for anything', async () => {
+test('builds a site with working links, placeholders as text, and no external requests', async () => {
   const out = join(folder, 'site');
   await buildDocs(folder, out, '1.2.3', root);
   const page = readFileSync(join(out, 'install.html'), 'utf8');

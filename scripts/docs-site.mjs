@@ -1,4 +1,4 @@
-// The pages that every installation shows at /docs: from the Markdown files of docs/, without anything from elsewhere.
+// Builds the pages that every installation serves at /docs from the Markdown files of docs/, without external files.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -8,8 +8,8 @@ import { Marked } from 'marked';
 import { plainText, readMenu, readPages, resolveLink } from './docs-pages.mjs';
 
 /**
- * Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. Tests have pages
- * elsewhere.
+ * Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. Tests use other
+ * pages.
  */
 export async function buildDocs(root, out, version, sources = root) {
   await rm(out, { recursive: true, force: true });
@@ -48,7 +48,7 @@ async function write(out, address, html) {
   await writeFile(file, html);
 }
 
-/** One script and one style sheet, named by what is in them. */
+/** One script and one style sheet, named by their content hash. */
 async function buildAssets(root, out) {
   const source = (name) => join(root, 'web/src/docs', name);
   const { metafile } = await bundle({
@@ -108,14 +108,14 @@ function article(site, page) {
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
         return `<div class="table" tabindex="0"><table><thead>${head}</thead><tbody>${body}</tbody></table></div>\n`;
       },
-      // What looks like markup is a placeholder of the text, such as <id>.
+      // Markup in the text is a placeholder, such as <id>.
       html: ({ text }) => escaped(text),
     },
   });
   return marked.parser(page.tokens);
 }
 
-/** What is searched: `{pages: [[address, title]], sections: [[page, heading, id, text]]}`. */
+/** Search index: `{pages: [[address, title]], sections: [[page, heading, id, text]]}`. */
 function searchIndex(pages) {
   const sections = pages.flatMap((page, index) => {
     const found = [];

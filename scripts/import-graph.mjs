@@ -59,7 +59,7 @@ function namedPaths(text, file, types) {
   const ownSources = product.exec(file)?.[0];
   const add = (path) => {
     const near = posix.join(posix.dirname(file), path).replace(/\/$/, '');
-    // The product reads nothing else of the tree: it only looks whether it runs from a clone.
+    // The product reads no other files of the tree: it only checks whether it runs from a clone.
     if (ownSources !== undefined && !near.startsWith(ownSources)) return;
     found.add(near);
     if (ownSources === undefined) found.add(posix.normalize(path.replace(/^(\.\.?\/)+/, '')).replace(/\/$/, ''));

@@ -65,7 +65,7 @@ const webRank = {
   start: 17,
 };
 const webStart = new Set(['app.tsx', 'main.tsx', 'trusted-types.ts']);
-// The platform knows no feature. A folder of it may import only those of lower rank.
+// The platform imports no features. A folder of it may import only those of lower rank.
 const platformRank = { http: 6, tracing: 5, secrets: 5, db: 4, sandbox: 4, config: 3, egress: 2, platform: 1 };
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([
@@ -87,11 +87,11 @@ const workspaceConnections = new Set([
   'workspace/src/daemon/models-bridge.ts',
   'workspace/src/daemon/ports/requests.ts',
 ]);
-// These timers keep no process alive and can be moved by tests, so nobody creates their own.
+// These timers keep no process alive and tests can advance them, so other files may not create timers.
 const clocks = new Set(['server/src/platform/clock.ts', 'workspace/src/clock.ts']);
 const ownTimer =
   /(?<![\w.$#])set(?:Timeout|Interval)\b|\bglobalThis\s*\.\s*set(?:Timeout|Interval)\b|\bperformance\s*\.\s*now\b/;
-// `process.exit` waits for threads that may never end, so nobody calls it by themselves.
+// `process.exit` can wait forever for threads, so other files may not call it.
 const endings = new Set(['server/src/platform/end-process.ts', 'workspace/src/end-process.ts']);
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
@@ -131,7 +131,7 @@ function isTest(file) {
 function checkNames(file, text, report) {
   const parts = file.split('/');
   if (banned.test(parts.at(-1)) || parts.includes('helpers') || parts.includes('utils')) {
-    report('file-names', 1, 'name the file after what is in it, not index, utils, helpers or types');
+    report('file-names', 1, 'name the file after its content, not index, utils, helpers or types');
   }
   if (/\.(config|d)\.(ts|mjs|js)$/.test(file)) return;
   const stripped = withoutCommentsAndStrings(text);
@@ -218,12 +218,12 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
   if (from.kind === 'unknown')
     return report('rooms', `server/src/${from.folder} is neither a feature nor a platform folder`);
   if (from.kind === 'domain' && /^(hono|@hono\/)/.test(specifier)) {
-    return report('layers', 'a domain file knows nothing of HTTP: leave it to handlers.ts');
+    return report('layers', 'a domain file must not use HTTP: move that to handlers.ts');
   }
   if (!target.startsWith('server/src/')) return;
   // deps.ts only names the types of what start.ts builds.
   if ((from.folder === 'deps.ts' || from.folder === 'platform.ts') && typeOnly) return;
-  // It imports the types of many features, so a circle would go through every file that takes one member of it.
+  // It imports the types of many features, so every file that takes one of its members would be part of a cycle.
   if (from.kind === 'domain' && target === 'server/src/deps.ts')
     return report('layers', 'a domain file takes members of Platform and names what else it needs, never Deps');
   const to = placeOf(target);
@@ -271,7 +271,7 @@ function wrongLayer(from, to) {
   return downward ? undefined : `${from.folder} may import features below it only, and ${to.folder} is not`;
 }
 
-/** In a feature with rooms: downward only, and no file beside the rooms except its handlers. */
+/** In a feature with ordered subfolders: imports go downward only, and only its handlers are beside the subfolders. */
 function wrongSubfolder(file, target) {
   const [feature, room] = file.slice('server/src/'.length).split('/');
   const [toFeature, toRoom] = target.slice('server/src/'.length).split('/');

@@ -58,7 +58,7 @@ function rules(changes) {
   return checkImportRules(plant(changes)).map(({ file, rule }) => `${rule} ${file}`);
 }
 
-test('a tree that keeps the rules has no problems', () => {
+test('accepts a tree that follows the rules', () => {
   assert.deepEqual(checkImportRules(plant()), []);
 });
 
@@ -261,7 +261,7 @@ describe('one planted violation is reported for', () => {
   }
 });
 
-test('long files fail over 500 lines and are named over 400', () => {
+test('fails files over 500 lines and lists those over 400', () => {
   const root = plant({ 'server/src/chat/a.ts': '\n'.repeat(501), 'server/src/chat/b.ts': '\n'.repeat(401) });
   const { problems, warnings } = checkFileLengths(root);
   assert.deepEqual(
@@ -274,7 +274,7 @@ test('long files fail over 500 lines and are named over 400', () => {
   );
 });
 
-test('documents name existing paths only', () => {
+test('reports missing paths in documents', () => {
   const root = plant({
     'README.md':
       'See `server/src/app.ts`, `server/src/gone.ts`, `text/plain`, [more](docs/none.md) and [web](https://example.org/a).\n',
@@ -286,7 +286,7 @@ test('documents name existing paths only', () => {
   );
 });
 
-test('a lockfile without a package that another needs is reported', () => {
+test('reports a lockfile without a required package', () => {
   const packages = {
     '': { dependencies: { a: '1.0.0' } },
     'node_modules/a': { optionalDependencies: { b: '1.0.0', c: '1.0.0' } },

@@ -1,4 +1,4 @@
-// Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
+// Plain JavaScript for the oldest supported Node: no packages, no features newer than Node 18.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ function installed(root, lockfile) {
     const [hash, packages = 'all'] = readFileSync(stamp, 'utf8').split(' ');
     return hash === sha256(lockfile) ? packages : undefined;
   }
-  // Installed by hand with npm ci, which writes this file last.
+  // Installed manually with npm ci, which writes this file last.
   const byHand = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(byHand) || statSync(byHand).mtimeMs < statSync(lockfile).mtimeMs) return undefined;
   const packages = readFileSync(byHand, 'utf8').includes('"dev": true') ? 'all' : 'product';
@@ -54,13 +54,13 @@ async function install(root, packages) {
   const startedAt = Date.now();
   const seconds = () => Math.round((Date.now() - startedAt) / 1000);
   const lockfile = join(root, 'package-lock.json');
-  // If the product is installed and may be running, the rest is added to it instead of reinstalling everything.
-  const [verb, what] = installed(root, lockfile) === 'product' ? ['install', 'what tests need'] : ['ci', 'packages'];
+  // If the product is installed, it can be running: add the missing packages instead of reinstalling all of them.
+  const [verb, what] = installed(root, lockfile) === 'product' ? ['install', 'packages for tests'] : ['ci', 'packages'];
   console.error(`Homeport: installing ${what} (once, about half a minute) ...`);
   const ticker = setInterval(() => console.error(`Homeport: still installing, ${seconds()} s ...`), 10_000);
   try {
     const [command, ...args] = npmCommand();
-    // Explicit, whatever NODE_ENV says. Warnings are about packages and concern only those who change them.
+    // Explicit, regardless of NODE_ENV. Warnings concern packages, and only developers who change them.
     const which = packages === 'all' ? '--include=dev' : '--omit=dev';
     const options = ['--no-save', '--no-audit', '--no-fund', '--no-progress', '--prefer-offline', '--loglevel=error'];
     const ended = await run(command, [...args, verb, which, ...options], { cwd: root, stdio: quiet });
@@ -147,7 +147,7 @@ function tryLock(file) {
 function isGone(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
-    // It is written in one go after it is created: an empty one is either new or left by a crash.
+    // The file is created empty and then written at once: an empty one is either new or left by a crash.
     if (pid === 0) return Date.now() - statSync(file).mtimeMs > 5_000;
     process.kill(pid, 0);
     return false;

@@ -1,4 +1,5 @@
-// The one entry: plain JavaScript for the oldest Node that may start us, no packages, nothing newer than Node 18.
+// Entry of all npm scripts. Plain JavaScript for the oldest supported Node: no packages, no features newer than Node
+// 18.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +9,8 @@ import { endLike, quiet, run } from './run.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// What runs under the pinned Node, and whether it needs the built product. `prepare` runs nothing: it prints that
-// Node's path.
+// Scripts that run under the pinned Node, and whether they need the built product. `prepare` only prints that Node's
+// path.
 const commands = {
   prepare: { built: true },
   bench: { file: 'acceptance/benchmarks/main.ts', built: true, packages: 'all' },
@@ -32,7 +33,7 @@ async function main([name, ...args]) {
     const ended = await ensureBuilt(node);
     if (ended.code !== 0) return endLike(ended);
   }
-  // The shell of `npm start` replaces itself with it, so that nothing of ours stays while the server runs.
+  // The shell of `npm start` replaces itself with the server, so that no other process remains.
   if (name === 'prepare') return void process.stdout.write(`${node}\n`);
   const file = join(root, command.file);
   if (!existsSync(file)) throw new Error(`${command.file} does not exist`);

@@ -86,7 +86,7 @@ function childrenOf(pid) {
     .map(Number);
 }
 
-test('nothing of ours stays beside the server', { skip: process.platform !== 'linux' }, async () => {
+test('leaves no other process beside the server', { skip: process.platform !== 'linux' }, async () => {
   const npm = start(withNode(project()), 'npm', ['start', '--', '--more']);
   const { pid, args } = await told(npm);
   assert.deepEqual(childrenOf(npm.child.pid), [pid]);
@@ -95,7 +95,7 @@ test('nothing of ours stays beside the server', { skip: process.platform !== 'li
   await npm.ended;
 });
 
-test('npm passes SIGTERM on, and ends as the server does', async () => {
+test('forwards SIGTERM through npm, and ends with the code of the server', async () => {
   const npm = start(withNode(project()), 'npm', ['start']);
   const { pid } = await told(npm);
   npm.child.kill('SIGTERM');
@@ -104,7 +104,7 @@ test('npm passes SIGTERM on, and ends as the server does', async () => {
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
-test('a failure before the server is the end, with its code', async () => {
+test('ends with the code of a failure before the server', async () => {
   const folder = withNode(project());
   writeFileSync(join(folder, 'package-lock.json'), '{}');
   const failing = join(folder, 'npm-cli.cjs');
@@ -115,14 +115,14 @@ test('a failure before the server is the end, with its code', async () => {
   assert.match(shell.output.stderr, /no such package\n(.*\n)*.*npm ci failed \(exit code 3\); its message is above/);
 });
 
-// Replaces npm: records what it was asked for, and leaves behind what an installation does.
+// Replaces npm: records its arguments and creates the files of an installation.
 const npmStub = `
 const { appendFileSync } = require('node:fs');
 appendFileSync('asked', process.argv.slice(2).join(' ') + '\\n');
 console.log('added 554 packages');
 `;
 
-test('a start installs what it runs, without a word of npm; tests add the rest to it', async () => {
+test('installs only product packages for a start, without output of npm, and adds the others for tests', async () => {
   const folder = withNode(project());
   writeFileSync(join(folder, 'package-lock.json'), '{}');
   const stub = join(folder, 'npm-cli.cjs');

@@ -1,9 +1,9 @@
-// Makes server/src/catalogue/registry/models.json from a file of models.dev (`api.json`, MIT): node
-// scripts/model-registry.mjs <api.json> <commit> <day>
+// Generates server/src/catalogue/registry/models.json from a file of models.dev (`api.json`, MIT):
+//   node scripts/model-registry.mjs <api.json> <commit> <day>
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The providers whose models Homeport has facts about; the others are useless to it or repeat these. */
+/** The providers with models in the registry; the other ones are not useful here or repeat these. */
 const wanted = [
   ...[
     'openai',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ModelRegistry, parseRegistry, parseRegistryInTurns } from '../server/src/catalogue/registry/registry.ts';
 import { registryText } from './model-registry.mjs';
 
-test('a registry is made of a file of models.dev, and anything else is refused', async () => {
+test('creates a registry from a file of models.dev, and refuses other files', async () => {
   const api = {
     openai: {
       models: {

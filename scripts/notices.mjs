@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** The licences of bundled packages, as their terms require. */
+/** The licenses of bundled packages, as their terms require. */
 
 const licenceFile = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 const rule = '-'.repeat(80);
@@ -21,7 +21,7 @@ export function packageFolders(files) {
   return [...new Set(folders)].sort();
 }
 
-/** One text: each package once per version, with its licence and notice files. */
+/** One text: each package once per version, with its license and notice files. */
 export function noticesOf(files) {
   const byName = new Map();
   for (const folder of packageFolders(files)) {
@@ -35,7 +35,7 @@ export function noticesOf(files) {
       [`${name} ${version}`, `Licence: ${license ?? 'see below'}`, ...texts].join('\n\n'),
     );
   }
-  const head = 'Homeport contains the following packages. Each is under its own licence.';
+  const head = 'Homeport contains the following packages. Each is under its own license.';
   const parts = [...byName].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);
   return `${[head, ...parts].join(`\n\n${rule}\n`)}\n`;
 }

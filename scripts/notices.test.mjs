@@ -8,7 +8,7 @@ const root = dirname(import.meta.dirname);
 const server = createRequire(join(root, 'server/package.json'));
 const web = createRequire(join(root, 'web/package.json'));
 
-test('each package that is bundled is named once, with its version and licence text', () => {
+test('lists each bundled package once, with its version and license text', () => {
   const files = [server.resolve('pg'), server.resolve('pino'), web.resolve('react'), `${web.resolve('react')}?v=1`];
   const text = noticesOf([...files, join(root, 'server/src/main.ts')]);
   assert.equal(text.match(/^react \d+\.\d+\.\d+$/gm)?.length, 1);
@@ -17,7 +17,7 @@ test('each package that is bundled is named once, with its version and licence t
   assert.match(text, /Permission is hereby granted, free of charge/);
 });
 
-test('packages with a scope and packages within packages are found; files of our own are none', () => {
+test('finds scoped and nested packages, and ignores own files', () => {
   assert.deepEqual(packageFolders([join(root, 'server/src/main.ts'), 'zod', '\0virtual:module']), []);
   const [folder] = packageFolders([web.resolve('@mantine/core')]);
   assert.ok(folder?.endsWith(join('node_modules', '@mantine', 'core')), folder);

@@ -1,5 +1,5 @@
-// Generates the reference pages of docs/ from what they describe. Run it after changing settings, commands, metrics,
-// error codes or endpoints.
+// Generates the reference pages of docs/ from the sources they describe. Run it after changing settings, commands,
+// metrics, error codes or endpoints.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { version } from '../server/src/config/config.ts';
@@ -43,8 +43,8 @@ const pages = {
 };
 
 /**
- * Problems, in the form of text-rules: a page that differs from what it describes, or a release that differs from
- * package.json's.
+ * Problems, in the form of text-rules: a page that differs from its source, or a release that differs from that of
+ * package.json.
  */
 export async function checkReference() {
   const problems = [];

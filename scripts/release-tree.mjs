@@ -1,5 +1,5 @@
-// The files of an installed release: what the archive, the Debian package and the image contain, and without its
-// binaries the package on npm.
+// Lays out the files of an installed release: the contents of the archive, the Debian package and the image, and
+// without binaries those of the npm package.
 import {
   copyFileSync,
   cpSync,
@@ -19,10 +19,10 @@ const root = dirname(import.meta.dirname);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const version = manifest.version;
 
-// Positions in sources, of which a release has none; what Node compiled; what the build was made from.
+// Excluded: source maps, Node's compile cache, and the records of the build.
 const leftOut = /(\.map|\/\.compile-cache|\/\.inputs|\/\.vite)$/;
 
-/** What is the same on all machines. `sbom` is the text of the list of components. */
+/** Lays out the files common to all platforms. `sbom` is the text of the list of components. */
 function layCommon(folder, { sbom }) {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   copyFileSync(join(root, 'deploy/package/homeport'), join(folder, 'bin/homeport'));
@@ -52,7 +52,7 @@ export function layNpm(folder, common) {
   setModes(folder);
 }
 
-/** Everything for Linux on one kind of processor, with Node and PostgreSQL. */
+/** All files for Linux on one architecture, with Node and PostgreSQL. */
 export async function layComplete(folder, { cpu, binaries, ...common }) {
   layCommon(folder, common);
   const { name, description, license, type } = manifest;
@@ -88,7 +88,7 @@ export async function layComplete(folder, { cpu, binaries, ...common }) {
   setModes(folder);
 }
 
-/** npm packages cannot contain links; PostgreSQL's would be made at the first start, which may not write here. */
+/** npm packages cannot contain links, and the first start, which would create PostgreSQL's, may not write here. */
 function linkLibraries(folder) {
   for (const { source, target } of JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))) {
     const at = join(folder, target);

@@ -1,6 +1,6 @@
-// `npm run release`: everything that is published, into release/. The same commit gives the same bytes.
-//   --arch amd64|arm64   only for this kind of processor (default: both)
-//   --out <folder>       somewhere else
+// `npm run release` builds all published files into release/. The same commit gives the same bytes.
+//   --arch amd64|arm64   only this architecture (default: both)
+//   --out <folder>       output folder (default: release/)
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -29,7 +29,7 @@ import { layComplete, layNpm, version } from './release-tree.mjs';
 
 const root = dirname(import.meta.dirname);
 
-/** Makes the files of a release in `out`; returns their names. */
+/** Builds the files of a release in `out`; returns their names. */
 export async function release({ out, only = Object.keys(architectures) }) {
   if (!isBuilt(root)) await build();
   const seconds = sourceDate();
@@ -51,7 +51,7 @@ export async function release({ out, only = Object.keys(architectures) }) {
   }
 }
 
-/** The time of the commit. An unpacked archive of the sources has none, and says it in SOURCE_DATE_EPOCH. */
+/** The time of the commit. An unpacked archive of the sources has no commit and takes it from SOURCE_DATE_EPOCH. */
 function sourceDate() {
   const given = process.env.SOURCE_DATE_EPOCH;
   if (given !== undefined && /^\d{1,11}$/.test(given)) return Number(given);
@@ -82,7 +82,7 @@ async function packComplete({ work, out, seconds, arch, sbom }) {
   rmSync(deb, { recursive: true });
 }
 
-/** Moves the files to where Debian has such programs. */
+/** Moves the files to the paths that Debian uses. */
 function layDeb({ work, tree, arch }) {
   const deb = join(work, `deb-${arch}`);
   for (const folder of [
@@ -127,7 +127,7 @@ function layDeb({ work, tree, arch }) {
 }
 
 function licencesText(names) {
-  return `Where the licences of Homeport and of what comes with it are, below /usr/lib/homeport:\n\n${names.map((name) => `  ${name}`).join('\n')}\n`;
+  return `Licenses of Homeport and its bundled packages, below /usr/lib/homeport:\n\n${names.map((name) => `  ${name}`).join('\n')}\n`;
 }
 
 /** For `sha256sum --check`. */

@@ -1,4 +1,4 @@
-// Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
+// Plain JavaScript for the oldest supported Node: no packages, no features newer than Node 18.
 import { spawn } from 'node:child_process';
 
 /** For `stdio`: a child's standard output goes to our standard error, because ours is read by a shell. */
@@ -7,8 +7,8 @@ export const quiet = ['inherit', 2, 'inherit'];
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
 
 /**
- * Runs a command in our place: it shares our output and gets our signals; `{code, signal}` is how it ended. A
- * terminal's Ctrl-C reaches the whole process group anyway, so it is not sent again.
+ * Runs a command in place of this process: it shares the output and gets the signals. Resolves with its end, `{code,
+ * signal}`. A terminal's Ctrl-C reaches the whole process group anyway, so it is not sent again.
  */
 export function run(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });

@@ -14,8 +14,8 @@ export function findPgBouncer() {
 }
 
 /**
- * Starts it in transaction mode in front of the server at `url`, whose socket it must reach, for every database by its
- * name. Returns `{url, stop}`.
+ * Starts PgBouncer in transaction mode in front of the server at `url` (it needs access to its socket), for every
+ * database by name. Returns `{url, stop}`.
  */
 export async function startPgBouncer(program, url, poolSize = 8) {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-pgbouncer-'));

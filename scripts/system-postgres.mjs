@@ -17,7 +17,7 @@ export function findSystemPostgres() {
   return versions[0] === undefined ? undefined : { version: versions[0], bin: join(installed, versions[0], 'bin') };
 }
 
-/** Starts it on a new cluster in a temporary folder, without durability. Returns `{url, stop}`. */
+/** Starts PostgreSQL on a new cluster in a temporary folder, without durability. Returns `{url, stop}`. */
 export async function startSystemPostgres({ bin }) {
   const folder = mkdtempSync(join(throwAwayFolder(), 'homeport-system-pg-'));
   const cluster = join(folder, 'postgres');

@@ -1,5 +1,5 @@
-// Workspaces in containers of a real engine: the one that DOCKER_HOST names, otherwise a new one in a temporary folder,
-// ended afterwards. The image is made from this machine's own programs, in seconds and without a registry.
+// Runs workspaces in containers of a real engine: that of DOCKER_HOST, otherwise a new one in a temporary folder, which
+// is ended afterwards. The image is built from this machine's own programs, in seconds and without a registry.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -23,7 +23,7 @@ const root = dirname(import.meta.dirname);
 const image = 'homeport-workspace-test:latest';
 const startMs = 30_000;
 
-// What a workspace and its tests use; each comes with the libraries it is linked with.
+// Programs for a workspace and its tests; each is copied with its linked libraries.
 const programs = [
   ...[
     'bash',
@@ -269,7 +269,7 @@ function ask(host, method, path, body) {
   });
 }
 
-/** By hand: `node scripts/test-docker.mjs [file]`, after `npm run build`. */
+/** Manual use: `node scripts/test-docker.mjs [file]`, after `npm run build`. */
 if (process.argv[1] === import.meta.filename) {
   const why = whyNoEngine();
   if (why === undefined) {

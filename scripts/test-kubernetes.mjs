@@ -1,6 +1,7 @@
-// The kubernetes runtime against a real cluster (docs/operations.md, "Workspaces in Kubernetes"). KUBECONFIG names an
+// Tests the kubernetes runtime on a real cluster (docs/operations.md, "Workspaces in Kubernetes"). KUBECONFIG names an
 // administrator of it, WORKSPACE_IMAGE an image that its nodes have, TEST_CONTROL_HOST an address here that pods reach.
-// It works in its own namespace with the rights of the chart's Role; without a ready node, only what needs none.
+// It works in its own namespace with the rights of the chart's Role; without a ready node, it skips the tests that need
+// one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
@@ -200,7 +201,7 @@ async function shell(runtime, id, generation, command) {
 
 async function apiPart(own) {
   const runtime = await open();
-  await step('five objects by server-side apply, with the Role alone', async () => {
+  await step('applies five objects with the Role alone', async () => {
     const abort = new AbortController();
     const started = runtime.start(life('api', 1), abort.signal).catch(() => undefined);
     for (;;) {
@@ -220,7 +221,7 @@ async function apiPart(own) {
     abort.abort();
     await started;
   });
-  await step('a start that was broken off is scaled to 0; the next generation has new tokens only', async () => {
+  await step('scales an aborted start to 0, and gives the next generation new tokens only', async () => {
     assert.equal((await setOf('api')).spec.replicas, 0);
     assert.equal((await runtime.status('api')).phase, 'stopped');
     const abort = new AbortController();
@@ -230,13 +231,13 @@ async function apiPart(own) {
     abort.abort();
     await started;
   });
-  await step('an object of the wrong type is refused', async () => {
+  await step('refuses an object of the wrong type', async () => {
     const path = `${inNamespace(`statefulsets/${workspaceName(installation, 'api')}`, 'apis/apps/v1')}?fieldManager=test&force=true`;
     const wrong = { apiVersion: 'apps/v1', kind: 'StatefulSet', spec: { replicas: 'one' } };
     const { status } = await api('PATCH', path, wrong, own, 'application/apply-patch+yaml');
     assert.ok(status >= 400, `answered ${status}`);
   });
-  await step('the Role allows nothing else', async () => {
+  await step('has no other permission than the Role', async () => {
     const name = workspaceName(installation, 'api');
     const refused = [
       ['GET', '/api/v1/namespaces/kube-system/secrets'],
@@ -252,7 +253,7 @@ async function apiPart(own) {
     ];
     for (const [method, path] of refused) assert.equal((await api(method, path, undefined, own)).status, 403, path);
   });
-  await step('without a permission the start is refused with its name', async () => {
+  await step('refuses to start without a permission, and names it', async () => {
     const path = inNamespace('roles/homeport', 'apis/rbac.authorization.k8s.io/v1');
     const role = await must('GET', path);
     await must('PUT', path, { ...role, rules: role.rules.filter(({ resources }) => resources[0] !== 'pods') });
@@ -271,7 +272,7 @@ async function nodePart() {
   await delay(1000);
   const runtime = await open();
   const id = 'user/with odd id ✓';
-  await step('a file survives the end of its pod; old tokens open nothing', async () => {
+  await step('keeps files over the end of a pod, and rejects old tokens', async () => {
     await ready(runtime, id, 1);
     const put = { method: 'PUT', body: 'kept', headers: { 'content-length': '4' } };
     const file = '/v1/files/content?path=kept.txt';
@@ -284,38 +285,35 @@ async function nodePart() {
     assert.deepEqual(await call(runtime, id, 2, file), { status: 200, text: 'kept' });
     assert.equal((await call(runtime, id, 1, '/v1/files/stat?path=kept.txt')).status, 401);
   });
-  await step(
-    'inside: no root, no capability, nothing to write but the home, no name service, no token of the cluster',
-    async () => {
-      const run = (command) => shell(runtime, id, 2, command);
-      assert.match(await run('id'), /uid=1000\S* gid=1000/);
-      const status = await run('grep -E "CapEff|CapBnd|NoNewPrivs|Seccomp:" /proc/self/status');
-      assert.match(status, /CapBnd:\t0+\nCapEff|CapEff:\t0+\n/);
-      assert.match(status, /NoNewPrivs:\t1/);
-      assert.match(status, /Seccomp:\t2/);
-      assert.match(await run('touch /etc/x; touch /usr/x; touch /opt/x'), /(Read-only file system[\s\S]*){3}/);
-      assert.equal(await run('touch ~/x /tmp/x && echo fine'), 'fine\n');
-      assert.match(await run('ls /var/run/secrets/kubernetes.io'), /No such file/);
-      assert.match(
-        await run('ls -lnL /run/homeport/secrets'),
-        /-r--r-----.* 1000 .*daemon-hash[\s\S]*-r--r-----.* 1000 .*token/,
-      );
-      assert.match(await run('getent hosts kubernetes.default.svc || echo unknown'), /unknown/);
-      assert.doesNotMatch(await run('env'), /wst_|KUBERNETES_/);
-      assert.match(await run('unshare -U true; mount -t tmpfs x /tmp'), /(denied|permitted|must be superuser)/i);
-    },
-  );
-  await step('inside: what a command leaves behind is taken care of', async () => {
+  await step('runs without root, capabilities, other writable folders, DNS, or a token of the cluster', async () => {
+    const run = (command) => shell(runtime, id, 2, command);
+    assert.match(await run('id'), /uid=1000\S* gid=1000/);
+    const status = await run('grep -E "CapEff|CapBnd|NoNewPrivs|Seccomp:" /proc/self/status');
+    assert.match(status, /CapBnd:\t0+\nCapEff|CapEff:\t0+\n/);
+    assert.match(status, /NoNewPrivs:\t1/);
+    assert.match(status, /Seccomp:\t2/);
+    assert.match(await run('touch /etc/x; touch /usr/x; touch /opt/x'), /(Read-only file system[\s\S]*){3}/);
+    assert.equal(await run('touch ~/x /tmp/x && echo fine'), 'fine\n');
+    assert.match(await run('ls /var/run/secrets/kubernetes.io'), /No such file/);
+    assert.match(
+      await run('ls -lnL /run/homeport/secrets'),
+      /-r--r-----.* 1000 .*daemon-hash[\s\S]*-r--r-----.* 1000 .*token/,
+    );
+    assert.match(await run('getent hosts kubernetes.default.svc || echo unknown'), /unknown/);
+    assert.doesNotMatch(await run('env'), /wst_|KUBERNETES_/);
+    assert.match(await run('unshare -U true; mount -t tmpfs x /tmp'), /(denied|permitted|must be superuser)/i);
+  });
+  await step('reaps processes that a command leaves behind', async () => {
     const count = `ps -eo stat= | awk '/Z/ { zombies++ } END { print (NR > 2 ? "some" : "none"), zombies + 0 }'`;
     assert.equal(await shell(runtime, id, 2, `(setsid sleep 0.1 &); sleep 1; ${count}`), 'some 0\n');
   });
-  await step('the way to the control plane and to its proxy, with the token', async () => {
+  await step('reaches the control plane and its proxy with the token', async () => {
     const command = `curl -sS --noproxy '*' -H "authorization: Bearer $(cat $HOMEPORT_TOKEN_FILE)" $HOMEPORT_URL/api/internal/x`;
     assert.equal(await shell(runtime, id, 2, command), `served Bearer ${life(id, 2).workspaceToken}`);
     const refused = await shell(runtime, id, 2, 'curl -sS https://10.0.0.1/ 2>&1');
     assert.match(refused, /403/);
   });
-  await step('the port of an app, through the daemon: a request and a WebSocket', async () => {
+  await step('forwards a request and a WebSocket to the port of an app', async () => {
     const app = `require('http').createServer((q, a) => a.end('served ' + q.url)).on('upgrade', (q, s) => s.write('HTTP/1.1 101 Switching Protocols\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n\\r\\n') && s.pipe(s)).listen(4173, '127.0.0.1')`;
     const body = JSON.stringify({ id: randomUUID(), command: `exec node -e "${app}"`, background: true });
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
@@ -350,9 +348,9 @@ async function nodePart() {
     await Promise.all(starts.map((_, round) => runtime.stop(`round-${round}`, 0)));
   });
   figure('start of a new workspace until its daemon answers', starts);
-  figure('start of one that has a home, some seconds after its stop', restarts);
-  figure('stop until nothing runs', stops);
-  await step('a start right after a stop', async () => {
+  figure('start of a workspace with a home, some seconds after its stop', restarts);
+  figure('stop until no container runs', stops);
+  await step('starts right after a stop', async () => {
     await ready(runtime, 'again', 1);
     await runtime.stop('again', 0);
     figure('start right after a stop', [await timed(() => ready(runtime, 'again', 2))]);
@@ -364,7 +362,7 @@ async function nodePart() {
     await Promise.all(ids.map((each) => runtime.stop(each, 0)));
   });
   await runtime.close();
-  await step('kill -9 of its process: the next one finds the workspace, and stops it', async () => {
+  await step('finds and stops a workspace after kill -9 of its process', async () => {
     const child = spawn(process.execPath, [import.meta.filename, 'start-and-wait', 'orphan'], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TEST_NAMESPACE: namespace, TEST_FOLDER: folder },
@@ -382,9 +380,9 @@ async function nodePart() {
     );
     await next.close();
   });
-  await step('an image that is not there ends a start at once, in words', async () => {
+  await step('fails a start with a missing image immediately, with the reason', async () => {
     const other = await open({ WORKSPACE_IMAGE: 'registry.invalid/nothing:1' });
-    figure('until a missing image is told of', [
+    figure('time until a missing image is reported', [
       await timed(() =>
         assert.rejects(other.start(life('image', 1), AbortSignal.timeout(60_000)), /Its image cannot be pulled/),
       ),
@@ -392,7 +390,7 @@ async function nodePart() {
     assert.equal((await other.status('image')).phase, 'stopped');
     await other.close();
   });
-  await step('an image that ends at once ends a start, in words', async () => {
+  await step('fails a start with an image that exits at once, with the reason', async () => {
     if (process.env.TEST_ENDING_IMAGE === undefined) return;
     const other = await open({ WORKSPACE_IMAGE: process.env.TEST_ENDING_IMAGE });
     await assert.rejects(
@@ -401,7 +399,7 @@ async function nodePart() {
     );
     await other.close();
   });
-  await step('what has no room and what has no volume says so while it waits', async () => {
+  await step('reports missing capacity and a missing volume while it waits', async () => {
     for (const [settings, pattern] of [
       [{ WORKSPACE_CPUS: '256' }, /^Unschedulable: /],
       [{ WORKSPACE_STORAGE_CLASS: 'no-such-class' }, /^Waiting for a volume: /],

@@ -114,7 +114,7 @@ export function checkLanguage(root, paths = ['']) {
   });
 }
 
-/** `node scripts/text-rules.mjs --list [path …]` prints the findings, then how many each rule has. */
+/** `node scripts/text-rules.mjs --list [path …]` prints the findings, then their number for each rule. */
 function list(paths) {
   const root = join(import.meta.dirname, '..');
   const given = paths.map((path) => relative(root, resolve(path)));

@@ -1,5 +1,5 @@
 // A PostgreSQL for one test process, without durability: the distribution's if there is one, otherwise the embedded
-// one. Prints its URL and ends on SIGTERM, or when its parent is gone.
+// one. Prints its URL and ends on SIGTERM or when its parent process ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ This page says for each code what it means and what to do. By symptom: [troubles
 \`node scripts/reference-pages.mjs\` from \`contracts/src/error-advice.ts\`.
 `;
 
-/** docs/errors.md: every code with its status, and what to do. */
+/** docs/errors.md: every code with its status and its fix. */
 export function errorsPage() {
   const sections = Object.entries(errorStatus).map(([code, status]) => {
     const { means, todo } = errorAdvice[code];

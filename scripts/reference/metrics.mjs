@@ -16,7 +16,7 @@ const rest = `
 Besides these there are \`process_*\` and \`nodejs_*\`: memory, processor, open files, delay of the event loop, garbage collection.
 `;
 
-/** docs/metrics.md: the names, types and labels of a registry that has counted each thing once, and the alert rules. */
+/** docs/metrics.md: the names, types and labels of a registry with one value of each metric, and the alert rules. */
 export async function metricsPage() {
   const { families, labels } = readExposition(await sample());
   const rows = [...families]
