@@ -200,11 +200,11 @@ function checkImport(file, item, report) {
 
 function checkWebImport(file, target, report) {
   const from = webPlace(file);
-  if (!(from in webRank)) return report('rooms', `web/src/${from} has no rank`);
+  if (!(from in webRank)) return report('folders', `web/src/${from} has no rank`);
   if (!target.startsWith('web/src/')) return;
   const to = webPlace(target);
   if (to !== from && !(webRank[to] < webRank[from]))
-    report('layers', `${from} may import what lies below it only, and ${to} does not`);
+    report('layers', `${from} may import folders below it only, and ${to} is not`);
 }
 
 function webPlace(file) {
@@ -216,7 +216,7 @@ function webPlace(file) {
 function checkServerImport(file, { specifier, target, typeOnly }, report) {
   const from = placeOf(file);
   if (from.kind === 'unknown')
-    return report('rooms', `server/src/${from.folder} is neither a feature nor a platform folder`);
+    return report('folders', `server/src/${from.folder} is neither a feature nor a platform folder`);
   if (from.kind === 'domain' && /^(hono|@hono\/)/.test(specifier)) {
     return report('layers', 'a domain file must not use HTTP: move that to handlers.ts');
   }
@@ -273,12 +273,12 @@ function wrongLayer(from, to) {
 
 /** In a feature with ordered subfolders: imports go downward only, and only its handlers are beside the subfolders. */
 function wrongSubfolder(file, target) {
-  const [feature, room] = file.slice('server/src/'.length).split('/');
-  const [toFeature, toRoom] = target.slice('server/src/'.length).split('/');
+  const [feature, folder] = file.slice('server/src/'.length).split('/');
+  const [toFeature, toFolder] = target.slice('server/src/'.length).split('/');
   const ranks = subfolderRank[feature];
-  if (ranks === undefined || toFeature !== feature || toRoom === room || !(room in ranks)) return undefined;
-  const downward = ranks[toRoom] < ranks[room];
-  return downward ? undefined : `${feature}/${room} may import rooms below it only, and ${toRoom} is not`;
+  if (ranks === undefined || toFeature !== feature || toFolder === folder || !(folder in ranks)) return undefined;
+  const downward = ranks[toFolder] < ranks[folder];
+  return downward ? undefined : `${feature}/${folder} may import folders below it only, and ${toFolder} is not`;
 }
 
 /** Each cycle once, as the list of its files. */

@@ -120,7 +120,7 @@ describe('one planted violation is reported for', () => {
     ],
     [
       'an unknown folder',
-      'rooms server/src/plugins/a.ts',
+      'folders server/src/plugins/a.ts',
       {
         'server/src/plugins/a.ts': "import { pool } from '../db/pool.ts';\nexport const a = pool;\n",
       },
@@ -200,7 +200,7 @@ describe('one planted violation is reported for', () => {
     ],
     [
       'a folder without a rank in the browser',
-      'rooms web/src/widgets/a.tsx',
+      'folders web/src/widgets/a.tsx',
       { 'web/src/widgets/a.tsx': "import { call } from '../api.ts';\nexport const a = call;\n" },
     ],
     [
