@@ -16,8 +16,8 @@ import { promisify } from 'node:util';
 import { type Caller, freePort, pause, type Running, scratchFolder, setUp, startProduct } from './product.ts';
 
 /**
- * Every block of commands in the documentation is run here as it stands, with only addresses, ports and places of this
- * test put in, or by another test that is named, or it is listed with the reason why it can't be run.
+ * Every block of commands in the documentation is run here unchanged, except for addresses, ports and paths of this
+ * test, or by another named test, or it is listed with the reason why it can't be run.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -33,7 +33,7 @@ after(() => {
 });
 
 type Way =
-  /** Run here; `and` looks at what came of it. */
+  /** Run here; `and` checks the result. */
   | { and: (output: string) => unknown; first?: () => unknown }
   /** It serves until it is stopped. */
   | { serves: true; first?: () => unknown }

@@ -15,8 +15,8 @@ import {
 } from './product.ts';
 
 /**
- * The wrong SETTINGS_ENCRYPTION_KEY: everything starts and lists, nothing is destroyed, and the right key restores
- * everything.
+ * The wrong SETTINGS_ENCRYPTION_KEY: the product starts and lists records, no data is destroyed, and the right key
+ * restores access.
  */
 
 const rightKey = 'the right key of thirty-two bytes or more';
@@ -47,7 +47,7 @@ test('keeps all stored data when the encryption key changes, without decrypting 
   assert.equal(await say(caller), '409 credentials_unreadable');
   const tested = await caller.call('POST', '/api/providers/test', { id: added.id });
   assert.deepEqual([tested.status, tested.body.error.code], [409, 'credentials_unreadable']);
-  // Renaming keeps what cannot be decrypted, and so does enabling.
+  // Renaming and enabling keep credentials that cannot be decrypted.
   await caller.must('PATCH', '/api/providers', { id: added.id, name: 'Renamed', enabled: true });
   assert.deepEqual(await envelopes(dataDir), before);
   // Entering it again makes it readable with this key.

@@ -104,7 +104,7 @@ test(`answers ${total} fuzzed requests as documented, without a 500`, { timeout:
   console.log(
     `fuzz: ${total} requests in ${seconds} s; ${counts.join(', ')}; memory ${Math.round(growth / 2 ** 20)} MiB`,
   );
-  // Fewer prove nothing: half of them do not warm the heap, and some endpoints see only refusals.
+  // Fewer requests are not enough: half of them do not warm the heap, and some endpoints get only refused requests.
   if (total >= 20_000) {
     assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
     // Some are rare: a few more requests before concluding that one never answers.
@@ -242,7 +242,7 @@ function send(request: FuzzRequest): Promise<Answered> {
         clearTimeout(patience);
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), isWhole });
       };
-      // Nothing else is read in part: it ends, however slow the machine is.
+      // All other responses are read completely, regardless of the speed of the machine.
       if (/^text\/event-stream/.test(response.headers['content-type'] ?? '')) {
         patience = setTimeout(() => {
           finish(false);
@@ -320,7 +320,7 @@ function checkSuccess(request: FuzzRequest, answered: Answered, where: string): 
   const schema = spec === undefined || answered.status !== statusOf(spec) ? undefined : spec.response;
   if (schema === undefined || schema === 'file' || schema === 'events' || !answered.isWhole) return;
   if (schema === 'stream') {
-    // Nothing at all if the conversation has been deleted.
+    // Empty if the conversation has been deleted.
     const events = /^(?:(?:id: \d+\ndata: \{.*\}|: keep-alive|(?:id: \d+\n)?data: \[DONE\])\n\n)*$/;
     assert.match(answered.body.toString(), events, where);
     return;

@@ -61,7 +61,7 @@ test('resumes a detached response in a Chat of @ai-sdk/react with its default tr
   assert.equal(chat.error, undefined);
   assert.equal(chat.status, 'ready');
   await assertFollowed(chatId, chat.messages, question);
-  // Nothing is running any more: 204, and the client keeps what it has.
+  // No response is running anymore: 204, and the client keeps its messages.
   await chat.resumeStream();
   assert.equal(chat.messages.length, 2);
 });

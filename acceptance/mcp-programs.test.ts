@@ -146,7 +146,7 @@ async function ask(
   return textOf(answer);
 }
 
-/** The processes of this machine with these words in their command line, without what only watches over them. */
+/** The processes of this machine with these words in their command line, without their supervisors. */
 function pidsOf(words: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

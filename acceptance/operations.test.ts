@@ -20,7 +20,7 @@ import {
   startProvider,
 } from './product.ts';
 
-/** Carries out what docs/operations.md tells an operator to do. */
+/** Runs the steps of docs/operations.md for operators. */
 
 const run = promisify(execFile);
 const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../dist');

@@ -8,7 +8,7 @@ import { freePort } from '../contracts/test/free-port.ts';
 
 export { freePort };
 
-/** The built product as a process, and the scripted provider as another: what black-box tests talk to. */
+/** The built product and the scripted provider as processes, for black-box tests. */
 
 const root = join(import.meta.dirname, '..');
 /** Another build can be tested, such as one with a rule broken on purpose. */
@@ -28,7 +28,7 @@ const children = new Set<ChildProcess>();
 const dataDirs = new Set<string>();
 const goneWithinMs = 10_000;
 
-// A test file that failed half-way must not wait for what it started, nor leave anything behind.
+// A failed test file must neither wait for the processes it started nor leave any behind.
 after(async () => {
   killAll();
   const giveUpAt = performance.now() + goneWithinMs;
@@ -38,9 +38,7 @@ after(async () => {
 });
 process.on('exit', killAll);
 
-/**
- * Programs end by themselves on SIGTERM, with what they have started; the product's database outlives it on purpose.
- */
+/** Programs end on SIGTERM together with their child processes; the product's database outlives it on purpose. */
 function killAll(): void {
   for (const child of children) child.kill(programs.has(child) ? 'SIGTERM' : 'SIGKILL');
   for (const pid of [...dataDirs].flatMap(workspacePids)) signal(pid, 'SIGKILL');
@@ -146,7 +144,7 @@ export async function launchProduct(
   return { ...running, url: `http://127.0.0.1:${chosen}` };
 }
 
-/** Starts the scripted provider; its url ends in /v1 and the model id chooses what it does. */
+/** Starts the scripted provider; its url ends in /v1 and the model id selects its behavior. */
 export async function startProvider(): Promise<Running> {
   const running = start([join(root, 'server/test/fakes/provider/provider.ts'), '--port', '0'], {});
   for (;;) {
@@ -157,7 +155,7 @@ export async function startProvider(): Promise<Running> {
   }
 }
 
-/** Starts a program of this repository; its `url` is what it says on its first line. */
+/** Starts a program of this repository; its `url` is on its first line of output. */
 export async function startProgram(path: string, env: Record<string, string> = {}): Promise<Running> {
   const running = start([join(root, path)], env);
   programs.add(running.child);

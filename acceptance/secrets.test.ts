@@ -9,8 +9,8 @@ import { leakingWays, startLeakingProvider } from './secrets/leaking-provider.ts
 import { Witness } from './secrets/witness.ts';
 
 /**
- * Canaries for every secret, the log at its most talkative, providers that echo what they were sent: then everything
- * that came out of the product, and everything that it stored, is searched.
+ * Canaries for every secret, the log at its most talkative, providers that echo what they were sent: then all output
+ * and all stored data of the product is searched.
  */
 
 const inSessions = { place: /^table public\.sessions$/, because: 'the row is found by it' };
@@ -105,7 +105,7 @@ test('keeps secrets out of responses, logs, files and command lines', { timeout:
   const outside = sightings.filter(({ place }) => /^(?:the log|command line)/.test(place));
   assert.deepEqual(findLeaks([prompt], outside), []);
 
-  // The search finds what is there.
+  // The search finds a secret that is present.
   assert.ok(log.includes('"level":'), 'the log was talkative');
   assert.ok(findLeaks([{ ...secrets.header, allowed: [] }], sightings).length > 0);
   for (const secret of sessionSecrets(cookies)) {

@@ -21,7 +21,7 @@ type Bounds = { server: number; database: number };
 type Worker = { name: string; pid: number; databasePid?: number; work(times: number): Promise<number> };
 
 /**
- * CPU per 1,000 tokens, including everything an answer costs: creating its conversation, admission, claim, streaming
+ * CPU per 1,000 tokens, including the whole cost of an answer: creating its conversation, admission, claim, streaming
  * and end.
  */
 export async function measureAnswers(bench: Bench): Promise<void> {
@@ -80,7 +80,7 @@ function answering(subject: Subject, databasePid?: number): Worker {
   return { name: subject.name, pid: subject.pid, databasePid, work: (times) => answerAll(subject, times) };
 }
 
-/** M at the same pace, with the product's database: what any application spends on the requests of these answers. */
+/** M at the same pace, with the product's database: the cost of the requests of these answers for any application. */
 async function requesting(bench: Bench, product: Product): Promise<Worker> {
   const { pid, port } = await bench.minimalApp(product);
   return {

@@ -99,7 +99,7 @@ async function fillChats(product: Product, messages: number): Promise<string[]> 
      from chats, generate_series(1, $2::int) n where id = $1`,
     [chats[0], count],
   );
-  // So many texts that none comes twice in what is compressed together.
+  // Enough texts that none repeats within one compressed block.
   await client.query(
     `create temporary table texts as select n, said, to_tsvector('simple', said) as search from generate_series(0, $1::int - 1) n,
        lateral (select string_agg(substr('abcdefghijklmnopqrstuvwxyz', 1 + abs(hashint4(n * 97 + w)) % 20,

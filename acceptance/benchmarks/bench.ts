@@ -56,7 +56,7 @@ export class Bench {
     return this.#keep(await startProduct({ dist: this.dist, providerPort: port, env: { ...inspected, ...env } }));
   }
 
-  /** A product whose default model writes long Markdown, for the parts that look at the page. */
+  /** A product whose default model writes long Markdown, for the parts that measure the page. */
   markdownProduct(): Promise<Product> {
     this.#markdown ??= this.#startMarkdown();
     return this.#markdown.then(({ product }) => product);

@@ -11,7 +11,7 @@ const resources = ['server CPU', 'database CPU', 'WAL', 'rows'] as const;
 type Spent = Record<(typeof resources)[number], number>;
 /** Parts of a load. */
 const causes = ['turns', 'tokens', 'pieces', 'busySeconds', 'replicaSeconds'] as const;
-/** A replica stores what an answer has got since the last time, if anything: `tickMs` of server/src/chat/responses. */
+/** Interval in which a replica stores new pieces of answers: `tickMs` in server/src/chat/run/running-responses.ts. */
 const piecesPerSecond = 10;
 type Work = Omit<Load, 'busySeconds' | 'replicaSeconds'>;
 type Load = Record<(typeof causes)[number], number>;
@@ -42,8 +42,8 @@ const idle: Work = { turns: 0, tokens: 0, pieces: 0 };
 const followerCount = 400;
 
 /**
- * Coefficients of what answers cost, from runs on one and two replicas, and whether they predict a run with another
- * mix at other rates on three (docs/scaling.md). Also what an idle follower and a stored turn take.
+ * Fits the cost of answers from runs on one and two replicas, and checks the fit against a run with another mix at
+ * other rates on three (docs/scaling.md). Also measures the cost of an idle follower and a stored turn.
  */
 export async function measureCapacityModel(bench: Bench): Promise<void> {
   const sets: Replicas[] = [];

@@ -11,7 +11,7 @@ const contentLength = Buffer.from('content-length: ');
 
 /**
  * One kept-alive HTTP connection on a raw socket, one request at a time: a load generator that costs a fraction of its
- * load. It understands what the subjects send, not all of HTTP.
+ * load. It parses only the HTTP that the subjects send.
  */
 export class Connection {
   readonly socket: Socket;

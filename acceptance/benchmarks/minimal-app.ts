@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 
 /**
  * M: the smallest application with the same three responses on the same rows: Hono, pg, one session look-up and one
- * statement per request. It checks no signature, validates nothing and shapes nothing that the statement can shape.
+ * statement per request. It checks no signature, does not validate, and shapes no data that the statement can shape.
  */
 const [socketFolder = ''] = process.argv.slice(2);
 const pool = new Pool({ host: socketFolder, user: 'homeport', database: 'homeport', max: 20 });

@@ -1,8 +1,6 @@
 import { Agent, createServer, request } from 'node:http';
 
-/**
- * P: the least that Node can do between a browser and a provider. It forwards the provider's bytes and keeps nothing.
- */
+/** P: the minimum Node can do between a browser and a provider. It forwards the provider's bytes and stores none. */
 const [host = '127.0.0.1', port = '0'] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 

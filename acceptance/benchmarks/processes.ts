@@ -8,7 +8,7 @@ export const cores = { load: 0, subject: 1 } as const;
 
 const ticksPerSecond = 100;
 
-/** Pins this process and everything it starts from now on; throws on machines where that is impossible. */
+/** Pins this process and all processes it starts from now on; throws on machines where that is impossible. */
 export function pinSelf(): void {
   if (process.platform !== 'linux' || availableParallelism() < 2) {
     throw new Error('The benchmarks need Linux and two cores.');

@@ -62,7 +62,7 @@ class Arrivals<T> {
   }
 }
 
-/** Our own process sends nothing else. */
+/** Our own process sends no other messages. */
 function parseNews(message: unknown): ProviderNews {
   return message as ProviderNews;
 }

@@ -4,8 +4,8 @@ import { type Form, formOf } from './provider-forms.ts';
 
 /**
  * A scripted provider of the four protocols: raw sockets and one timer, to cost little of the core it shares. The last
- * message says what it does: `bench(<id>,<tokens>,<per second>,<hold>)`. Each token is the time of its sending;
- * 0 per second is as fast as the connection takes them; hold keeps the answer open at its end.
+ * message controls its behavior: `bench(<id>,<tokens>,<per second>,<hold>)`. Each token is the time of its sending; 0
+ * per second is as fast as the connection takes them; hold keeps the answer open at its end.
  */
 export type ProviderNews =
   | { kind: 'ready'; port: number }

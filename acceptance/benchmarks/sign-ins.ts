@@ -8,14 +8,14 @@ const people = 200;
 const password = 'bench-password-2026';
 
 /**
- * A company in the morning: everybody signs in at once from one address, with hashes of the real cost. Hashing takes
- * both cores, so the product is not pinned here; CPU counts on a busy machine, where the time says little.
+ * A company in the morning: all people sign in at once from one address, with hashes of the real cost. Hashing takes
+ * both cores, so the product is not pinned here. On a busy machine, compare CPU rather than time.
  */
 export async function measureSignIns(bench: Bench): Promise<void> {
   const product = await bench.freshProduct();
   for (const pid of [product.pid, product.databasePid]) unpin(pid);
   await addPeople(product);
-  // The first sign-in loads what signing in needs.
+  // The first sign-in loads the modules for signing in.
   await signIn(product, 'bench@example.org');
   const cpuBefore = readCpu(product);
   const waits = new Histogram();

@@ -1,4 +1,4 @@
-/** Middle value; NaN of nothing. */
+/** Median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -39,7 +39,7 @@ export class Histogram {
     this.#count++;
   }
 
-  /** `fraction` of the values are at most this many milliseconds; NaN of nothing. */
+  /** Quantile in milliseconds: `fraction` of the values are at most this; NaN for an empty list. */
   percentile(fraction: number): number {
     const wanted = Math.ceil(this.#count * fraction);
     let seen = 0;

@@ -49,7 +49,7 @@ export class StreamReader {
     this.#rest = this.#scan(this.#rest.length === 0 ? body : Buffer.concat([this.#rest, body]));
   }
 
-  /** Returns what has to be checked again with the next piece. */
+  /** Returns the end of the text, which has to be checked again with the next piece. */
   #scan(data: Buffer): Buffer {
     const now = monotonicMs();
     const marker = this.#marker;

@@ -14,7 +14,7 @@ type Target = (typeof targets)[number];
 
 /**
  * One file up by `curl`, as an artifact and into a workspace, against nginx's PUT of the same file to the same disk.
- * All run on one core; what nginx took is synced then, as an upload here is safe on the disk when it is answered.
+ * All run on one core; nginx's PUT is followed by a sync, because Homeport answers an upload after it is on disk.
  */
 export async function measureUploads(bench: Bench): Promise<void> {
   const size = (bench.quick ? 64 : 512) * mebibyte;

@@ -13,7 +13,8 @@ const sizes = [
   { width: 390, height: 844 },
 ] as const;
 
-// An animation of what is hidden meanwhile never finishes: it is not waited for longer than any lasts.
+// An animation of an element that was hidden meanwhile never finishes: the wait has the duration of the longest one as
+// its limit.
 const animationsEnd = `Promise.race([
   new Promise((resolve) => setTimeout(resolve, 2000)),
   Promise.allSettled(document.getAnimations()
@@ -56,7 +57,7 @@ async function switchTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
 }
 
-/** At 320 px nothing is wider than the screen (WCAG 1.4.10). */
+/** At 320 px no element is wider than the screen (WCAG 1.4.10). */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });
   const widths = () =>

@@ -249,7 +249,7 @@ test('enables single sign-on after a passed test, or without one on request', as
   await expect
     .poll(() => installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`))
     .toEqual([[`${provider.url}/elsewhere`, 'true']]);
-  // Only now does the form have what was saved.
+  // The form has the saved values only now.
   await dismissNotice(page, 'Saved. Single sign-on is on.');
   await page.getByRole('switch', { name: 'Single sign-on' }).press('Space');
   await page.getByRole('button', { name: 'Save' }).click();

@@ -22,7 +22,7 @@ const questions = [
   { question: 'What is it called?', options: [] },
 ];
 
-/** A model that plans, asks, and says that it is done. */
+/** A model that plans, asks, and answers "done". */
 async function startAgent() {
   const uses = [
     ['plan', JSON.stringify({ items })],

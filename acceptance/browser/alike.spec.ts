@@ -22,7 +22,7 @@ test('gives every page the same structure: main action, tabs, hints, selects and
   }
   await context.close();
   expect(seen.faults).toEqual([]);
-  // Each of them was there to be looked at.
+  // Each of them was found.
   expect(seen.actions.length).toBeGreaterThan(5);
   expect(seen.tabs.length).toBeGreaterThan(5);
   expect(seen.hints.length).toBeGreaterThan(10);

@@ -40,7 +40,7 @@ test('serves its API documentation offline', async ({ page, installation }) => {
   await page.getByRole('button', { name: 'Try it out' }).click();
   await page.getByRole('button', { name: 'Execute' }).click();
   await expect(page.locator('.live-responses-table tbody .response-col_status').first()).toContainText('200');
-  // A long list draws only what is in view.
+  // A long list renders only the visible part.
   const seen = new Set<string>();
   await page.mouse.move(400, 400);
   await expect

@@ -127,7 +127,7 @@ test('marks conversations that wait for the person or failed', async ({
   };
   const [asking, failing] = [await add('Needs a word'), await add('Goes wrong')];
   const row = (title: string) => page.locator('[data-chat]').filter({ hasText: title });
-  // Only what was opened here can be news.
+  // Only a conversation that was opened here can have unread answers.
   await page.goto(`${installation.url}/c/${failing}`);
   await expect(row('Goes wrong').locator('[aria-current]')).toBeVisible();
   await expect(page.getByRole('log')).toBeVisible();
@@ -150,7 +150,7 @@ test('labels an empty answer, also after a notice', async ({ page, installation,
   await expect(done(page).getByRole('button', { name: 'Regenerate' }).first()).toBeVisible();
 });
 
-/** Scrolls to a line of the input; true if nothing lies over it. */
+/** Scrolls to a line of the input; true if no element covers it. */
 async function isReadable(page: Page, line: string): Promise<boolean> {
   return page.evaluate<boolean>(`(() => {
     const card = document.querySelector('[data-approval]');

@@ -21,7 +21,7 @@ const command = [
   'seq 20000 > many-lines.txt',
 ].join('\n');
 
-/** A model that runs the command, then says that it is done. */
+/** A model that runs the command and then answers "done". */
 async function startModel() {
   const server = createServer(async (request, response) => {
     const { messages = [] }: { messages?: Json[] } = JSON.parse((await text(request)) || '{}');

@@ -113,7 +113,7 @@ strictTest(
     await page.route('**/diagram.html', (route) => route.fulfill({ contentType: 'text/html', body: 'Nothing' }));
     await page.goto(installation.url);
     await ask(page, fenced('flowchart LR\n  A --> B'));
-    // The time of the page stands still, so that its limit is not over before the frame was seen.
+    // The clock of the page is stopped, so that its limit does not expire before the test sees the frame.
     await page.clock.pauseAt(Date.now() + 60_000);
     await show(page).click();
     await expect(page.locator('iframe')).toHaveCount(1);
@@ -200,7 +200,7 @@ test('runs no script of a hostile diagram, sends no request, and leaves the page
     expect(events, code).toEqual([]);
     expect(canary.seen, code).toEqual([]);
   }
-  // Most are pictures with the harmful part removed: if everything just failed, it would prove nothing.
+  // Most are pictures with the harmful part removed: the test would be void if all of them failed.
   expect(drawn).toBeGreaterThan(8);
   expect(await page.evaluate('"polluted" in {}')).toBe(false);
   canary.close();

@@ -36,7 +36,7 @@ export async function signedInPages(
   ];
 }
 
-/** All that the settings lead to, so that a new section is looked at, too. */
+/** All pages of the settings, so that a new section is checked, too. */
 async function sectionsOfSettings(context: BrowserContext, installation: Installation): Promise<string[]> {
   const page = await context.newPage();
   await page.goto(`${installation.url}/settings/account`);
@@ -56,7 +56,7 @@ async function fillCatalogue(caller: Caller, provider: string): Promise<void> {
   if (servers.length === 0) await caller.must('POST', '/api/mcp', { name: 'Away', url: 'http://127.0.0.1:9/mcp' });
 }
 
-/** The page, once nothing in it is still awaited. */
+/** The page after all of its requests have ended. */
 export async function open(page: Page, installation: Installation, path: string): Promise<void> {
   await page.goto(`${installation.url}${path}`);
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();

@@ -5,7 +5,7 @@ import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '
 import { expect, finishAnswers, giveCookie, signInElsewhere, test } from './fixtures.ts';
 import { keepNotices, stopPolls } from './timers.ts';
 
-/** Answers that continue whatever the page does, and what people can do while they arrive. */
+/** Answers that continue independently of the page, and actions while they arrive. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const answers = (page: Page) => page.locator('[data-role="assistant"]');

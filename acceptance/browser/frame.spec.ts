@@ -169,7 +169,7 @@ test('loads a conversation with the first scripts only, one heading, a skip link
   await ask(page, 'More');
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(2);
   await Promise.all(measured);
-  // The sidebar's projects load by themselves; dialogs, forms, menus, formulas and grammars only on use.
+  // The sidebar's projects load automatically; dialogs, forms, menus, formulas and grammars only on use.
   expect([...later.keys()].filter((path) => /Modal|Popover|form|Input|menu|katex|highlight/i.test(path))).toEqual([]);
   expect([...later.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(12_000);
 

@@ -6,7 +6,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expect, test } from './fixtures.ts';
 import { exfiltrations, scripts } from './hostile-payloads.ts';
 
-/** Counts what reaches it, which should be nothing. */
+/** Counts requests; there should be none. */
 async function startCanary() {
   const seen: string[] = [];
   const server = createServer((request, response) => {

@@ -27,7 +27,7 @@ const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact
 const ends = ['crash', 'close', 'reload'] as const;
 const retry = (page: Page) => page.getByRole('button', { name: 'Retry saved submission' });
 
-/** Finishes what the crash left behind; resolves once the field is free and empty. */
+/** Completes the work that the crash interrupted; resolves when the field is enabled and empty. */
 async function recover(page: Page): Promise<Found> {
   await expect(field(page)).toBeVisible();
   const hasReceipt = await retry(page).isVisible();
@@ -45,7 +45,7 @@ async function send(page: Page): Promise<void> {
   await expect(field(page)).toHaveValue('');
 }
 
-/** The renderer dies at once, as if the system had killed it: nothing in the page runs any more. */
+/** Kills the renderer at once, as the system would: no code of the page runs afterwards. */
 async function crash(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const crashed = page.waitForEvent('crash');
@@ -140,6 +140,6 @@ test(`sends every message exactly once over ${kills} crashes of the tab`, async 
   );
   const count = (kind: Found) => found.reduce((sum, each) => sum + (each.get(kind) ?? 0), 0);
   console.log(`kills: ${count('receipt')} left a receipt, ${count('draft')} a draft, ${count('nothing')} nothing`);
-  // Without crashes in the middle of sending, the test would prove nothing; each lane is sure of one.
+  // The test is void without a crash in the middle of sending; each lane has at least one.
   expect(count('receipt')).toBeGreaterThan(0);
 });

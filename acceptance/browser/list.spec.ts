@@ -227,7 +227,7 @@ test('runs shortcuts, except while a person types', async ({ page, person, insta
   await page.keyboard.press('ArrowUp');
   await expect(page.getByLabel('Edit your message')).toHaveCount(0);
   await composer(page).fill('');
-  // The menu of prompts, which the arrow would move in, goes with what was typed.
+  // Clearing the text closes the menu of prompts, in which the arrow would move.
   await expect(page.getByRole('listbox')).toHaveCount(0);
   await page.keyboard.press('ArrowUp');
   await expect(page.getByLabel('Edit your message')).toHaveValue('Hello there');

@@ -44,7 +44,7 @@ async function playStream(page: Page) {
 
 const tool = (toolCallId: string, toolName: string) => ({ toolCallId, toolName, dynamic: true });
 
-/** How a sign that points to the right stands when it points down. */
+/** Transform of a right-pointing icon that points down. */
 const quarterTurn = 'matrix(0, 1, -1, 0, 0, 0)';
 
 /** Icons of rows that lost their size, words that are cut, and subjects of which little is seen. */

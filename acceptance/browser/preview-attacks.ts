@@ -108,7 +108,7 @@ export const leaveCanaries = `(async () => {
   setInterval(() => channel.postMessage('word'), 50);
 })()`;
 
-/** Runs all of them at once, each for a second at most: what each came to. */
+/** Runs all of them at once, each for a second at most; returns their results. */
 export const tryAttacks = (home: string, out: string): string => `(async (home, out) => {
   const local = home.replace('127.0.0.1', 'localhost');
   const make = (name, members) => {

@@ -49,7 +49,7 @@ test('runs Vite in the workspace with hot reload', async ({ page, installation, 
   terminal.close();
 });
 
-/** A web app in Python: Flask where this machine has it, else what Python itself brings. */
+/** A web app in Python: Flask if this machine has it, else Python's standard library. */
 
 const modules = ['flask', 'werkzeug', 'jinja2', 'click', 'itsdangerous', 'markupsafe', 'blinker'];
 const find = `import ${modules.join(', ')}\nfor each in (${modules.join(', ')}): print(each.__file__)`;

@@ -97,7 +97,7 @@ test('opens an app of a model beside the conversation, isolated from Homeport', 
     await evil.goto(`http://localhost:${(site.address() as AddressInfo).port}`);
     const results = await evil.evaluate<Record<string, string>>(tryForeignAttacks(origin));
     expect(Object.entries(results).filter(([, result]) => result !== 'nothing')).toEqual([]);
-    // Forms and frames lead here like links, and frames of other sites show nothing.
+    // Forms and frames can open the address like links, and frames of other sites stay empty.
     const reached = (await seenBy(frame)).map(({ url }) => url).filter((url) => url.includes('evil'));
     expect(reached.filter((url) => url !== '/?evil-frame')).toEqual([]);
     await evil.close();

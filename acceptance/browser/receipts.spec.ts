@@ -23,7 +23,7 @@ function submissions(context: BrowserContext): Sent[] {
   return sent;
 }
 
-/** The server has it, but the browser never learns of it. */
+/** The server has it, but the browser never gets the response. */
 async function loseAnswer(route: Route): Promise<void> {
   await route.fetch();
   await route.abort('connectionreset');

@@ -4,7 +4,7 @@ import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 import { keepNotices } from './timers.ts';
 
-/** A provider whose list of models says how large their windows are. */
+/** A provider whose list of models contains their context windows. */
 async function startListing(windows: Record<string, number>) {
   const server = createServer((_request, response) => {
     const data = Object.entries(windows).map(([id, context_length]) => ({ id, object: 'model', context_length }));

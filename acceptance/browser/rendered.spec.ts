@@ -15,7 +15,7 @@ const test = strictTest.extend({
   },
 });
 
-/** Pages that models make: they run, in a frame that reaches nothing. */
+/** Pages from models run in a frame without access to anything else. */
 
 const file = (name: string, mimeType: string, source: string) => ({ name, mimeType, buffer: Buffer.from(source) });
 const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Files' });
@@ -101,7 +101,7 @@ test('keeps the versions of a replaced page, and opens, downloads and restores a
   await expect(shown(page).getByText('first')).toBeVisible();
 });
 
-/** Each tries to get out, or at something of ours; `OUT` is an address that nothing may reach. */
+/** Each attack tries to send a request or to reach Homeport's page; `OUT` is an address that must get no request. */
 const attacks = [
   `fetch('OUT/fetch')`,
   `fetch('OUT/no-cors', { mode: 'no-cors', method: 'POST', body: 'x' })`,

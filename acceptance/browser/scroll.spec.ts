@@ -29,9 +29,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/**
- * The answer has reached its pause: it has a word of its last piece, nothing more comes, and it is still being written.
- */
+/** The answer has reached its pause: it has a word of its last piece, no more text arrives, and it is still running. */
 async function expectPaused(page: Page): Promise<void> {
   const answer = page.locator('[data-role="assistant"][aria-busy="true"]');
   await expect(answer).toContainText('294');

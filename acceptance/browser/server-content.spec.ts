@@ -73,13 +73,13 @@ test('attaches a resource with its source, and inserts a prompt as unsent text',
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Insert' }).click();
   await expect(field).toHaveValue("Look: What's weather in Kiel?");
-  // Nothing was sent.
+  // No message was sent.
   expect(
     (await person.caller.must('GET', '/api/chats')).chats.flatMap((chat: { title: string }) => chat.title),
   ).toHaveLength(1);
 });
 
-/** A model that calls this tool of the server once, and says what it came to. */
+/** A model that calls this tool of the server once and answers with its result. */
 async function startCaller(name: string): Promise<{ url: string; close(): void }> {
   const server = createHttpServer(async (request, response) => {
     const { messages = [] } = JSON.parse((await text(request)) || '{}');

@@ -71,7 +71,7 @@ test('gets an answer of each protocol, and one for an invited person', async ({ 
       await expect(page.getByRole('radio', { name: preset, exact: true })).toBeChecked();
       await expect(protocol).toHaveValue(kind);
       await address.fill(origin + path);
-      // An address elsewhere that speaks OpenAI's protocols mostly knows chat completions only.
+      // Another address with OpenAI's protocols usually supports chat completions only.
       await expect(protocol).toHaveValue(kind === 'openai-responses' ? 'openai' : kind);
       await protocol.selectOption(kind);
       await expect(page.getByRole('radio', { name: 'Only me' })).toBeChecked();
@@ -96,7 +96,7 @@ test('gets an answer of each protocol, and one for an invited person', async ({ 
         await expectAccessible(page);
       });
     }
-    // The set-up begins again where nothing is there.
+    // The setup begins again in an empty installation.
     if (index < kinds.length - 1) await removeProviders(page);
   }
 

@@ -80,7 +80,7 @@ test('shows code colors and formulas, quotes a selection, and regenerates with a
 
 test('highlights code with a slow grammar', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
-  // Each of the first looks at the clock finds half a second gone, as on a machine that does something else.
+  // Each of the first reads of the clock advances it by half a second, as on a busy machine.
   const slowly = `let [looks, gone] = [0, 0];
     const [date, time] = [Date.now, performance.now.bind(performance)];
     const late = () => (looks++ < 40 ? (gone += 500) : gone);

@@ -16,19 +16,21 @@ const lengthen = (times: readonly number[]) => `if (window === top) {
  */
 export const patience = lengthen([2_000, 5_000, 10_000]);
 
-/** Notices (7 s) stay until they are dismissed. For tests that look at one: it may lie over what others press. */
+/**
+ * Notices (7 s) stay until they are dismissed, for tests that check one; it can cover elements that other tests click.
+ */
 export async function keepNotices(page: Page): Promise<void> {
   await page.addInitScript(lengthen([7_000]));
 }
 
-/** Sees a kept notice, and takes it away from what is pressed next. */
+/** Checks a kept notice, and dismisses it so that it does not cover the next click. */
 export async function dismissNotice(page: Page, text: string | RegExp): Promise<void> {
   const notice = page.getByRole('region', { name: 'Notices' }).locator('[data-kind]').filter({ hasText: text });
   await expect(notice).toBeVisible();
   await notice.getByRole('button', { name: 'Dismiss' }).click();
 }
 
-/** The pages do not ask again by themselves for what is refreshed every half minute or less often. */
+/** Pages do not refetch data with a refresh interval of half a minute or more. */
 export async function stopPolls(context: BrowserContext): Promise<void> {
   await context.addInitScript(`{
     const start = setInterval;

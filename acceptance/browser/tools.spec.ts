@@ -320,7 +320,7 @@ const toTheEnd = `(() => {
   dialog.scrollTo(0, dialog.scrollHeight);
 })()`;
 
-/** All of them are within the window as it is scrolled, with nothing over them. */
+/** All of them are visible in the scrolled window and not covered. */
 async function expectInSight(page: Page, ...all: Locator[]): Promise<void> {
   for (const one of all) {
     await expect(one).toBeInViewport({ ratio: 1 });

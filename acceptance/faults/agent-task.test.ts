@@ -19,8 +19,8 @@ import { chatDetail, postChat, settled, submission } from './conversation.ts';
 import { type AgentStep, startScriptedAgent } from './scripted-agent.ts';
 
 /**
- * A day's work in little: a model writes an app in a real sandbox, tests it, asks, serves it, and is steered twice,
- * while the service is killed twice and the conversation outgrows the window once. Then everything is taken back.
+ * A day's work in small: a model writes an app in a real sandbox, tests it, asks, serves it, and is steered twice,
+ * while the service is killed twice and the conversation outgrows the window once. Then all file changes are undone.
  */
 
 const stepCount = 120;
@@ -74,7 +74,7 @@ createServer((request, response) => {
 }).listen(${appPort}, '127.0.0.1');
 `;
 
-/** All steps; `interlude` does what the person and fate do before one of them. */
+/** Runs all steps; `interlude` runs the person's actions and the kills before one of them. */
 function taskSteps(interlude: (name: 'steer-one' | 'steer-two') => Promise<unknown>): AgentStep[] {
   const [first, second] = [8, 16];
   const written = Array.from({ length: parts }, (_, index) => partSteps(index + 1));
@@ -89,7 +89,7 @@ function taskSteps(interlude: (name: 'steer-one' | 'steer-two') => Promise<unkno
       'mkdir -p app/src && chmod 750 app && mv drafts old-drafts && rm -r old-drafts/deep && echo "- done" >> notes.txt',
     ),
     ...written.slice(0, first).flat(),
-    // The first kill meets this command; the second time it finds what it began with.
+    // The first kill interrupts this command; the second run finds the initial state.
     bash('[ -e app/begun ] || { touch app/begun; sleep 300; }; rm app/begun; ls app', /part|src/),
     steer(bash('ln -sfn app/src/part-1.mjs link && chmod 600 run.sh'), 'steer-one'),
     ...written.slice(first, second).flat(),
@@ -141,7 +141,7 @@ function whySkipped(): string | false {
   return probe.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false : 'bubblewrap does not work here';
 }
 
-/** Kind, mode and content of everything in a home, but for what the daemon keeps. */
+/** Kind, mode and content of all entries in a home, except the daemon's own files. */
 function treeOf(folder: string, prefix = ''): Record<string, string> {
   const tree: Record<string, string> = {};
   for (const name of readdirSync(folder)) {

@@ -49,7 +49,7 @@ type Person = { caller: Caller; home: string; done: string[]; homeFiles: number 
 
 type Stopping = {
   now: boolean;
-  /** While a backup is looked into, people rest: the next one would only be larger. */
+  /** People pause while a backup is checked; otherwise the next one would only be larger. */
   resting: Promise<void> | undefined;
 };
 

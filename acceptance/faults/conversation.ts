@@ -100,7 +100,7 @@ export async function startDetached(
   return (await caller.must('POST', '/api/chat', { chatId, messageId, detach: true })).assistantId;
 }
 
-/** Until nothing is running or queued in the conversation. */
+/** Waits until the conversation has no running response and no queued input. */
 export function settled(caller: Caller, chatId: string, withinMs = 60_000): Promise<Json> {
   const settledDetail = async () => {
     const detail = await chatDetail(caller, chatId);

@@ -42,7 +42,7 @@ type Conversation = {
   modelId: string;
   /** Some of its answers are continued after a crash or a stop, and the model then repeats its whole text. */
   isContinued: boolean;
-  /** A follower reads words of it right now. */
+  /** A follower is currently reading text of it. */
   isRead: boolean;
   acknowledged: Set<string>;
   /** By assistant message: the text that followers saw, with the moment when it was seen. */

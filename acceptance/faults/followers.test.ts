@@ -92,7 +92,8 @@ test(`gives every follower the identical text once over ${leavings} disconnects`
       ),
     ),
   );
-  // The answers wait before their end until everybody is back for good: an answer that has ended is followed no more.
+  // The answers wait before their end until all followers have returned permanently, because an ended answer has no
+  // stream.
   const everybody = responsesInAll * followersEach;
   const assembled = await releaseWhile(provider, Promise.all(following), () => budget.staying === everybody);
   const requests = await providerRequests(provider);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Json } from '../product.ts';
 
-/** A provider of chat completions in this process, whose answers a test decides on. */
+/** A chat completions provider in this process, with answers set by the test. */
 
 type Reply = { say: string } | { id: string; name: string; input: object };
 export type ModelServer = { url: string; close(): void };

@@ -50,7 +50,7 @@ const random = seededRandom(seedOf('steering kills'));
 before(async () => {
   database = await startProgram('scripts/throw-away-postgres.mjs');
   env.DATABASE_URL = database.url;
-  // Does what the message says: uses a tool first, asks first, or just answers.
+  // Follows the message: uses a tool first, asks first, or just answers.
   model = await startModelServer((messages, toolNames) => {
     const last = messages.at(-1);
     const [word = '', of = ''] = last?.role === 'user' ? plainText(last.content).split(' ') : [];
@@ -80,7 +80,7 @@ after(async () => {
   await database?.exited;
 });
 
-/** One of the replicas; where nothing answers, the same again, as clients do. */
+/** One of the replicas; without a response, it retries as clients do. */
 async function insist(method: string, path: string, body?: object): Promise<Answer & { isRepeated: boolean }> {
   for (let attempt = 0; ; attempt += 1) {
     const { port } = places[Math.floor(random() * places.length)] ?? { port: 0 };
@@ -135,7 +135,7 @@ async function walk(chatId: string, sent: Sent[], isOver: () => boolean): Promis
   }
 }
 
-/** Answers what waits for a person, twice at once. */
+/** Answers pending questions and approvals, twice concurrently. */
 async function reply(chatId: string): Promise<void> {
   const { rows: waiting } = await rows.query(
     `select id, questions is null as "isApproval" from tool_approvals
@@ -153,7 +153,7 @@ async function reply(chatId: string): Promise<void> {
   }
 }
 
-/** All messages, once nothing runs or waits. */
+/** All messages, after all responses have ended and no input waits. */
 async function settle(chatId: string): Promise<Json[]> {
   const { port } = places[0] ?? { port: 0 };
   const caller = new Caller(`http://127.0.0.1:${port}`, cookie);

@@ -64,7 +64,7 @@ after(async () => {
   await database.exited;
 });
 
-/** This build with a migration that it does not know. */
+/** This build with one more migration. */
 function nextRelease(): string {
   const folder = scratchFolder();
   cpSync(dist, join(folder, 'dist'), { recursive: true });

@@ -99,7 +99,7 @@ async function restless(caller: Caller, random: () => number): Promise<void> {
   }
 }
 
-/** The status once nothing is in progress: ready, or stopped and able to start. */
+/** The status after the operation in progress: ready, or stopped and able to start. */
 async function settled(caller: Caller, killedAt: number): Promise<Json> {
   for (;;) {
     const status = await caller.must('GET', '/api/workspace/usage');

@@ -191,7 +191,7 @@ export async function refresh(person: Person, outside: Outside): Promise<void> {
   }
   await addProject(person);
   await addServers(person, outside.mcpUrl);
-  // Refused for everybody except the administrator.
+  // Refused for all people except the administrator.
   const offer = { name: `offer-${randomUUID()}`, url: outside.mcpUrl };
   person.learn((await caller.call('POST', '/api/admin/mcp/offers', offer)).body);
   person.learn((await caller.call('POST', '/api/invitations', { email: `${randomUUID()}@example.org` })).body);

@@ -7,7 +7,7 @@ import { administrator, type Json } from '../product.ts';
 const markedId = (name: string) => markedKind(kindOf(name));
 const markedKind = (kind: string) => fc.nat(9_999).map((n) => `@id:${kind}:${n}@`);
 
-/** Stands for an address; the sender inserts one that suits the endpoint. */
+/** Placeholder for an address; the sender inserts one that suits the endpoint. */
 const markedEmail = fc.nat(9_999).map((n) => `@email:${n}@`);
 const markedPath = markedKind('path');
 const somePath = fc.constantFrom('folder', 'folder/deep', 'other/name.txt', 'name.txt', '../x');

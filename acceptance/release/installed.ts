@@ -15,7 +15,7 @@ export const version: string = JSON.parse(readFileSync(join(root, 'package.json'
 export const arch = process.arch === 'x64' ? 'amd64' : process.arch;
 
 export type Installed = {
-  /** The command that serves; its environment is only what is given here and in `settings`. */
+  /** The serving command; its environment has only these variables and `settings`. */
   serve: readonly string[];
   /** The command before an operator's command. */
   admin: readonly string[];

