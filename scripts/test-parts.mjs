@@ -188,11 +188,16 @@ async function runNode(files, { concurrency, databaseUrl, env: own = {} }) {
   const alone = (file) => isAlone(root, file);
   const { counts, seconds, failed } = await runTestFiles(files, { concurrency, env, fileTimeoutMs, isAlone: alone });
   const total = { passed: 0, failed: 0, skipped: 0, seconds };
-  for (const of of Object.values(counts)) for (const key of ['passed', 'failed', 'skipped']) total[key] += of[key];
-  return { ...total, failed: failuresOf(total.failed, failed.length === 0) };
+  for (const file of files) {
+    const counted = counts[file] ?? { passed: 0, failed: 0, skipped: 0 };
+    total.passed += counted.passed;
+    total.skipped += counted.skipped;
+    total.failed += failuresOf(counted.failed, !failed.includes(file));
+  }
+  return total;
 }
 
-/** A run that ended badly without a failed test still counts as one failure. */
+/** A file or run that ended badly without a failed test still counts as one failure. */
 function failuresOf(failed, isGood) {
   return failed === 0 && !isGood ? 1 : failed;
 }
