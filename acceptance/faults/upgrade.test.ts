@@ -103,11 +103,30 @@ test('an upgrade under load: the next release waits, and no answer fails', { tim
   for (const person of people) await addModels(person, provider.url, [`words-${words}@${wordsPerSecond}`]);
 
   const stopping = new AbortController();
+  const failed = new AbortController();
   const seen: Seen = { answers: 0, refused: 0, wrong: [] };
   const talking = Array.from({ length: conversations }, async (_, index) => {
     const person = people[index % people.length];
-    if (person !== undefined) await talk({ person, addresses, seen, stopping: stopping.signal });
+    if (person !== undefined) await talk({ person, addresses, seen, stopping: stopping.signal, failed: failed.signal });
   });
+  try {
+    await upgrade(old, addresses, seen);
+  } catch (error) {
+    failed.abort();
+    throw error;
+  } finally {
+    stopping.abort();
+    await Promise.allSettled(talking);
+  }
+  await Promise.all(talking);
+  console.log(
+    `upgrade: ${seen.answers} answers, ${seen.wrong.length} failed; ${seen.refused} requests were refused meanwhile and made again`,
+  );
+  assert.deepEqual(seen.wrong, []);
+});
+
+/** Starts the next release beside the old one, stops that one, and resolves when the next one has answered. */
+async function upgrade(old: readonly Running[], addresses: string[], seen: Seen): Promise<void> {
   await until('answers are being written', () => seen.answers >= conversations, 300_000);
 
   // Started beside the old release, as by hand or by a rolling update.
@@ -124,15 +143,9 @@ test('an upgrade under load: the next release waits, and no answer fails', { tim
   await Promise.all([early, ...late].map(healthy));
   const during = seen.answers;
   await until('the next release answers', () => seen.answers > during + conversations, 300_000);
-  stopping.abort();
-  await Promise.all(talking);
-  console.log(
-    `upgrade: ${seen.answers} answers, ${seen.wrong.length} failed; ${seen.refused} requests were refused meanwhile and made again`,
-  );
-  assert.deepEqual(seen.wrong, []);
-});
+}
 
-type Talk = { person: Caller; addresses: readonly string[]; seen: Seen; stopping: AbortSignal };
+type Talk = { person: Caller; addresses: readonly string[]; seen: Seen; stopping: AbortSignal; failed: AbortSignal };
 
 /** Question after question, each to its end, whichever replica is there. */
 async function talk(given: Talk): Promise<void> {
@@ -162,13 +175,13 @@ async function answered(caller: Caller, chatId: string, messageId: string): Prom
 }
 
 /** Requests are refused while no replica is there: the next one is asked, as a balancer would. */
-async function again<T>({ person, addresses, seen }: Talk, work: (caller: Caller) => Promise<T>): Promise<T> {
+async function again<T>({ person, addresses, seen, failed }: Talk, work: (caller: Caller) => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     const url = addresses[attempt % addresses.length] ?? '';
     try {
       return await work(Object.assign(Object.create(Object.getPrototypeOf(person)), person, { url }));
     } catch (error) {
-      if (attempt > 2_000) throw error;
+      if (attempt > 2_000 || failed.aborted) throw error;
       seen.refused += 1;
       await pause(100);
     }
