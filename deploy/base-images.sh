@@ -27,7 +27,7 @@ mkdir -p "$root/usr/local/lib/node_modules"
 cp -r "$npm" "$root/usr/local/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
-# The certificate of a proxy that this machine's npm goes through, if there is one; the images that are shipped are not made from this base.
+# The certificate of this machine's npm proxy, if there is one; shipped images are not built from this base.
 certificate=$("$npm/bin/npm-cli.js" config get cafile 2>/dev/null || :)
 set -- --change 'CMD ["node"]'
 if [ -f "$certificate" ]; then
