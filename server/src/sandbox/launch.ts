@@ -22,13 +22,13 @@ export type Launch = {
 export const infoDescriptor = 4;
 
 const folders = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
-/** Of all jobs of a child together: the end of one that nobody watches any more. */
+/** CPU limit of a child over all its jobs: ends one that has lost its watchdog. */
 const cpuSeconds = 1_800;
 const openFiles = 128;
-/** Beside the heap: buffers, code and the rest of the process. A hard stop behind the watchdog's. */
+/** Memory besides the heap: buffers, code and native allocations. A hard limit above that of the watchdog. */
 const dataBesideHeapMb = 1_536;
 
-// The shell does not interpret what follows: it gets every word as a separate argument. Out of memory, the kernel ends
+// The shell does not interpret the words after this: it gets each one as a separate argument. Out of memory, the kernel ends
 // this process first; a core file would hold a person's document.
 const limited = (heapMb: number): string =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${cpuSeconds}; ulimit -n ${openFiles}; ` +
@@ -88,7 +88,7 @@ function libraryFolders(): string[] {
   });
 }
 
-/** The built program beside the bundle, otherwise the sources of this repository, and what it has to read. */
+/** The built program beside the bundle, otherwise the sources of this repository, and the paths that it has to read. */
 function programPlaces(): { program: string; readable: string[] } {
   if (import.meta.url.endsWith('.ts')) {
     const root = resolve(import.meta.dirname, '../../..');

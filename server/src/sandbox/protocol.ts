@@ -1,4 +1,4 @@
-/** What the service and a child process say to each other, one frame each. */
+/** Messages between the service and a child process, one frame each. */
 
 type Opening = { open: string; input: unknown; file?: string };
 type Asking = { ask: unknown };

@@ -112,7 +112,7 @@ export class Sandbox {
     }
   }
 
-  /** Where bubblewrap does not work, without it. */
+  /** Starts a child in bubblewrap, or without it if bubblewrap does not work here. */
   async #start(heapMb: number): Promise<ParserChild> {
     this.#sweeping ??= this.#removeStrays();
     const isTried = process.platform === 'linux' && findProgram('bwrap') !== undefined;
@@ -163,7 +163,7 @@ export class Sandbox {
     this.#idle.push({ child, timer });
   }
 
-  /** What processes left behind that were killed. */
+  /** Removes folders left behind by killed processes. */
   async #removeStrays(): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process uses at the moment; undefined where the system does not say, or the process has ended. */
+/** Current memory and CPU time of a process; undefined if the system does not report them or the process has ended. */
 export function readUsage(pid: number): { memoryBytes: number; cpuMs: number } | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
