@@ -11,7 +11,7 @@ export class ConnectionDrain {
   #isDraining = false;
   #quietUntil = 0;
 
-  /** True as soon as the process was told to stop. */
+  /** True as soon as the process got the signal to stop. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -36,7 +36,7 @@ export class ConnectionDrain {
   }
 
   /**
-   * From now on each response ends its connection. Idle ones stay until `close`: a proxy may be about to use one and
+   * From now on each response ends its connection. Idle ones stay until `close`: a proxy could be about to use one and
    * should get a response.
    */
   drain(): void {

@@ -22,7 +22,7 @@ async function open(): Promise<{ outgoing: ServerResponse; client: ReturnType<ty
   return { outgoing, client };
 }
 
-test('a client that left before its stream began is told of at once', async () => {
+test('reports a client that disconnected before its stream began', async () => {
   const { outgoing, client } = await open();
   client.destroy();
   await once(outgoing, 'close');
@@ -34,7 +34,7 @@ test('a client that left before its stream began is told of at once', async () =
   assert.equal(stream.closed, true);
 });
 
-test('what a late follower has to catch up on may be larger than the bound for slow readers', async () => {
+test('sends a late follower a backlog larger than the bound for slow readers', async () => {
   const { outgoing, client } = await open();
   const stream = new EventStream(outgoing, {}, () => undefined);
   const event = `data: ${'x'.repeat(20 * 1024 * 1024)}\n\n`;

@@ -89,7 +89,7 @@ async function sendBytes(
     outgoing.end();
   } catch (error) {
     if (error instanceof ClientLeft) return;
-    // So that nobody takes half a file for the whole.
+    // A broken connection shows the client that the file is incomplete.
     if (outgoing.headersSent) outgoing.destroy();
     throw error;
   }

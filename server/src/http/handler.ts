@@ -18,7 +18,7 @@ import type { Answer } from './response.ts';
  */
 export type Actor = User & { sessionId: string; tokenHash?: string; maintenance?: string | null };
 
-/** What a handler gets, all parsed and permitted. `actor` is set wherever a session is required. */
+/** A handler's input, parsed and authorized. `actor` is set wherever a session is required. */
 export type HandlerInput<E extends EndpointSpec> = {
   actor: E['access'] extends 'public' ? undefined : E extends { publicWith: string } ? Actor | undefined : Actor;
   params: ParamsOf<E>;
@@ -51,7 +51,7 @@ export type RequestFacts = {
   outgoing: ServerResponse;
 };
 
-/** Who acts, and from where: what the audit log records about a request (audit.ts). */
+/** The actor and origin that the audit log records of a request (audit.ts). */
 export function sourceOf({ actor, request }: { actor: Actor | undefined; request: RequestFacts }) {
   return { actorId: actor?.id ?? null, address: request.address, requestId: request.id };
 }
@@ -69,7 +69,7 @@ export class Reply {
   }
 }
 
-/** An answer that is no JSON of ours to make: text or bytes, or text as it is made. */
+/** A response other than JSON: text, bytes, or a stream of text. */
 export class Content {
   readonly body: Answer['body'];
   readonly headers: Answer['headers'];

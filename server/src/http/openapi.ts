@@ -135,7 +135,7 @@ function success(spec: EndpointSpec): Json {
   return { description, content: { ...content, ...(spec.fileTypes === undefined ? {} : fileContent(spec)) } };
 }
 
-/** The codes that the table names, and those that follow from access word, body and query. */
+/** Error codes listed in the endpoint table, and the codes implied by access, body and query. */
 export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
   if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');

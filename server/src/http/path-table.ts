@@ -1,4 +1,4 @@
-/** What stands at a path, and the values of its parameters. */
+/** The value registered for a path, and the path's parameters. */
 export type Found<T> = { value: T; params: Record<string, string> };
 
 type Pattern<T> = { segments: string[]; value: T };

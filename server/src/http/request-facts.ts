@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clientAddress, type TrustedProxies } from '../platform/client-address.ts';
 import type { RequestFacts, RequestHeaders } from './handler.ts';
 
-/** What a request asks for. */
+/** The path and query of a request. */
 export type Target = { path: string; query: string };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
-// What a browser resolves or cuts off before it sends: segments of dots, backslashes, fragments.
+// Parts that a browser resolves or removes before sending: dot segments, backslashes, fragments.
 const unusual = /\/(?:\.|%2e)|[\\#]/i;
 const hostPattern = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 

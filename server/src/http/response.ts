@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** What is answered, made before anything of it is sent. */
+/** A complete response, built before the first byte is written. */
 export type Answer = {
   status: number;
   headers: Record<string, string | string[]>;
@@ -32,7 +32,7 @@ export function send(outgoing: ServerResponse, { status, headers, body }: Answer
     outgoing.writeHead(status, headers).end();
   } else {
     outgoing.writeHead(status, headers);
-    // Whoever leaves before the end is no fault of ours.
+    // A client that disconnects before the end is not an error.
     pipeline(Readable.from(body), outgoing).catch(() => outgoing.destroy());
   }
 }

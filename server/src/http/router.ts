@@ -62,7 +62,7 @@ export type RouterOptions = {
 /** Only the log and the metrics see it. */
 const clientClosedRequest = 499;
 
-/** What an endpoint is asked with. */
+/** A request and the parameters of its path. */
 type Exchange = { incoming: IncomingMessage; request: IncomingFacts; params: Record<string, string> };
 /** The endpoints of one path by method. */
 type Methods = { allow: string; byMethod: Map<string, MountedEndpoint> };
@@ -70,7 +70,7 @@ type Methods = { allow: string; byMethod: Map<string, MountedEndpoint> };
 /** Answers what is asked of a path under /api; false for every other path. */
 export type Router = (incoming: IncomingMessage, outgoing: ServerResponse, target: Target) => Promise<boolean>;
 
-/** Every endpoint, 405 for its path under other methods, and 404 for the rest of /api. */
+/** Routes every endpoint; answers 405 for other methods of its path and 404 for other paths below /api. */
 export function createRouter(endpoints: readonly MountedEndpoint[], options: RouterOptions): Router {
   const paths = new PathTable(
     Array.from(
@@ -167,7 +167,7 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
 
-/** A parsed request, and what returns the room of its body. */
+/** A parsed request, and the function that returns its body's share of the budget. */
 type HeldInput = ErasedInput & { release(): void };
 
 async function parseInput(
@@ -252,7 +252,7 @@ type RequestLogFacts = {
   failure: ApiError | undefined;
   status: number;
   startedAt: number;
-  /** The failure only affected somebody who has disconnected. */
+  /** The client had already disconnected when the request failed. */
   clientLeft: boolean;
 };
 

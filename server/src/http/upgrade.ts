@@ -14,13 +14,13 @@ import type { OriginRule } from './origin.ts';
 import { requestIdOf } from './request-facts.ts';
 import { standardHeaders } from './response.ts';
 
-/** What a WebSocket's handler gets: the caller, checked as everywhere under /api. */
+/** Input of a WebSocket handler: the caller is checked as everywhere under /api. */
 export type UpgradeInput = {
   actor: Actor;
   query: Record<string, string>;
   /** Aborted if the client disconnects before it was answered. */
   signal: AbortSignal;
-  /** Answers 101; from then on the handler owns the bytes. What it throws before that is answered as an error. */
+  /** Answers 101; from then on the handler owns the bytes. An error thrown before that is sent as the response. */
   accept(): Duplex;
 };
 
@@ -72,7 +72,7 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
   // Without a listener, errors would end the process.
   socket.on('error', () => socket.destroy());
   socket.once('close', leave).once('end', leave);
-  // Nothing may be sent before the answer; reading also shows when the client disconnects.
+  // The client must not send data before the response; reading also reports a disconnect.
   socket.once('data', leave);
   if (head.length > 0) return leave();
   try {

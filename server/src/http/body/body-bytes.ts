@@ -37,8 +37,8 @@ export function readBytes(
   { maxBytes, pace, look }: BodyRules,
 ): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
-  // Each chunk gets its place as it arrives: joining many megabytes at the end would hold up everybody. What nothing is
-  // written to takes no memory.
+  // Each chunk is copied into place as it arrives: joining many megabytes at the end would block the event loop. Pages
+  // that are never written take no memory.
   const bytes = Buffer.from(new ArrayBuffer(declaredBytes(incoming, maxBytes)));
   const beganAt = systemClock.elapsed();
   let size = 0;

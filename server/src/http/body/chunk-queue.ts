@@ -62,7 +62,7 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   };
 
-  /** Stops collecting chunks that nobody takes; the stream is left to whoever reads on. */
+  /** Stops collecting chunks; the next reader continues with the stream. */
   #letGo(): void {
     this.#stream.off('data', this.#take);
     this.#chunks = [];

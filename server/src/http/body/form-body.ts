@@ -11,7 +11,7 @@ import { validate } from './validate.ts';
 type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
 /**
- * What a handler does with the file: `take` consumes its bytes, `drop` undoes that if the rest of the form is refused.
+ * A handler's callbacks for the file: `take` consumes its bytes, `drop` undoes that if a later field is refused.
  */
 export type FormSink<Fields, Taken> = {
   /** `fields` are those before the file, if they are already valid. */
@@ -172,7 +172,7 @@ class FormReader<S extends z.ZodType, Taken> {
       if (size > maxFieldBytes) this.#refuse(fieldError(name, `Longer than ${maxFieldBytes} bytes`));
       else chunks.push(chunk);
     });
-    // Even after a refusal, so that whoever waits for the fields is not left waiting.
+    // Resolves even after a refusal, so that the reader of the fields does not wait forever.
     this.#fieldsRead.push(new Promise((resolve) => void stream.once('end', resolve).once('close', resolve)));
     stream.on('end', () => {
       const text = strictText(Buffer.concat(chunks));
@@ -198,7 +198,7 @@ class FormReader<S extends z.ZodType, Taken> {
       const early = this.#schema.safeParse({ ...this.#fields });
       return this.#sink.take(facts, early.success ? early.data : undefined);
     });
-    // A refusal takes effect at once, without waiting for the rest of the form.
+    // A refusal takes effect at once, without waiting for the remaining fields.
     taken.catch((error: unknown) => this.#refuse(error));
     this.#file = { facts, stream, taken };
   }

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../../platform/clock.ts';
 
-/** What forms and uploads have in common: bodies that are read as they arrive. */
+/** Shared code of forms and uploads: bodies that are read as they arrive. */
 
-/** A sender that is silent for this long counts as gone. */
+/** A sender that sends nothing for this long counts as disconnected. */
 const silenceMs = 60_000;
 /** How much is read and discarded after a refusal, so that the client gets to see the response. */
 const maxDiscarded = 64 * 1024 * 1024;
@@ -12,7 +12,7 @@ const discardMs = 10_000;
 
 /**
  * Calls `refuse` if the request breaks off or falls silent before its body is complete; returns a function that stops
- * watching. Throws if it has already broken off, since nothing more is heard of such a request.
+ * watching. Throws if it has already broken off, since such a request emits no further events.
  */
 export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) => void): () => void {
   const early = malformed('The request ended before its body was complete');

@@ -39,7 +39,7 @@ test('one account cannot take the room of the others', async () => {
   assert.equal(room.used, 0);
 });
 
-test('a large body gets its turn before small ones that came later', async () => {
+test('admits a large body before small ones that came later', async () => {
   const room = new RequestBodyBudget(bounds);
   const held = [await room.take('a', 50, request()), await room.take('b', 40, request())];
   const large = room.take('c', 60, request());
@@ -52,7 +52,7 @@ test('a large body gets its turn before small ones that came later', async () =>
   assert.equal(room.used, 0);
 });
 
-test('who finds no room in time is told when to come again', { timeout: 180_000 }, async () => {
+test('rejects a request that finds no room in time, with the seconds to wait', { timeout: 180_000 }, async () => {
   const room = new RequestBodyBudget({ ...bounds, waitMs: 10 });
   const held = await room.take('a', 60, request());
   assert.deepEqual(await codeOf(room.take('a', 10, request())), ['rate_limited', 5]);
@@ -61,7 +61,7 @@ test('who finds no room in time is told when to come again', { timeout: 180_000 
   assert.equal(room.used, 0);
 });
 
-test('no more wait than may, and who leaves makes room in the queue', async () => {
+test('bounds the number of waiting requests and removes one that disconnects', async () => {
   const room = new RequestBodyBudget(bounds);
   const held = await room.take('a', 60, request());
   const leaving = request();

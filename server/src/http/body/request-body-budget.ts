@@ -5,7 +5,7 @@ import { systemClock } from '../../platform/clock.ts';
 /** Bytes of bodies that one process holds at once; times in milliseconds. */
 export type RequestBodyBudgetBounds = {
   totalBytes: number;
-  /** Per account, so that nobody takes everything. */
+  /** Per account, so that one account cannot take all of it. */
   senderBytes: number;
   /** Bodies up to this size need no room: the number of connections bounds them. */
   freeBytes: number;

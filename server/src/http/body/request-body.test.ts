@@ -55,7 +55,7 @@ test('a body of too many values is refused before it is parsed', async () => {
   assert.match(JSON.stringify(await faultOf(members(10_001))), /more than 10000 named members/);
 });
 
-test('what cannot be stored is named by its dotted path, at any depth that is allowed', async () => {
+test('names a value that cannot be stored by its dotted path, at any allowed depth', async () => {
   const torn = 'Contains a NUL character or half a surrogate pair';
   assert.deepEqual(await faultOf('"\\u0000"'), [{ path: '', message: torn }]);
   assert.deepEqual(await faultOf('{"a":[{"b":"x"},{"c":"\\ud800"}]}'), [{ path: 'a.1.c', message: torn }]);

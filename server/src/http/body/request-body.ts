@@ -15,7 +15,7 @@ export type BodyReading = {
   takeRoom(bytes: number): Promise<Release>;
 };
 
-/** What was read, and what returns its room once nobody needs it. */
+/** A parsed body, and the function that returns its share of the budget once the body is no longer needed. */
 export type ReadBody<T> = { value: T; release: Release };
 
 const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined });

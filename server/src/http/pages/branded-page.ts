@@ -13,7 +13,7 @@ export function brandedPage(template: string, branding: Branding): string {
   return named.replace(/(<link rel="(?:icon|apple-touch-icon)"[^>]*?href=")[^"]*/g, (_, link) => link + escaped(icon));
 }
 
-/** The built manifest with the installation's name, colour and icon. */
+/** The built manifest with the installation's name, color and icon. */
 export function brandedManifest(built: string, branding: Branding): string {
   const { productName, tagline, primaryColor } = branding;
   const icon = branding.faviconDataUrl ?? branding.logoDataUrl;

@@ -70,7 +70,7 @@ function hasTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((part) => part.trim() === '*' || part.trim().replace(/^W\//, '') === tag);
 }
 
-/** Pages without anything inline: what they need are files of the same folder. */
+/** Policy for pages without inline code: they load only files of the same folder. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

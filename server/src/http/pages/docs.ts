@@ -11,8 +11,8 @@ const assets: Readonly<Record<string, string>> = {
 };
 
 /**
- * swagger-ui's own resolver reads the whole description anew for each operation that is opened, and the page stands
- * still for seconds. This description refers to its own components only, and to none that contains itself.
+ * swagger-ui's own resolver reads the whole description again for each operation that is opened, which freezes the page
+ * for seconds. This description refers to its own components only, and to none that contains itself.
  */
 const initializer = `window.addEventListener('load', () => {
   const at = (value, path) => path.reduce((found, name) => found?.[name], value);

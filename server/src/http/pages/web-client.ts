@@ -25,7 +25,7 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** What the client's pages in frames load. */
+/** Assets of the client's framed pages. */
 const frameAssets = '/assets/frames/';
 
 const manifestPath = '/manifest.webmanifest';
@@ -164,14 +164,14 @@ const framePolicies = new Map([
     '/rendered.html',
     [
       "default-src 'none'",
-      // What a model wrote runs here, with what it brings along and nothing else.
+      // Code written by a model runs here, with its own data only.
       "script-src 'self' 'unsafe-inline' data: blob:",
       "style-src 'unsafe-inline' data: blob:",
       'img-src data: blob:',
       'media-src data: blob:',
       'font-src data:',
       'worker-src blob: data:',
-      // The page's own policy lets everything pass but nested frames: in those, what was removed here would exist
+      // The page's own policy allows everything but nested frames: a nested frame would have the removed interfaces
       // again.
       "require-trusted-types-for 'script'",
       'trusted-types default',
@@ -183,7 +183,7 @@ const framePolicies = new Map([
 function pagePolicy(nonce: string, previews: string | undefined): string {
   return [
     "default-src 'none'",
-    // The nonce is for the one inline script that sets the colour scheme before the first paint.
+    // The nonce is for the one inline script that sets the color scheme before the first paint.
     `script-src 'self' 'nonce-${nonce}'`,
     `style-src 'self' 'nonce-${nonce}'`,
     // Mantine and React set style attributes for positions; they cannot load anything.
