@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * When an address may be called: `public` always, `private` only with ALLOW_PRIVATE_EGRESS, `never` under no setting
+ * Reachability of an address: `public` always, `private` only with ALLOW_PRIVATE_EGRESS, `never` with no setting
  * (link-local, cloud metadata, multicast, reserved, addresses that wrap others).
  */
 export type AddressClass = 'public' | 'private' | 'never';

@@ -1,7 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Guard } from './guard.ts';
 
-/** Where Node's fetch, and that of a newer undici, look up their dispatcher. */
+/** Symbols under which Node's fetch, and that of a newer undici, look up their dispatcher. */
 const places = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
 
 /** The guard under the built-in fetch. */

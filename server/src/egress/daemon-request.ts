@@ -86,7 +86,7 @@ function openRequest(
   const answered = () => timer.stop();
   const closed = (): void => {
     answered();
-    // A change of protocol that nobody requested silently ends the connection; after a response this does nothing.
+    // An unrequested protocol upgrade closes the connection without an error; after a response this does nothing.
     onError(new Error('the daemon did not answer'));
   };
   return outgoing.on('error', onError).on('close', closed).on('response', answered).on('upgrade', answered);

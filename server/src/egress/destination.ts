@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { type AddressClass, classifyAddress } from './addresses.ts';
 import { blockedDestination } from './failures.ts';
 
-/** What the operator allows (contract.md section 2). */
+/** The operator's egress policy (contract.md section 2). */
 export type EgressPolicy = { allowPrivateEgress: boolean; allowInsecureHttp: boolean };
 
 const maxUrlLength = 8192;
@@ -22,7 +22,7 @@ const metadataNames = [
   'metadata.cloud.ibm.com',
 ];
 
-// Names that only a private network resolves: nobody must find out whether one exists here.
+// Names that only a private network resolves: a caller must not learn whether one exists here.
 const privateSuffixes = ['local', 'localdomain', 'internal', 'intranet', 'private', 'lan', 'home', 'corp', 'home.arpa'];
 
 /**
@@ -50,7 +50,7 @@ export function assertPermitted(policy: EgressPolicy, secure: boolean, host: str
   if (known !== undefined) assertPermittedClass(policy, known);
 }
 
-/** Throws `blocked_destination` unless addresses of this class may be called. */
+/** Throws `blocked_destination` unless the policy allows addresses of this class. */
 export function assertPermittedClass(policy: EgressPolicy, found: AddressClass): void {
   if (found === 'never' || (found === 'private' && !policy.allowPrivateEgress)) throw blockedDestination();
 }

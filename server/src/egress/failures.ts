@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 
-/** What went wrong on the network, in terms that a stranger may know. */
+/** Reason of a network failure, without details of the network. */
 export type FailureReason =
   | 'dns'
   | 'refused'

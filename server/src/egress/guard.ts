@@ -34,7 +34,7 @@ type SocketCallback = (error: Error | null, socket: net.Socket | null) => void;
 
 /** The checks before, and the connections behind, every outbound call. */
 export type Guard = {
-  /** Parses an address from outside; throws `blocked_destination`. What it returns is what gets dialled. */
+  /** Parses an address from outside; throws `blocked_destination`. Callers connect to the returned URL. */
   check(raw: string, base?: URL): URL;
   /**
    * Opens a connection to an address checked in this very call: the literal, or each answer of one lookup; the peer is

@@ -60,7 +60,7 @@ export async function openTunnel(
   }
 }
 
-/** The operator chose the proxy, so it may be at any address. */
+/** The operator chose the proxy, so any address is allowed. */
 function connectTo({ secure, hostname, port }: ProxyAddress, secureContext: tls.SecureContext): net.Socket {
   const connection = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
   if (!secure) return net.connect(connection);

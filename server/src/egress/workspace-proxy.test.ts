@@ -70,7 +70,7 @@ test('without a valid token nothing is opened', async () => {
   assert.equal(await statusOf(port, hello(`http://echo.test:${web}/`, 'bad', 'GET')), 407);
 });
 
-test('what the guard refuses stays closed, by name and by address', async () => {
+test('rejects destinations that the guard refuses, by name and by address', async () => {
   const port = await startProxy({ isPrivate: false });
   for (const target of [
     `echo.test:${echo}`,
@@ -96,7 +96,7 @@ test('plain http is forwarded where it is allowed, without what was for the prox
   for (const name of ['proxy-authorization', 'proxy-connection', 'x-hop']) assert.equal(body.headers[name], undefined);
 });
 
-test('where plain http is not allowed, neither its requests nor its port are', async () => {
+test('rejects plain http requests and port 80 unless plain http is allowed', async () => {
   const port = await startProxy({ allowInsecureHttp: false });
   assert.equal(await statusOf(port, hello(`http://web.test:${web}/`, 'good', 'GET')), 403);
   assert.equal(await statusOf(port, hello('web.test:80')), 403);
@@ -119,7 +119,7 @@ test('nonsense, mail and what does not answer', async () => {
   );
 });
 
-test('one workspace has so many connections; what it gives back it has again; its neighbour is not concerned', async () => {
+test('limits the connections of each workspace separately and counts only open ones', async () => {
   const port = await startProxy({ limits: { connectionsPerUser: 2 } });
   const open = () => talk(port, hello(`echo.test:${echo}`, 'good-a'), (seen) => seen.includes('\r\n\r\n'));
   const [first, second] = [await open(), await open()];

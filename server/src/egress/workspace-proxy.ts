@@ -156,7 +156,7 @@ export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createSe
   };
 }
 
-/** `host:port`, as in CONNECT. Mail and, unless allowed, plain http are not tunnelled. */
+/** `host:port`, as in CONNECT. Mail and, unless allowed, plain http are not tunneled. */
 function tunnelTarget(authority: string, allowInsecureHttp: boolean): SocketTarget {
   const [, host, portText] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(authority) ?? [];
   const port = Number(portText);
