@@ -7,7 +7,7 @@ import { cookieRule, renewAfterSeconds, sessionCookie, sessionCookieReader, sess
 import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
-/** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
+/** The signed-in user of a request. If `enabled` is false, the guard answers 403. */
 type SignedInUser = User & { sessionId: string; maintenance: string | null };
 /** `setCookie` is the renewed cookie, once a day. */
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
@@ -46,9 +46,9 @@ function statement(name: string, maintenance: string) {
 }
 
 /**
- * Makes the function that finds the caller of a request from its cookie: signature, then one query, no answer of which
- * is kept, so that disabling an account or ending a session holds from the next request on. Undefined: nobody is signed
- * in.
+ * Creates the function that finds the caller of a request from its cookie: it checks the signature, then runs one query.
+ * Results are not cached, so that disabling an account or ending a session applies from the next request on. Returns
+ * undefined if the request has no valid session.
  */
 export function createActorFinder(deps: {
   config: Pick<Config, 'baseUrl' | 'authSecret'>;

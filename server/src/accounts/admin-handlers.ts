@@ -64,7 +64,7 @@ export const deleteInvitation: AdminHandler<'deleteInvitation'> = async (deps, i
 /** GET /api/admin/audit */
 export const getAudit: AdminHandler<'getAudit'> = (deps, { query }) => listEvents(deps, query);
 
-/** In the fragment, which browsers send to nobody: the token appears in no log and no Referer. */
+/** The token is in the fragment, which browsers never send: it appears in no log and no Referer. */
 function invitationUrl(origin: string, token: string): string {
   return `${origin}/invitation#token=${token}`;
 }

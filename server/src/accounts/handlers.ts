@@ -41,7 +41,7 @@ export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request
   return withCookies({ success: true }, [clearedCookie(rule, 'session_token'), clearedCookie(rule, 'dont_remember')]);
 };
 
-/** GET /api/auth/get-session; null if nobody is signed in. */
+/** GET /api/auth/get-session; null without a valid session. */
 export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
   const header = request.headers.get('cookie');
   const found = await deps.findActor(header, false);

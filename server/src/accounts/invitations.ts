@@ -80,7 +80,7 @@ export async function listInvitations(
 }
 
 /**
- * What the invited person sees before redeeming. Throws `not_found`, `invitation_used`, `invitation_expired`,
+ * Returns the invitation as shown before it is redeemed. Throws `not_found`, `invitation_used`, `invitation_expired`,
  * `rate_limited`.
  */
 export async function openInvitation(

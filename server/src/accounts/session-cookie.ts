@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '@homeport/contracts/limits';
 import type { Config } from '../config/config.ts';
 
-/** What signs the session cookie, and whether BASE_URL is https. */
+/** The key that signs the session cookie, and whether BASE_URL is https. */
 export type CookieRule = { authSecret: string; secureCookie: boolean };
 
 /** The rule that follows from the settings (contract.md section 3). */
@@ -62,13 +62,13 @@ export function readSessionCookie(rule: CookieRule, header: string | null | unde
 
 type SessionCookie = { token: string; remembered: boolean };
 
-/** Cookie headers that a process remembers as signed by us, and the longest of them. */
+/** Number of verified cookie headers in the cache, and the maximum length of a cached one. */
 const knownMax = 2_000;
 const knownLength = 1_024;
 
 /**
- * `readSessionCookie` for every request: who was signed stays signed, so that a signature is made once and not at each.
- * Whether the session still lives is asked elsewhere.
+ * `readSessionCookie` with a cache of verified headers, so that a signature is computed once instead of per request.
+ * The caller checks whether the session is still valid.
  */
 export function sessionCookieReader(rule: CookieRule): (header: string | undefined) => SessionCookie | undefined {
   const known = new Map<string, SessionCookie>();
@@ -85,8 +85,8 @@ export function sessionCookieReader(rule: CookieRule): (header: string | undefin
 }
 
 /**
- * The first cookie with this name that we signed (one for a wider path or domain may be sent too), and the names of
- * all.
+ * The first cookie with this name that we signed (the browser can also send one for a wider path or domain), and the
+ * names of all cookies.
  */
 function readSigned(
   rule: CookieRule,

@@ -8,7 +8,7 @@ import { sessionSeconds } from './session-cookie.ts';
 
 /** The only writer of `sessions`. */
 
-/** Where a session is opened from; `userAgent` is cut to a reasonable length. */
+/** Origin of a new session; `userAgent` is truncated. */
 export type SessionOrigin = { address: string; userAgent: string | null };
 type Caller = { id: string; sessionId: string };
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
@@ -64,7 +64,7 @@ export async function renewSession(
   return rowCount === 1;
 }
 
-/** Where the caller is signed in, newest first; never a token. */
+/** Lists the caller's sessions, newest first, without their tokens. */
 export async function listSessions(deps: Deps, caller: Caller): Promise<AccountSession[]> {
   const rows = await deps.db.kysely
     .selectFrom('sessions')

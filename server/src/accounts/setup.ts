@@ -71,7 +71,7 @@ async function isSetupOpen(db: Queryable): Promise<boolean> {
   return row?.open === true;
 }
 
-/** Both body field and header may be sent; each one sent must be right. */
+/** Checks the setup token in the body field and in the header; each one that is sent must match. */
 function assertClaim(expected: string | undefined, answers: readonly (string | undefined)[]): void {
   if (expected === undefined) return;
   const given = answers.filter((answer) => answer !== undefined);

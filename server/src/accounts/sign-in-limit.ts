@@ -15,7 +15,7 @@ import { FairTurns } from '../platform/concurrency/fair-turns.ts';
 export type SignInLimitDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
 type Key = { address: string; account: string };
 type Attempt = Key & { id: number };
-/** Who signed in from this address within the last month: this account, another one, or nobody. */
+/** The account that signed in from this address within the last month: this one, another one, or none. */
 type Known = 'account' | 'address' | 'nobody';
 
 const windowMs = 10 * 60_000;

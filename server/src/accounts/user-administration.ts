@@ -23,7 +23,7 @@ import {
   updatePersonalization,
 } from './users.ts';
 
-/** What administrators do with accounts (control-plane-api.md "PATCH /api/admin/users", contract.md section 3). */
+/** Administration of accounts (control-plane-api.md "PATCH /api/admin/users", contract.md section 3). */
 
 type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
 type UserInput = z.output<typeof userBody>;

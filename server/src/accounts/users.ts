@@ -129,7 +129,7 @@ export async function setMustChangePassword(db: Queryable, userId: string, mustC
   return updateUser(db, userId, { must_change_password: mustChange });
 }
 
-/** What an administrator may change in a user's row. */
+/** Fields of a user that an administrator can change. */
 export type UserChanges = {
   name?: string;
   role?: Role;
@@ -309,7 +309,7 @@ function userNotFound(): ApiError {
 /** A user as a batch writes one. */
 export type UserRecord = Omit<User, 'mustChangePassword'> & PromptContext;
 
-/** What a user tells models, as stored. */
+/** The user's personalization, as stored. */
 type PromptContext = { instructions: string | null; aboutMe: Partial<AboutMe> | null };
 export type StoredUser = User & PromptContext;
 
@@ -323,7 +323,7 @@ export async function findUsersByEmail(db: Queryable, emails: readonly string[])
   return (await db.selectFrom('users').selectAll().where('email', 'in', emails).execute()).map(toStored);
 }
 
-/** The same, locked: until the transaction ends nobody else can change them, but they can sign in. */
+/** The same, locked: until the transaction ends no other transaction can change them, but the users can sign in. */
 export async function lockUsersByEmail(transaction: Queryable, emails: readonly string[]): Promise<StoredUser[]> {
   if (emails.length === 0) return [];
   const query = transaction.selectFrom('users').selectAll().where('email', 'in', emails).orderBy('id');

@@ -2,7 +2,7 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 
-/** What may be used once, by whoever has the secret: single sign-ons that have begun, tickets of previews. */
+/** Single-use secrets: pending single sign-ons and preview tickets. */
 type Kind = 'oidc' | 'preview';
 
 /** At most this many are kept; each new one removes some old ones. */
@@ -10,8 +10,8 @@ const keptMax = 10_000;
 const prunedAtOnce = 20;
 
 /**
- * Stores a value for whoever brings the secret. Anybody may begin a sign-in; ids are in order of time, so the oldest
- * are found quickly.
+ * Stores a value that can be redeemed with the secret. Starting a sign-in needs no account, so the count is limited; ids
+ * are ordered by time, which makes the oldest rows cheap to find.
  */
 export async function insertVerification(
   db: Queryable,
@@ -45,7 +45,7 @@ export async function takeVerification(db: Queryable, kind: Kind, secret: string
   return JSON.parse(row.value);
 }
 
-/** Hashed, so that what is in the database cannot be sent back. */
+/** Hashed, so that a copy of the database contains no usable secret. */
 function identifierOf(kind: Kind, secret: string): string {
   return `${kind}:${hash('sha256', secret, 'base64url')}`;
 }

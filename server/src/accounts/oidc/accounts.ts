@@ -11,7 +11,7 @@ import { Refusal } from './refusals.ts';
 
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
 
-/** Somebody else created the account or took the identity in the meantime: try again. */
+/** A concurrent sign-in created the account or claimed the identity first: retry. */
 class Overtaken extends Error {}
 const triesMax = 5;
 

@@ -18,8 +18,8 @@ export function identityOf(issuer: string, subject: string): string {
 }
 
 /**
- * What is known about an identity and an address before anything is decided. One statement, so that an account created
- * at this moment is seen with its identity or not at all. Nobody can disable these accounts until the transaction ends.
+ * Finds the accounts that match an identity or an email address. One statement, so that an account created concurrently
+ * is seen with its identity or not at all. Locks these accounts: they cannot be disabled until the transaction ends.
  */
 export async function findFacts(transaction: Queryable, identity: string, email: string | undefined): Promise<Facts> {
   const { rows } = await sql<KnownUser & { owns: boolean }>`

@@ -5,10 +5,10 @@ import { oneLine } from '@homeport/contracts/text/line';
 import type { OidcSettings } from '../../settings/oidc.ts';
 import type { Claims } from './protocol.ts';
 
-/** Who may sign in through an identity provider (contract.md section 3): a pure rule. */
+/** Sign-in policy for identity providers (contract.md section 3): a pure rule. */
 
 export type KnownUser = { id: string; email: string; enabled: boolean };
-/** What the database knows: the owner of this identity, the account with its address, and whether setup is complete. */
+/** Stored facts: the owner of this identity, the account with its email address, and whether setup is complete. */
 export type Facts = { owner: KnownUser | undefined; sameEmail: KnownUser | undefined; setupIsComplete: boolean };
 
 export type Decision =

@@ -20,10 +20,10 @@ export type Federation = {
   origin: string;
 };
 
-/** What belongs to one sign-in only. */
+/** Secrets of one sign-in attempt. */
 export type Challenge = { state: string; nonce: string; codeVerifier: string };
 
-/** What an identity provider says about a person; signature and audience have been checked. */
+/** Claims of an ID token whose signature and audience have been verified. */
 export type Claims = { subject: string; email: unknown; emailVerified: unknown; name: string | undefined };
 
 /** OpenID Connect Core, section 2: at most 255 ASCII characters. */

@@ -82,7 +82,7 @@ export async function finishOidcSignIn(
 }
 
 /**
- * What an identity provider may send through the browser (RFC 6749 section 4.1.2, RFC 9207); everything else is
+ * Parameters that an identity provider sends through the browser (RFC 6749 section 4.1.2, RFC 9207); all others are
  * dropped.
  */
 function answerOf(sent: URLSearchParams): URLSearchParams {
