@@ -50,7 +50,7 @@ export async function openIdClient(
   return { protocol, configuration };
 }
 
-/** The same, but a response with more JSON than may be parsed here fails with `provider_error` while it is read. */
+/** The same fetch, but a response with more JSON than the parse limit fails with `provider_error` while it is read. */
 function readableOnly(base: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await base(input, init);

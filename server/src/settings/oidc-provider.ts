@@ -41,7 +41,7 @@ export function discoveryAddress(oidc: { issuer: string; discoveryUrl: string })
   return oidc.discoveryUrl === '' ? oidc.issuer.replace(/\/$/, '') + discoveryPath : oidc.discoveryUrl;
 }
 
-/** Where the provider sends the browser (control-plane-api.md "Authentication" 8). */
+/** The address that the provider redirects the browser to (control-plane-api.md "Authentication" 8). */
 export function redirectUri(origin: string, providerKey: string): string {
   return `${origin}/api/auth/oauth2/callback/${providerKey}`;
 }

@@ -34,7 +34,7 @@ export type Settings = {
   instructions: string | null;
   turnBudget: TurnBudget;
 };
-/** What `POST /api/admin/config` and the manifest can set; an omitted member keeps its value. */
+/** Settings that `POST /api/admin/config` and the manifest can change; an omitted member keeps its value. */
 export type SettingsPatch = {
   branding?: z.output<typeof brandingPatch>;
   oidc?: z.output<typeof oidcPatch>;
