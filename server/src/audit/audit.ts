@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 
 /**
- * The audit log (contract.md section 10): who did what to what, when, from where. The only writer of `audit_events`.
+ * The audit log (contract.md section 10): actor, action, target, time and origin. The only writer of `audit_events`.
  */
 
-/** Who acts, and from where. Handlers get it from `sourceOf`; operator commands use `operator`. */
+/** The actor and the origin of a request. Handlers get it from `sourceOf`; operator commands use `operator`. */
 export type AuditSource = { actorId: string | null; address: string | null; requestId: string | null };
 
 /** An operator at the command line: no account, no request. */
@@ -50,7 +50,7 @@ export async function recordEvent(db: Queryable, source: AuditSource, event: Aud
 
 /**
  * Records a wrong password: at most twenty in ten minutes per account, and as many for all unknown addresses together,
- * so that guessing cannot fill the log. What was typed is not kept, since people type passwords into the wrong box.
+ * so that guessing cannot fill the log. The submitted email is not recorded, since people type passwords into that field.
  */
 export async function recordFailedSignIn(
   db: Queryable,
@@ -71,7 +71,7 @@ export function changedFields(changes: Readonly<Record<string, unknown>>): strin
   return Object.keys(changes).filter((name) => changes[name] !== undefined);
 }
 
-/** A field may be as long as its limit allows; the log keeps enough to recognize it. */
+/** Truncates a long value; the log keeps enough to recognize it. */
 function bounded(details: Readonly<Record<string, DetailValue>>): Record<string, unknown> {
   const members = Object.entries(details).slice(0, membersMax);
   return Object.fromEntries(members.map(([name, value]) => [name, boundedValue(value)]));
