@@ -18,10 +18,10 @@ export const mcpBounds = {
   streamBytes: 64 * 1024 * 1024,
   /** Events of one stream in ten seconds. */
   eventsPer10s: 1_000,
-  /** What a server may request from us in ten seconds; each request costs a response. */
+  /** Requests accepted from a server in ten seconds; each one costs a response. */
   requestsPer10s: 50,
   connectMs: 10_000,
-  /** The same for a program: its workspace has to start, and it may be downloaded first. */
+  /** The same for a program: its workspace has to start first, and the program can need a download. */
   programStartMs: 90_000,
   /** Characters of a server's version. */
   versionText: 100,
@@ -37,15 +37,15 @@ export const mcpBounds = {
   elicitations: 5,
   /** Characters of one question's JSON. */
   elicitationText: 128 * 1024,
-  /** Characters of what a server says during a call, and how often it is shown. */
-  saidText: 300,
-  saidMs: 1_000,
+  /** Characters of a progress line, and the interval between two of them. */
+  progressText: 300,
+  progressMs: 1_000,
   /** How long the beginning of a turn waits for a server before continuing without it. */
   turnPatienceMs: 5_000,
   programPatienceMs: 20_000,
   /** How long turns leave a failed server alone. */
   backOffMs: 30_000,
-  /** How long a listing stays valid on a connection that would be told of changes. */
+  /** How long a listing stays valid on a connection that receives change notifications. */
   listingMs: 60_000,
   idleMs: 5 * 60_000,
   connections: 500,

@@ -49,12 +49,12 @@ async function tick(milliseconds: number): Promise<void> {
   await soon();
 }
 
-test('progress keeps a call alive, and is heard with the log; silence ends it', async () => {
+test('extends a call while progress arrives, reports it with log lines, and ends a silent call', async () => {
   const { connection, send, heard } = await open();
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   try {
     const said: string[] = [];
-    const call = connection.call(tool, {}, new AbortController().signal, { onSaid: (line) => said.push(line) });
+    const call = connection.call(tool, {}, new AbortController().signal, { onProgress: (line) => said.push(line) });
     const progressToken = (await heard).params?._meta?.progressToken;
     for (let step = 1; step <= 3; step += 1) {
       await tick(mcpBounds.callMs - 1000);
@@ -72,7 +72,7 @@ test('progress keeps a call alive, and is heard with the log; silence ends it', 
   }
 });
 
-test('progress without an end does not keep a call beyond its time', async () => {
+test('ends a call at its total time limit despite endless progress', async () => {
   const { connection, send, heard } = await open();
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   try {

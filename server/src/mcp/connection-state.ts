@@ -7,7 +7,7 @@ import type { McpServerRow } from './views.ts';
 
 type Asked = Pick<McpServerRow, 'id' | 'revision'>;
 
-/** Records that the server asks for sign-in, and what it said. Tokens that it refused are of no more use. */
+/** Records that the server requires sign-in, with its challenge. Deletes the tokens that it refused. */
 export async function recordSignInNeeded(db: Queryable, asked: Asked, wanted: Challenge): Promise<void> {
   const text = JSON.stringify(wanted);
   await sql`
@@ -26,7 +26,10 @@ export async function recordScopeWanted(db: Queryable, asked: Asked, wanted: Cha
     .execute();
 }
 
-/** The server as it is from now on; undefined if it has changed since. What was open before is not used again. */
+/**
+ * Sets the connection state and returns the new row; undefined if the server has changed since. Open connections are
+ * not reused.
+ */
 export async function recordConnection(
   db: Queryable,
   asked: Asked,

@@ -9,7 +9,7 @@ import { type Resealed, readable } from '../secrets/reseal.ts';
 
 type Secrets = { secrets: KeyRing };
 
-/** The columns that say who owns a server's headers and where they may be sent. */
+/** Columns that a server's headers are bound to: owner and address. */
 export type ServerPlace = { id: string; owner_id: string; url: string };
 type StoredHeaders = ServerPlace & { headers: string | null };
 
@@ -61,7 +61,7 @@ export function resealMcpEnv(deps: Secrets, row: ServerPlace & { env: string | n
   return resealBound(deps.secrets, envPlaceOf(row), row.env);
 }
 
-/** Not bound to an address: its owner may change the program, which runs in nobody else's workspace. */
+/** Not bound to an address: only the owner can change the program, and it runs only in the owner's workspace. */
 function envPlaceOf({ id, owner_id }: ServerPlace): BoundPlace {
   return { table: 'mcp_servers', row: id, column: 'env', owner: owner_id, address: 'stdio:' };
 }

@@ -1,7 +1,7 @@
 import type { McpDrift, McpTool } from '@homeport/contracts/mcp/mcp';
 import { canonicalTool } from './fingerprint.ts';
 
-/** What changed since the definitions `before`; both sorted by name. A different order of fields is not a change. */
+/** Compares definitions with those `before`; both are sorted by name. A different order of fields is not a change. */
 export function driftBetween(before: readonly McpTool[], after: readonly McpTool[]): McpDrift {
   const known = new Map(before.map((tool) => [tool.name, tool]));
   const listed = new Set(after.map((tool) => tool.name));

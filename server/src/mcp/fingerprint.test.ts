@@ -7,7 +7,7 @@ import { fingerprintOf, readDefinitions } from './fingerprint.ts';
 const inputSchema = { type: 'object', properties: { b: { type: 'number', maximum: 1e21 }, a: { type: 'string' } } };
 const tool = { name: 'b', description: 'Two', inputSchema };
 
-test('the fingerprint is the SHA-256 of the canonical JSON, sorted by name, in lower-case hex', () => {
+test('computes the SHA-256 of the canonical JSON, sorted by name, in lower-case hex', () => {
   const { fingerprint, tools } = readDefinitions([tool, { name: 'a', inputSchema: { type: 'object' } }]);
   const canonical =
     '[{"inputSchema":{"type":"object"},"name":"a"},' +
@@ -19,7 +19,7 @@ test('the fingerprint is the SHA-256 of the canonical JSON, sorted by name, in l
   );
 });
 
-test('it covers every member that is shown, and nothing else', () => {
+test('covers every displayed member, and nothing else', () => {
   const base = readDefinitions([tool]).fingerprint;
   const reversed = Object.fromEntries(Object.entries(inputSchema).reverse());
   for (const same of [
@@ -49,7 +49,7 @@ test('it covers every member that is shown, and nothing else', () => {
   assert.equal(fingerprintOf([]), createHash('sha256').update('[]').digest('hex'));
 });
 
-test('drift names what came, went and changed', () => {
+test('reports added, removed and changed tools as drift', () => {
   const before = readDefinitions([tool, { ...tool, name: 'c' }]).tools;
   const after = readDefinitions([
     { ...tool, description: 'Three' },

@@ -6,10 +6,10 @@ import { mcpBounds } from './bounds.ts';
 /** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
 export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string };
 
-/** What is trusted along with the tools of a server that is a program: what runs, and which version of it answered. */
+/** Identity of a server that is a program, trusted along with its tools: the command line and the reported version. */
 export type ProgramIdentity = { command: string; args: readonly string[]; version: string };
 
-/** An invalid listing: what is wrong with it, without the server's words. */
+/** An invalid listing; the message names the fault and quotes nothing from the server. */
 export class BadDefinitions extends Error {}
 
 /** The definitions in everything that a server listed, all pages together. Throws BadDefinitions. */

@@ -21,7 +21,7 @@ export function canEditMcp(actor: Pick<Actor, 'role' | 'mcpSettingsEnabled'>): b
   return actor.role === 'admin' || actor.mcpSettingsEnabled;
 }
 
-/** Whose servers a request is about: the caller's, or those of the user that an administrator names. */
+/** Owner of the servers of a request: the caller, or the user that an administrator names. */
 type Owner = string;
 
 const list = async (deps: HandlerDeps, owner: Owner, id: string | undefined, canEdit: boolean) =>

@@ -17,14 +17,14 @@ import { placeOfServer } from './server-place.ts';
 import { untrusted, withoutQuery } from './servers.ts';
 
 /**
- * MCP servers that administrators offer to everybody: where they are, never credentials. Whoever adds one gets a server
- * of their own (`mcp_servers.offer_id`), which follows the offer.
+ * MCP servers that administrators offer to all users: their addresses, never credentials. A user who adds one gets a
+ * server of their own (`mcp_servers.offer_id`), which follows the offer.
  */
 
 type OfferDeps = { db: Pick<Database, 'kysely'> };
 type OfferRow = Selectable<McpOffersTable>;
 
-/** What `PATCH` and the manifest set; an omitted member keeps its value. */
+/** Fields that `PATCH` and the manifest set; an omitted member keeps its value. */
 export type OfferFields = Omit<McpOfferPatch, 'id'>;
 
 /** Every offer, oldest first, and which server `userId` has made of it. */

@@ -11,7 +11,7 @@ export type McpRotation = { resealed: number; current: number; unreadable: numbe
 export type UnreadableMcpHeaders = { serverId: string; owner: string; kind: Kind };
 
 type Kind = 'headers' | 'env' | 'client_secret' | 'envelope';
-/** Where each kind is stored; what is sealed for a server is in its row or in that of its sign-in. */
+/** Kinds of sealed values of a server, stored in its own row or in that of its grant. */
 const kinds: readonly Kind[] = ['headers', 'env', 'client_secret', 'envelope'];
 
 const batch = 100;

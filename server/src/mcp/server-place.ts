@@ -6,7 +6,7 @@ import type { McpServerRow } from './views.ts';
 type Given = Pick<NewMcpServer, 'url' | 'transport' | 'command' | 'args'>;
 export type ServerPlace = Pick<McpServerRow, 'url' | 'transport' | 'command'> & { args: string | null };
 
-/** Where a server is: its address or, for a program, one made of what is started. Throws `invalid_request`. */
+/** Address of a server, or, for a program, one derived from its command line. Throws `invalid_request`. */
 export function placeOfServer(
   input: { [Name in keyof Given]: Given[Name] },
   before?: Pick<McpServerRow, 'url' | 'transport' | 'command' | 'args'>,
@@ -30,10 +30,10 @@ function required(path: string, message: string): never {
   throw new ApiError('invalid_request', `${message} is missing`, { details: [{ path, message }] });
 }
 
-/** What the administrator decides about a server that is offered. */
+/** Fields of an offered server that only the administrator sets. */
 const offeredFields = ['url', 'transport', 'command', 'args', 'clientId', 'clientSecret'] as const;
 
-/** Throws `invalid_request` if the input says what only the offer says. */
+/** Throws `invalid_request` if the input contains a field of the offer. */
 export function assertLeftToOffer(input: { [Name in (typeof offeredFields)[number]]?: unknown }): void {
   const details = offeredFields
     .filter((path) => input[path] !== undefined)
@@ -45,7 +45,7 @@ export function assertLeftToOffer(input: { [Name in (typeof offeredFields)[numbe
   }
 }
 
-/** Where an offered server is; the offer stays as it is until the transaction ends. Throws `not_found`. */
+/** Address of an offered server; locks the offer until the transaction ends. Throws `not_found`. */
 export async function placeOfOffer(
   trx: Queryable,
   offerId: string,

@@ -200,7 +200,7 @@ export async function updateMcpServer(
   });
 }
 
-/** What a server is that nobody has asked yet. */
+/** Trust columns of a server that has never been listed. */
 export const untrusted = {
   trust_state: 'untrusted',
   trusted_tools: null,
@@ -281,7 +281,7 @@ export async function recordDrift(
     .execute();
 }
 
-/** Records that a conversation is told of these definitions; false if it has been told already. */
+/** Records a drift notice for these definitions in a conversation; false if it already has one. */
 export async function recordDriftNotice(
   db: Queryable,
   serverId: string,
@@ -301,7 +301,7 @@ export async function recordDriftNotice(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Records that somebody has reviewed these definitions, so that conversations need not mention them again. */
+/** Records that the owner reviewed these definitions, so that conversations do not mention them again. */
 export async function recordReview(db: Queryable, asked: Asked, { fingerprint }: Definitions): Promise<void> {
   await db
     .updateTable('mcp_servers')
@@ -367,7 +367,7 @@ function hasSameHeaders(deps: McpDeps, row: McpServerRow, headers: Record<string
   return JSON.stringify(Object.entries(found.headers).sort()) === JSON.stringify(Object.entries(headers).sort());
 }
 
-/** A key may be in the query; the audit log must not contain secrets. */
+/** The query can contain a key; the audit log must not contain secrets. */
 export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }

@@ -4,11 +4,11 @@ import type { Database } from '../db/pool.ts';
 import type { Clock } from '../platform/clock.ts';
 import { within } from '../platform/waits.ts';
 import { mcpBounds } from './bounds.ts';
-import type { Listing, Watch } from './connection/connection.ts';
+import type { CallObserver, Listing } from './connection/connection.ts';
 import type { McpConnections } from './connection/connections.ts';
 import type { Elicitation, ElicitationAnswer } from './connection/elicitation.ts';
 import { mcpFailure, refusedAccess, serverWords } from './connection/failures.ts';
-import { newestOnly } from './connection/progress-lines.ts';
+import { throttleLines } from './connection/progress-lines.ts';
 import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
 import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
@@ -22,7 +22,7 @@ export type TurnToolDeps = {
   clock: Clock;
 };
 
-/** Something that the person should know: a server was left out. */
+/** A notice to the person: a server was left out. */
 export type McpNotice = {
   code: 'mcp_drifted' | 'mcp_unreachable' | 'mcp_sign_in';
   message: string;
@@ -30,8 +30,8 @@ export type McpNotice = {
   serverId?: string;
 };
 
-/** Who watches a call: `report` is told what the server says, a line in place of the one before; `ask` what it asks. */
-type Person = {
+/** Callbacks of a call: `report` gets a progress line, which replaces the previous one; `ask` gets a question. */
+type CallCallbacks = {
   report?: ((line: string) => void) | undefined;
   ask?: ((asked: Elicitation & { server: string }, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
 };
@@ -43,10 +43,10 @@ export type McpTurnTool = {
   inputSchema: Record<string, unknown>;
   /** The owner's current policy for calls; `call` checks whether the server may still be used. */
   readPolicy(): Promise<ToolPolicy>;
-  call(input: Record<string, unknown>, signal: AbortSignal, person?: Person): Promise<McpResult>;
+  call(input: Record<string, unknown>, signal: AbortSignal, callbacks?: CallCallbacks): Promise<McpResult>;
 };
 
-/** What a turn needs to know about a server; not its last listing. */
+/** Columns of a server that a turn reads; without its last listing. */
 const turnColumns = [
   'id',
   'owner_id',
@@ -68,8 +68,8 @@ const turnColumns = [
 ] as const;
 type TurnRow = Pick<McpServerRow, (typeof turnColumns)[number]>;
 type TurnServer = TurnRow & { trusted: McpTool[] };
-/** Who is told about servers that are left out. */
-type Ear = { chatId: string; notify(notice: McpNotice): void };
+/** The conversation, and the receiver of notices about servers that are left out. */
+type NoticeTarget = { chatId: string; notify(notice: McpNotice): void };
 
 /**
  * The tools of the owner's enabled, trusted servers: those in `serverIds`, or all if null. Each server's current tools
@@ -88,8 +88,8 @@ export async function findMcpTools(
   notify: (notice: McpNotice) => void,
 ): Promise<McpTurnTool[]> {
   const rows = await usableServers(deps, request);
-  const ear: Ear = { chatId: request.chatId, notify };
-  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, ear, request.isAwaited)));
+  const notices: NoticeTarget = { chatId: request.chatId, notify };
+  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, notices, request.isAwaited)));
   const tools = checked.flatMap((server) =>
     server === undefined
       ? []
@@ -101,7 +101,7 @@ export async function findMcpTools(
           tool,
         })),
   );
-  return [...nameTools(tools)].map(([name, { server, tool }]) => turnTool(deps, name, server, tool, ear));
+  return [...nameTools(tools)].map(([name, { server, tool }]) => turnTool(deps, name, server, tool, notices));
 }
 
 async function usableServers(
@@ -123,26 +123,26 @@ async function usableServers(
 async function checkServer(
   deps: TurnToolDeps,
   row: TurnRow,
-  ear: Ear,
+  notices: NoticeTarget,
   isAwaited = false,
 ): Promise<TurnServer | undefined> {
   if (row.trust_state !== 'trusted') {
-    await tellOfDrift(deps, row, row.fingerprint, ear);
+    await notifyDrift(deps, row, row.fingerprint, notices);
     return undefined;
   }
   const listing = await (isAwaited ? deps.mcp.current(row) : patiently(deps, row)).catch((error) => mcpFailure(error));
   if (listing instanceof ApiError) {
     await recordFailure(deps.db.kysely, row, listing.message);
-    if (refusedAccess(listing) !== undefined) tellOfSignIn(row, ear);
+    if (refusedAccess(listing) !== undefined) notifySignIn(row, notices);
     else
-      ear.notify({
+      notices.notify({
         code: 'mcp_unreachable',
         message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
       });
     return undefined;
   }
   if (listing.fingerprint !== row.trusted_fingerprint) {
-    await reportDrift(deps, row, listing, ear);
+    await reportDrift(deps, row, listing, notices);
     return undefined;
   }
   if (row.last_error !== null) await recordFailure(deps.db.kysely, row, null);
@@ -160,7 +160,13 @@ async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   return within({ clock: deps.clock, milliseconds, tooLate }, () => listing);
 }
 
-function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: McpTool, ear: Ear): McpTurnTool {
+function turnTool(
+  deps: TurnToolDeps,
+  name: string,
+  server: TurnServer,
+  tool: McpTool,
+  notices: NoticeTarget,
+): McpTurnTool {
   const schema = tool.inputSchema as Record<string, unknown>;
   return {
     name,
@@ -171,12 +177,12 @@ function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: Mc
       return policies === undefined ? 'allow' : policyOf(policies, tool.name);
     },
     async call(input, signal, { report = () => undefined, ask } = {}) {
-      const said = newestOnly(deps.clock, report);
+      const progress = throttleLines(deps.clock, report);
       const onAsked = ask && ((asked: Elicitation, own: AbortSignal) => ask({ ...asked, server: server.name }, own));
       try {
-        return await callTool(deps, server, tool, input, { signal, onSaid: said.say, onAsked }, ear);
+        return await callTool(deps, server, tool, input, { signal, onProgress: progress.push, onAsked }, notices);
       } finally {
-        said.end();
+        progress.end();
       }
     },
   };
@@ -210,23 +216,23 @@ async function mayCall(deps: TurnToolDeps, server: TurnServer, tool: McpTool): P
 }
 
 /**
- * Calls a tool once, after the server has listed its tools again and they are the trusted ones. If the connection hears
- * of a change between the listing and the call, it lists again. Never called twice, whatever happens.
+ * Calls a tool once, after the server has listed its tools again and they are the trusted ones. If the server announces
+ * a change between the listing and the call, lists again. A call is never repeated.
  */
 async function callTool(
   deps: TurnToolDeps,
   server: TurnServer,
   tool: McpTool,
   input: Record<string, unknown>,
-  { signal, ...watch }: { signal: AbortSignal } & Watch,
-  ear: Ear,
+  { signal, ...observer }: { signal: AbortSignal } & CallObserver,
+  notices: NoticeTarget,
 ): Promise<McpResult> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (!(await mayCall(deps, server, tool))) return withdrawn;
-    const listing = await deps.mcp.list(server).catch((error) => signInError(server, error, ear));
+    const listing = await deps.mcp.list(server).catch((error) => signInError(server, error, notices));
     if ('errorText' in listing) return listing;
     if (listing.fingerprint !== server.trusted_fingerprint) {
-      await reportDrift(deps, server, listing, ear);
+      await reportDrift(deps, server, listing, notices);
       return {
         errorText: `Not called: the tools of the MCP server “${server.name}” have changed since they were trusted.`,
       };
@@ -234,18 +240,18 @@ async function callTool(
     if (!(await mayCall(deps, server, tool))) return withdrawn;
     signal.throwIfAborted();
     const connection = await deps.mcp.open(server);
-    // From here to sending the call nothing is awaited: what the connection has heard so far decides.
+    // No await between this check and sending the call: no further change can arrive in between.
     const { latest, changes } = connection;
     if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
-    return callOnce(deps, server, () => connection.call(tool, input, signal, watch), signal, ear);
+    return callOnce(deps, server, () => connection.call(tool, input, signal, observer), signal, notices);
   }
   return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
 }
 
 /** A sign-in that ended during the turn; anything else is thrown on. */
-function signInError(server: TurnServer, error: unknown, ear: Ear): { errorText: string } {
+function signInError(server: TurnServer, error: unknown, notices: NoticeTarget): { errorText: string } {
   if (refusedAccess(error) === undefined) throw error;
-  tellOfSignIn(server, ear);
+  notifySignIn(server, notices);
   return { errorText: `Not called: ${mcpFailure(error).message} The person can sign in and ask again.` };
 }
 
@@ -254,7 +260,7 @@ async function callOnce(
   server: TurnServer,
   call: () => Promise<unknown>,
   signal: AbortSignal,
-  ear: Ear,
+  notices: NoticeTarget,
 ): Promise<McpResult> {
   try {
     return readResult(await call());
@@ -262,7 +268,7 @@ async function callOnce(
     if (signal.aborted) throw error;
     if (refusedAccess(error) !== undefined) {
       await deps.mcp.noteRefusal(server, error);
-      return signInError(server, error, ear);
+      return signInError(server, error, notices);
     }
     const words = serverWords(error);
     if (words !== undefined) return { errorText: `The MCP server refused the call: ${words}` };
@@ -271,23 +277,28 @@ async function callOnce(
 }
 
 /** The answer continues without the server; signing in takes effect with the next one. */
-function tellOfSignIn({ id, name }: TurnRow, ear: Ear): void {
+function notifySignIn({ id, name }: TurnRow, notices: NoticeTarget): void {
   const message = `The MCP server “${name}” asks you to sign in. Sign in, then ask again to use its tools.`;
-  ear.notify({ code: 'mcp_sign_in', message, serverId: id });
+  notices.notify({ code: 'mcp_sign_in', message, serverId: id });
 }
 
-async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, ear: Ear): Promise<void> {
+async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, notices: NoticeTarget): Promise<void> {
   await recordDrift(deps.db.kysely, row, listing);
-  await tellOfDrift(deps, row, listing.fingerprint, ear);
+  await notifyDrift(deps, row, listing.fingerprint, notices);
 }
 
-/** Once per conversation, until somebody has reviewed these definitions; other definitions are mentioned again. */
-async function tellOfDrift(deps: TurnToolDeps, row: TurnRow, fingerprint: string | null, ear: Ear): Promise<void> {
+/** Notifies once per conversation and definitions, unless the owner has reviewed them. */
+async function notifyDrift(
+  deps: TurnToolDeps,
+  row: TurnRow,
+  fingerprint: string | null,
+  notices: NoticeTarget,
+): Promise<void> {
   if (fingerprint !== null) {
     if (fingerprint === row.reviewed_fingerprint) return;
-    if (!(await recordDriftNotice(deps.db.kysely, row.id, ear.chatId, fingerprint))) return;
+    if (!(await recordDriftNotice(deps.db.kysely, row.id, notices.chatId, fingerprint))) return;
   }
-  ear.notify({
+  notices.notify({
     code: 'mcp_drifted',
     message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
   });

@@ -12,7 +12,7 @@ import { boundMessages, failUnanswered, tellRefusals } from './message-rules.ts'
 import { type McpProgram, ProgramTransport } from './program-transport.ts';
 import { logLine, progressLine } from './progress-lines.ts';
 
-/** Where a connection goes; decrypted headers are kept only as long as the connection. */
+/** Target of a connection; decrypted headers are kept only as long as the connection. */
 export type McpTarget = {
   url: string;
   transport: 'http' | 'sse' | 'stdio';
@@ -26,9 +26,9 @@ export type McpTarget = {
 /** `changes`: how often the server had announced changed tools when the listing began. */
 export type Listing = Definitions & { at: number; changes: number };
 
-/** What is heard while a call runs: lines, and questions to the person. */
-export type Watch = {
-  onSaid(line: string): void;
+/** Callbacks of a running call: progress lines, and questions to the person. */
+export type CallObserver = {
+  onProgress(line: string): void;
   onAsked?: ((asked: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
 };
 
@@ -56,7 +56,7 @@ export class McpConnection {
   #running: Promise<Listing> | undefined;
   #next: Promise<Listing> | undefined;
   #calls = 0;
-  readonly #watches = new Set<Watch & { asked: number; signal: AbortSignal }>();
+  readonly #observers = new Set<CallObserver & { asked: number; signal: AbortSignal }>();
   #isRetired = false;
   #program: ProgramIdentity | undefined;
 
@@ -131,7 +131,7 @@ export class McpConnection {
       await client.connect(transport, { timeout, signal });
       signal.throwIfAborted();
       void client.autoOpenedSubscription?.closed.then(() => connection.#onStream(-1));
-      // A program tells of changes on its only stream.
+      // A program sends change notifications on its only stream.
       if (client.autoOpenedSubscription !== undefined || target.program !== undefined) connection.#streams += 1;
       if (target.program !== undefined) {
         const { command, args } = target.program;
@@ -188,17 +188,17 @@ export class McpConnection {
 
   /**
    * Calls a tool, once. If the call is aborted or takes too long, the connection is retired, since its response may
-   * still come. `onSaid` hears of progress, and of the log, which does not say which call it is about.
+   * still come. `onProgress` gets progress, and log lines, which name no call.
    */
   async call(
     tool: McpTool,
     input: Record<string, unknown>,
     signal: AbortSignal,
-    watch: Watch = { onSaid: () => undefined },
+    observer: CallObserver = { onProgress: () => undefined },
   ): Promise<CallToolResult> {
     this.#calls += 1;
-    const running = { ...watch, asked: 0, signal };
-    this.#watches.add(running);
+    const running = { ...observer, asked: 0, signal };
+    this.#observers.add(running);
     try {
       return await this.#client.callTool(
         { name: tool.name, arguments: input },
@@ -207,7 +207,7 @@ export class McpConnection {
           timeout: mcpBounds.callMs,
           resetTimeoutOnProgress: true,
           maxTotalTimeout: mcpBounds.callTotalMs,
-          onprogress: (progress) => watch.onSaid(progressLine(progress)),
+          onprogress: (progress) => observer.onProgress(progressLine(progress)),
           toolDefinition: { name: tool.name, inputSchema: { type: 'object', ...(tool.inputSchema as object) } },
         },
       );
@@ -216,12 +216,12 @@ export class McpConnection {
       throw this.#isClosed ? (this.#failure ?? error) : error;
     } finally {
       this.#calls -= 1;
-      this.#watches.delete(running);
+      this.#observers.delete(running);
       if (this.#isRetired && !this.isBusy) this.close();
     }
   }
 
-  /** Whether the server says that it has these. */
+  /** Whether the server's capabilities include these. */
   offers(what: 'resources' | 'prompts'): boolean {
     return this.#client.getServerCapabilities()?.[what] !== undefined;
   }
@@ -299,23 +299,23 @@ export class McpConnection {
   }
 
   #onLog(params: unknown): void {
-    if (this.#watches.size === 0) return;
+    if (this.#observers.size === 0) return;
     const line = logLine(params);
-    if (line !== undefined) for (const { onSaid } of this.#watches) onSaid(line);
+    if (line !== undefined) for (const { onProgress } of this.#observers) onProgress(line);
   }
 
-  /** Asks whoever watches the call; with several calls, the oldest, as the request does not say which it is about. */
+  /** Asks the observer of the call; with several calls, of the oldest, as the request names no call. */
   async #elicit(params: unknown, signal: AbortSignal): Promise<ElicitResult> {
-    const [running] = this.#watches;
+    const [running] = this.#observers;
     if (running?.onAsked === undefined || running.asked >= mcpBounds.elicitations) return { action: 'cancel' };
     running.asked += 1;
     const asked = readElicitation(params);
     if ('refused' in asked) {
-      running.onSaid(`The server asked something and was declined: ${asked.refused}.`);
+      running.onProgress(`The server asked something and was declined: ${asked.refused}.`);
       return { action: 'decline' };
     }
-    const patience = AbortSignal.any([signal, running.signal, AbortSignal.timeout(mcpBounds.elicitMs)]);
-    const answer = await running.onAsked(asked, patience);
+    const answerSignal = AbortSignal.any([signal, running.signal, AbortSignal.timeout(mcpBounds.elicitMs)]);
+    const answer = await running.onAsked(asked, answerSignal);
     if (answer.action !== 'accept') return answer;
     if (asked.url !== undefined) return { action: 'accept' };
     return { action: 'accept', content: contentOf(asked.questions, answer.answers) as ElicitResult['content'] };
@@ -328,7 +328,7 @@ export class McpConnection {
   #onStream(change: 1 | -1): void {
     this.#streams += change;
     if (change === 1) return;
-    // Whatever was announced while nobody listened is lost.
+    // Changes announced while no stream was open are lost.
     this.#changed();
     if (this.#transport === 'sse') this.close();
   }

@@ -10,13 +10,13 @@ import { type Listing, McpConnection, type McpTarget } from './connection.ts';
 import { isLostSession, mcpFailure, refusedAccess } from './failures.ts';
 import type { ReadToken } from './guarded-transport.ts';
 
-/** What is needed to connect. */
+/** Columns of a server that a connection needs. */
 export type ConnectableServer = Pick<
   McpServerRow,
   'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection' | 'command' | 'args' | 'env'
 >;
 
-/** What a connection was opened for: this state of a server, with the credentials of this owner. */
+/** Key of a connection: this revision of a server, with the credentials of this owner. */
 type Identity = Pick<McpServerRow, 'id' | 'owner_id' | 'revision'>;
 
 type Deps = GrantDeps & { config: { version: string }; openProgram: OpenProgram };
@@ -91,7 +91,7 @@ export class McpConnections {
     }
   }
 
-  /** Remembers what a server said if it wants its user to sign in. */
+  /** Records a refusal that requires the user to sign in. */
   async noteRefusal(server: ConnectableServer, error: unknown): Promise<void> {
     const refused = refusedAccess(error);
     if (refused?.challenge === undefined) return;
@@ -136,7 +136,7 @@ export class McpConnections {
     }
     this.#makeRoom(server.owner_id);
     const { url, transport } = server;
-    // Those of an earlier address may be there still.
+    // Headers of an earlier address can still be stored.
     const headers = transport === 'stdio' ? {} : openMcpHeaders(this.#deps, server);
     const abort = new AbortController();
     const { clock, config } = this.#deps;
@@ -182,7 +182,7 @@ export class McpConnections {
     };
   }
 
-  /** The server's token, read again when it is due or refused; who signs out gets a new connection. */
+  /** The server's token, read again when it is due or refused; signing out opens a new connection. */
   #tokenReader(server: ConnectableServer): ReadToken | undefined {
     if (server.connection !== 'connected') return undefined;
     let known: { token: string; until: number } | undefined;

@@ -6,7 +6,7 @@ import { answerFault, contentOf, readElicitation } from './elicitation.ts';
 const form = (properties: object, required: unknown = []) =>
   readElicitation({ message: 'Please', requestedSchema: { type: 'object', properties, required } });
 
-test('secrets are not asked for, whoever marks them', () => {
+test('refuses to ask for secrets, marked by format or by schema', () => {
   for (const property of [
     { type: 'string', format: 'password' },
     { type: 'string', writeOnly: true },
@@ -15,7 +15,7 @@ test('secrets are not asked for, whoever marks them', () => {
   }
 });
 
-test('addresses are of https, whole, and nothing else', () => {
+test('accepts only complete https addresses', () => {
   const url = (address: unknown) => readElicitation({ mode: 'url', message: 'Go', url: address });
   assert.deepEqual(url('https://example.org/a b'), { message: 'Go', url: 'https://example.org/a%20b', questions: [] });
   for (const bad of [
@@ -29,7 +29,7 @@ test('addresses are of https, whole, and nothing else', () => {
   }
 });
 
-test('whatever a server sends is read or refused, in bounds', () => {
+test('reads or refuses any elicitation within bounds', () => {
   const many = Object.fromEntries(
     Array.from({ length: limits.elicitationFields + 1 }, (_, n) => [`f${n}`, { type: 'string' }]),
   );
@@ -59,21 +59,21 @@ test('whatever a server sends is read or refused, in bounds', () => {
   );
 });
 
-test('labels that are the same are told apart by their values', () => {
+test('distinguishes equal labels by their values', () => {
   const read = form({ a: { type: 'string', enum: ['one', 'two'], enumNames: ['Same', 'Same'] } });
   assert.ok('questions' in read);
   assert.deepEqual(read.questions[0]?.options, [{ label: 'one' }, { label: 'two' }]);
   assert.deepEqual(contentOf(read.questions, [['two']]), { a: 'two' });
 });
 
-test('what is called a secret is one', () => {
+test('treats a field with the name of a secret as a secret', () => {
   for (const name of ['password', 'dbPassword', 'client_secret', 'API-Key', 'accessToken', 'passphrase'])
     assert.ok('refused' in form({ [name]: { type: 'string' } }), name);
   for (const name of ['keyboard', 'tokens', 'passenger', 'name'])
     assert.ok('questions' in form({ [name]: { type: 'string' } }), name);
 });
 
-test('numbers and texts keep their bounds', () => {
+test('enforces the bounds of numbers and texts', () => {
   const read = form({ n: { type: 'integer', minimum: 1, maximum: 5 }, s: { type: 'string', minLength: 2 } }, ['n']);
   assert.ok('questions' in read);
   const [n, s] = read.questions;
@@ -88,14 +88,14 @@ test('numbers and texts keep their bounds', () => {
   assert.deepEqual(contentOf(read.questions, [['3'], []]), { n: 3 });
 });
 
-test('a choice without end, and an address that shows another host, are refused', () => {
+test('refuses an endless choice and an address that displays another host', () => {
   const long = form({ a: { type: 'string', enum: ['x'.repeat(1_001), 'y'] } });
   assert.deepEqual(long, { refused: 'it asks for something unknown' });
   const asked = readElicitation({ mode: 'url', message: 'Pay', url: 'https://bank.example@evil.example/' });
   assert.deepEqual(asked, { refused: 'its address contains a sign-in' });
 });
 
-test('a form of many long choices is too much, though each part is allowed', () => {
+test('refuses a form of many long choices although each part is allowed', () => {
   const choice = { type: 'string', enum: Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(1_000, 'x')) };
   const fields = (count: number) =>
     form(Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, choice])));

@@ -5,8 +5,8 @@ import { mcpBounds } from '../bounds.ts';
 import { isRecord } from '../tool-result.ts';
 
 /**
- * What a server asks the person while a tool runs (MCP "elicitation"), as questions, and their answers as what it
- * expects.
+ * Converts a server's questions to the person while a tool runs (MCP "elicitation") into our questions, and the answers
+ * into the content that the server expects.
  */
 
 export type Elicitation = { message: string; url?: string; questions: Question[] };
@@ -23,7 +23,7 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
     const url = typeof params.url === 'string' && params.url.length <= limits.mcpUriMax ? params.url : '';
     const address = URL.parse(url);
     if (address?.protocol !== 'https:') return { refused: 'its address is not one of https' };
-    // What stands before an @ looks like the host.
+    // User info before an @ looks like the host.
     if (address.username !== '' || address.password !== '') return { refused: 'its address contains a sign-in' };
     return { message, url: address.href, questions: [] };
   }
@@ -78,7 +78,7 @@ function readField(name: string, property: Record<string, unknown>, required: bo
 
 type Choice = { value: string; label: string };
 
-/** `enum`, with or without `enumNames`, and lists of `const` with titles; labels that are the same are told apart. */
+/** `enum`, with or without `enumNames`, and lists of `const` with titles; equal labels are made distinct. */
 function choicesOf(property: Record<string, unknown>): Choice[] | undefined {
   const titled = property.oneOf ?? property.anyOf;
   const names = Array.isArray(property.enumNames) ? property.enumNames : [];
@@ -95,7 +95,7 @@ function choicesOf(property: Record<string, unknown>): Choice[] | undefined {
   return isUnclear ? choices.map(({ value }) => ({ value, label: value })) : choices;
 }
 
-/** What is wrong with the answer to one field; undefined if nothing is. */
+/** Describes the fault of an answer to one field; undefined if it is valid. */
 export function answerFault({ field, options }: Question, texts: readonly string[]): string | undefined {
   if (field === undefined) return undefined;
   if (texts.length === 0) return field.required ? 'An answer is needed' : undefined;

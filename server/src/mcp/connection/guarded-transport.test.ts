@@ -5,7 +5,7 @@ import { BrokenBound, createMcpFetch } from './guarded-transport.ts';
 const url = 'https://mcp.example.org/mcp';
 const ignore = () => undefined;
 
-/** What a connection reads of such a response in pieces of this size; a broken bound is returned and was reported. */
+/** Reads such a response in pieces of this size. Returns the text, or the broken bound, which was also reported. */
 async function read(type: string, text: string, pieceBytes: number): Promise<string | BrokenBound> {
   const bytes = Buffer.from(text);
   async function* pieces() {
@@ -37,7 +37,7 @@ for (const [what, json] of Object.entries({ members, list, deep })) {
   });
 }
 
-test('many messages and large texts are read as they were sent', async () => {
+test('reads many messages and large texts unchanged', async () => {
   const event = `data: {"text":"a \\"quoted\\" [text],","list":[${'1,'.repeat(1_000)}1]}\n\n`;
   const many = event.repeat(500);
   assert.equal(await read('text/event-stream', many, 4_001), many);

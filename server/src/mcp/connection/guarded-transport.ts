@@ -6,7 +6,7 @@ import { mcpBounds } from '../bounds.ts';
 import type { Challenge } from '../oauth/protocol.ts';
 import { noteRefused, noteStream } from './message-rules.ts';
 
-/** What a connection learns about its own requests. */
+/** Events of a connection's own requests. */
 export type TransportEvents = {
   /** A request failed before its response. */
   onFailure(error: unknown): void;
@@ -22,7 +22,7 @@ export class BrokenBound extends Error {}
 /** The server demands other credentials. The library would report it differently in each place where it can happen. */
 export class RefusedAccess extends Error {
   readonly status: number;
-  /** What it wants, if that is signing in by OAuth. */
+  /** The OAuth challenge, if the server sent one. */
   readonly challenge: Challenge | undefined;
 
   constructor(status: number, challenge: Challenge | undefined) {
@@ -59,7 +59,7 @@ export function createMcpFetch(
     if (isEventStream(response)) noteStream();
     const { status } = response;
     if (status === 401 || status === 403) {
-      // Whoever entered a key of their own has another problem than not being signed in.
+      // With a key entered by the user, OAuth sign-in is not the problem.
       const hasOwnKey = new Headers(init?.headers).has('authorization');
       const refused = new RefusedAccess(status, hasOwnKey ? undefined : await readChallenge(response));
       noteRefused(refused);
@@ -94,7 +94,7 @@ function withToken(init: RequestInit, token: string): RequestInit {
 
 const scopeMax = 2000;
 
-/** What a refusal says of signing in: a Bearer challenge of any kind, or one for more scopes (RFC 6750, RFC 9728). */
+/** Reads the challenge of a refusal: any Bearer challenge, also one for more scopes (RFC 6750, RFC 9728). */
 async function readChallenge(response: Response): Promise<Challenge | undefined> {
   if (!/^\s*bearer\b/i.test(response.headers.get('www-authenticate') ?? '')) return undefined;
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
@@ -146,7 +146,7 @@ class LineFeeds {
   }
 }
 
-/** How long what has arrived is read before others get their turn. */
+/** How long received bytes are parsed before yielding to the event loop. */
 const busyMs = 20;
 
 /** Counts messages, and the bytes and values of each; too much of any ends the body with an error. */

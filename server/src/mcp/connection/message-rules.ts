@@ -4,13 +4,13 @@ import { systemClock } from '../../platform/clock.ts';
 import { mcpBounds } from '../bounds.ts';
 import { makePlain } from './plain-messages.ts';
 
-/** What a server may send, and has to: few requests of its own, and an answer to each of ours. */
+/** Rules for a server's messages: a bounded number of its own requests, and a response to each of ours. */
 
 type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
 
 /**
- * Limits what the server may send: beyond the limits, `onBroken` is told and the message is not read. `onSeen` learns
- * of every message that is read.
+ * Limits the server's messages: a message beyond the limits is dropped and `onBroken` is called. `onSeen` is called for
+ * every message that is read.
  */
 export function boundMessages(
   transport: MessageTransport,
@@ -49,7 +49,7 @@ export function boundMessages(
 
 type Sent = { isStream: boolean; refused?: Error };
 
-/** The message that is being sent, and what was learned of it. */
+/** The message that is being sent, and the outcome so far. */
 const sending = new AsyncLocalStorage<Sent>();
 
 /** The request that is being sent is answered by a stream, which may bring the answer later. */
@@ -58,7 +58,7 @@ export function noteStream(): void {
   if (sent !== undefined) sent.isStream = true;
 }
 
-/** The message that is being sent was refused; the library's own error would not say what the server wants. */
+/** The message that is being sent was refused; the library's own error lacks the server's challenge. */
 export function noteRefused(error: Error): void {
   const sent = sending.getStore();
   if (sent !== undefined) sent.refused = error;

@@ -6,7 +6,7 @@ import { makePlain } from './plain-messages.ts';
 
 const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
-test('lists end where nobody reads on, and strange blocks become a word each', () => {
+test('truncates lists at the reader’s bound and reduces unknown blocks to a word', () => {
   const result = {
     content: [{ type: 'text', text: 'kept', icons: many(9_000, () => 1) }, {}, 7, ...many(50_000, () => ({}))],
     prompts: many(5_000, (at) => ({ name: `p${at}`, arguments: many(9, () => ({ name: 'x' })) })),
@@ -24,7 +24,7 @@ test('lists end where nobody reads on, and strange blocks become a word each', (
   assert.deepEqual(result.tools[0], tool, 'what a fingerprint covers stays');
 });
 
-test('files and links keep what is used of them', () => {
+test('keeps the used members of files and links', () => {
   const blocks: [block: object, plain: object][] = [
     [
       { type: 'image', mimeType: 'image/png', data: 'AAAA', _meta: {} },
@@ -55,7 +55,7 @@ test('files and links keep what is used of them', () => {
   );
 });
 
-test('a question is cut to little more than is accepted; too many at once end the connection', () => {
+test('truncates questions slightly above the accepted size and closes the connection on too many at once', () => {
   const properties = Object.fromEntries(many(9_000, (at) => [`f${at}`, { type: 'string', enum: many(300, String) }]));
   const question = () => ({ message: 'x', requestedSchema: { type: 'object', properties: { ...properties } } });
   const params = question();

@@ -3,9 +3,9 @@ import { mcpBounds } from '../bounds.ts';
 import { isBase64, isRecord } from '../tool-result.ts';
 
 /**
- * What a server sends, before the protocol's library reads it: that checks every entry, and explains each that it does
- * not know, which takes seconds for a message of a hundred kilobytes. Here entries beyond what we use are dropped, and
- * unknown ones named.
+ * Reduces a server's messages before the protocol's library validates them. The library checks every entry and explains
+ * each unknown one, which takes seconds for a message of a hundred kilobytes. Unused entries are dropped here, and
+ * unknown ones replaced by their type.
  */
 
 /** How many entries of each list of a result are used. */
@@ -70,7 +70,7 @@ function plainBlock(block: unknown): Record<string, unknown> {
   const { type, text, mimeType, data, resource } = block;
   if (type === 'text' && typeof text === 'string') return { type, text };
   if (type === 'image' || type === 'audio') {
-    return isFile(mimeType, data) ? { type, mimeType, data } : said(`[An unreadable ${type} was left out]`);
+    return isFile(mimeType, data) ? { type, mimeType, data } : textBlock(`[An unreadable ${type} was left out]`);
   }
   if (type === 'resource_link') {
     const { name, title, description, uri } = block;
@@ -82,7 +82,7 @@ function plainBlock(block: unknown): Record<string, unknown> {
   const { mimeType: kind = 'application/octet-stream', blob } = resource;
   return isFile(kind, blob)
     ? { type, resource: { uri, mimeType: kind, blob } }
-    : said(`[An unreadable resource ${uri} was left out]`);
+    : textBlock(`[An unreadable resource ${uri} was left out]`);
 }
 
 function isFile(mimeType: unknown, data: unknown): boolean {
@@ -90,10 +90,10 @@ function isFile(mimeType: unknown, data: unknown): boolean {
 }
 
 function unknownBlock(): Record<string, unknown> {
-  return said('[The tool returned content of an unknown type]');
+  return textBlock('[The tool returned content of an unknown type]');
 }
 
-function said(text: string): Record<string, unknown> {
+function textBlock(text: string): Record<string, unknown> {
   return { type: 'text', text };
 }
 

@@ -5,7 +5,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { mcpBounds } from '../bounds.ts';
 import { ProgramTransport } from './program-transport.ts';
 
-/** What a program writes to its output, in pieces of `size` bytes: the messages that are read, and what broke. */
+/** Feeds a program's output in pieces of `size` bytes. Returns the parsed messages and the broken bounds. */
 async function read(output: string, size: number): Promise<{ messages: JSONRPCMessage[]; broken: string[] }> {
   const [own, program] = duplexPair();
   const messages: JSONRPCMessage[] = [];
@@ -30,7 +30,7 @@ async function read(output: string, size: number): Promise<{ messages: JSONRPCMe
 
 const message = (id: number, text = ''): string => `${JSON.stringify({ jsonrpc: '2.0', id, result: { text } })}\n`;
 
-test('messages are the same in pieces of any size, between lines that are none', async () => {
+test('reads messages from pieces of any size and skips other lines', async () => {
   const output = `starting …\n${message(1, 'ä😀'.repeat(3_000))}\n{"broken\n${message(2)}done\n${message(3)}`;
   for (const size of [1, 7, 4_096, 1_000_000]) {
     const { messages, broken } = await read(output, size);
@@ -42,7 +42,7 @@ test('messages are the same in pieces of any size, between lines that are none',
   }
 });
 
-test('a line that is too long ends the connection, with or without its end', async () => {
+test('closes the connection on a line that is too long, complete or not', async () => {
   for (const end of ['', '\n']) {
     const { messages, broken } = await read(`${message(1)}${'x'.repeat(mcpBounds.messageBytes + 1)}${end}`, 65_536);
     assert.deepEqual([messages.length, broken.length], [1, 1]);

@@ -19,7 +19,7 @@ const lineFeed = 10;
 const lineRoom = 4_096;
 const endMark = '#exit ';
 
-/** JSON-RPC over a program's input and output, one message in a line; other lines are what it says to nobody. */
+/** JSON-RPC over a program's input and output, one message per line; other lines are ignored. */
 export class ProgramTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: () => void;
@@ -117,7 +117,7 @@ export class ProgramTransport implements Transport {
   }
 
   /**
-   * The daemon's last line. What the program wrote to its log is shown to its owner, without the values it was given.
+   * The daemon's last line. The program's log is shown to its owner, without the secret values.
    */
   #hasEnded(bytes: Buffer): void {
     const { exitCode, signal, stderr } = parseEnd(bytes.subarray(endMark.length));

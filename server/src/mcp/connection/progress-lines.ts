@@ -3,9 +3,12 @@ import type { Progress } from '@modelcontextprotocol/client';
 import type { Clock } from '../../platform/clock.ts';
 import { mcpBounds } from '../bounds.ts';
 
-/** What a server says while a call runs, as one short line each. */
+/** Progress and log messages of a running call, each as one short line. */
 
-/** `3/10 · reading`, without what it left out. Nothing for what the library itself says while the person is asked. */
+/**
+ * `3/10 · reading`, with only the members that were sent. Empty for the library's own message while the person is
+ * asked.
+ */
 export function progressLine({ progress, total, message }: Progress): string {
   if (message?.startsWith('Fulfilling input required by')) return '';
   const count = total === undefined ? (message === undefined ? String(progress) : '') : `${progress}/${total}`;
@@ -22,13 +25,13 @@ export function logLine(params: unknown): string | undefined {
 
 function joined(pieces: readonly string[]): string {
   const line = pieces.filter((piece) => piece !== '').join(' · ');
-  return oneLine(line.slice(0, mcpBounds.saidText * 4))
-    .slice(0, mcpBounds.saidText)
+  return oneLine(line.slice(0, mcpBounds.progressText * 4))
+    .slice(0, mcpBounds.progressText)
     .toWellFormed();
 }
 
-/** Passes the newest line on, at most once in `mcpBounds.saidMs`; those between are dropped. */
-export function newestOnly(clock: Clock, show: (line: string) => void): { say(line: string): void; end(): void } {
+/** Throttle that shows the newest line at most once in `mcpBounds.progressMs` and drops those in between. */
+export function throttleLines(clock: Clock, show: (line: string) => void): { push(line: string): void; end(): void } {
   let waiting: string | undefined;
   let timer: ReturnType<Clock['after']> | undefined;
   const next = (): void => {
@@ -36,10 +39,10 @@ export function newestOnly(clock: Clock, show: (line: string) => void): { say(li
     if (waiting === undefined) return;
     show(waiting);
     waiting = undefined;
-    timer = clock.after(mcpBounds.saidMs, next);
+    timer = clock.after(mcpBounds.progressMs, next);
   };
   return {
-    say(line) {
+    push(line) {
       if (line === '') return;
       waiting = line;
       if (timer === undefined) next();

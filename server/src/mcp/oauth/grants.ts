@@ -25,7 +25,7 @@ const grantSchema = z.object({
   scope: z.string().optional(),
 });
 const heldSchema = z.object({
-  /** Who we registered as, where, and for which address of ours. */
+  /** Our client registration: the issuer, our redirect address and the client. */
   registered: z.object({ issuer: z.string(), redirectUri: z.string(), client }).optional(),
   grant: grantSchema.optional(),
 });
@@ -45,7 +45,7 @@ const lookMs = 100;
 const looks = 200;
 const storeAttempts = 3;
 
-/** What is held for a server. Throws `credentials_unreadable`. */
+/** Reads a server's registration and grant. Throws `credentials_unreadable`. */
 async function readHeld(deps: Pick<GrantDeps, 'secrets'>, db: Queryable, place: ServerPlace): Promise<GrantRow> {
   const row = await db
     .selectFrom('mcp_grants')
@@ -122,7 +122,7 @@ export async function endGrant(deps: GrantDeps, { grant }: Held): Promise<void> 
   await revokeToken(deps, grant.server, grant.client, grant.refreshToken ?? grant.accessToken);
 }
 
-/** The tokens of all signed-in servers for their connections; each is refreshed once, whoever needs it first. */
+/** The tokens of all signed-in servers for their connections; each is refreshed once, by its first user. */
 export class McpTokens {
   readonly #deps: GrantDeps;
   readonly #running = new Map<string, Promise<Grant | undefined>>();
@@ -180,7 +180,7 @@ export class McpTokens {
     return fresh;
   }
 
-  /** The old refresh token may be spent by now, so the new one must not be lost to a moment without a database. */
+  /** Retries, because the old refresh token is already spent: a short database outage must not lose the new one. */
   async #store(place: ServerPlace, row: GrantRow): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -236,7 +236,7 @@ export function resealGrant(deps: Pick<GrantDeps, 'secrets'>, place: ServerPlace
   return resealBound(deps.secrets, placeOf(place), envelope);
 }
 
-/** Where the envelope of a server's tokens is, and what it is bound to. */
+/** The column of the envelope of a server's tokens, and the values it is bound to. */
 function placeOf({ id, owner_id, url }: ServerPlace) {
   return { table: 'mcp_grants', row: id, column: 'envelope', owner: owner_id, address: url };
 }

@@ -22,12 +22,12 @@ const bounds = {
   scope: 2000,
   address: 2048,
   token: 16 * 1024,
-  /** Ten years: what a server promises beyond is no better known. */
+  /** Ten years: longer lifetimes are capped. */
   lifeSeconds: 10 * 365 * 86_400,
 } as const;
 
 const address = z.string().max(bounds.address);
-/** What a sign-in, and later each refresh, needs to know of an authorization server. */
+/** Metadata of an authorization server that sign-in and refresh use. */
 export const authorizationServer = z.object({
   issuer: address,
   authorizationEndpoint: address,
@@ -42,7 +42,7 @@ export const authorizationServer = z.object({
 });
 export type AuthorizationServer = z.infer<typeof authorizationServer>;
 
-/** Who we are to an authorization server. */
+/** Our client at an authorization server. */
 export type OAuthClient = { clientId: string; clientSecret?: string };
 
 const token = z
@@ -65,11 +65,11 @@ export type Tokens = {
   scope: string | undefined;
 };
 
-/** What a server said when it refused a request without sign-in. */
+/** The challenge of a server that refused a request without sign-in (RFC 9728). */
 export type Challenge = { metadataUrl?: string; scope?: string };
 
 /**
- * Where to sign in to an MCP server, for which resource and with which scopes. Throws `blocked_destination`,
+ * Discovers the authorization server, resource and scopes of an MCP server. Throws `blocked_destination`,
  * `mcp_unreachable`.
  */
 export async function discoverSignIn(
@@ -272,7 +272,7 @@ function readServer(deps: OAuthDeps, metadata: AuthorizationServerMetadata): Aut
   return read.data;
 }
 
-/** What the library wants to know of the server, from what we stored. */
+/** Converts the stored metadata to the library's type. */
 function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
   return {
     issuer: server.issuer,
@@ -286,7 +286,10 @@ function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
   };
 }
 
-/** Who we are, in the way the server takes: the library would not encode the parts of `Basic` (RFC 6749, 2.3.1). */
+/**
+ * Authenticates our client by a method the server supports: the library does not encode the parts of `Basic` (RFC 6749,
+ * section 2.3.1).
+ */
 function proofOf({ authMethods }: AuthorizationServer, { clientId, clientSecret }: OAuthClient) {
   const usesPost = authMethods?.includes('client_secret_post') && !authMethods.includes('client_secret_basic');
   return (headers: Headers, params: URLSearchParams): void => {
@@ -320,7 +323,7 @@ function readTokens(answer: OAuthTokens): Tokens {
   };
 }
 
-/** Throws `blocked_destination` unless a person's browser may be sent there. */
+/** Throws `blocked_destination` unless a person's browser can be redirected there. */
 function assertOpenable(deps: OAuthDeps, address: string): void {
   const url = parseDestination(address);
   const blocked = (): ApiError =>
@@ -346,7 +349,7 @@ function strings(values: unknown): string[] {
   return Array.isArray(values) ? values.filter((value): value is string => typeof value === 'string') : [];
 }
 
-/** Bounded in time and size; what carries a secret is never redirected. */
+/** Fetch bounded in time and size; never follows redirects, since requests carry secrets. */
 function boundedFetch(deps: OAuthDeps, onResponse?: (asked: string, answered: string) => void): typeof fetch {
   const { totalTimeoutMs, maxResponseBytes } = bounds;
   const base = deps.egress.fetchWithin({ totalTimeoutMs, maxResponseBytes });

@@ -26,7 +26,7 @@ import { type BegunMcpSignIn, insertMcpState, newState, takeMcpState } from './s
 /** Signing in to MCP servers by OAuth, and out again (contract.md section 11, "Agent"). */
 
 export type SignInDeps = GrantDeps & TrustDeps & { log: Pick<Logger, 'warn'> };
-/** Whose browser it is, and our public origin as it sees us. */
+/** The user and session of the browser, and our public origin as it sees us. */
 export type SignInRequest = { owner: string; sessionId: string; origin: string; productName: string };
 
 export const callbackPath = '/api/mcp/oauth/callback';
@@ -81,8 +81,8 @@ export async function beginMcpSignIn(
 }
 
 /**
- * Ends a sign-in at our callback address: the page to go to, with `mcp=<server id>`, or `error=` and the reason. The
- * server is then asked for the tools that it offers to whoever is signed in.
+ * Ends a sign-in at our callback address: the page to go to, with `mcp=<server id>`, or `error=` and the reason. Then
+ * lists the tools that the server offers to the signed-in user.
  */
 export async function finishMcpSignIn(
   deps: SignInDeps,
@@ -146,7 +146,7 @@ async function storeSignIn(
   return row;
 }
 
-/** Signs out: the tokens are gone here before the authorization server is told. */
+/** Signs out: the tokens are deleted here before they are revoked at the authorization server. */
 export async function endMcpSignIn(
   deps: SignInDeps,
   owner: string,
@@ -179,7 +179,7 @@ async function readWanted(deps: SignInDeps, id: string) {
   return row?.wanted ?? {};
 }
 
-/** Who we are there: the client given for it, else our own document, else what we register as. */
+/** Our client there: the configured one, else our client metadata document, else a dynamic registration. */
 async function clientFor(
   deps: SignInDeps,
   request: SignInRequest,
@@ -203,7 +203,7 @@ async function clientFor(
   return { client: await registeredClient(deps, request, row, server, redirectUri), isGiven: false };
 }
 
-/** A registration counts for the issuer that made it and for one address of ours; anything else is made anew. */
+/** A registration is valid for its issuer and one redirect address of ours; otherwise registers again. */
 async function registeredClient(
   deps: SignInDeps,
   request: SignInRequest,

@@ -32,7 +32,7 @@ export function newState(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Stores what a sign-in needs at its end; the oldest of the session give way. */
+/** Stores the state of a sign-in until its callback; deletes the oldest ones of the session. */
 export async function insertMcpState(
   { db, secrets }: Needs,
   state: string,
@@ -77,7 +77,7 @@ export async function takeMcpState(
   return text === undefined ? undefined : begunSchema.parse(JSON.parse(text));
 }
 
-/** Hashed, so that what is in the database cannot be sent back. */
+/** Hashed, so that a copy of the database contains no usable state. */
 function hashed(state: string): string {
   return hash('sha256', state, 'base64url');
 }
