@@ -13,7 +13,7 @@ import type { Daemon } from './daemon.ts';
 import { readRefusal } from './daemon-client.ts';
 import { type FileHold, pathQuery } from './files.ts';
 
-/** What turns changed in a workspace, as its daemon knows it. */
+/** Changes of each turn in a workspace, as recorded by its daemon. */
 
 export type Direction = 'undo' | 'redo';
 type Applied = z.infer<typeof changesApplied>;
@@ -26,7 +26,7 @@ export function listChanges({ daemon, signal }: FileHold, turn: string): Promise
   return daemon.call(`/v1/changes/${turn}`, turnChanges, init);
 }
 
-/** Throws `files_changed` with the paths that somebody else has changed, unless `force`d; nothing is written then. */
+/** Throws `files_changed` with the paths that were changed since the turn, unless `force`d; nothing is written then. */
 export async function applyChanges(
   { daemon, signal }: FileHold,
   turn: string,

@@ -127,7 +127,7 @@ function parseHealth(value: unknown): DaemonHealth {
   });
 }
 
-/** What the daemon's refusal means to a person; reads the response's body. */
+/** Converts the daemon's refusal to an API error; reads the response's body. */
 export async function readRefusal(answer: DaemonResponse, signal: AbortSignal): Promise<ApiError> {
   return refusal(answer.status, await readJson(answer, signal));
 }

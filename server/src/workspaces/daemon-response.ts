@@ -6,8 +6,8 @@ import { systemClock } from '../platform/clock.ts';
 export const silenceMs = 300_000;
 
 /**
- * The head has been sent: any failure from here on breaks the connection, so that nobody takes half a file for the
- * whole.
+ * Streams a body after its head has been sent: any failure breaks the connection, so that the client does not take half
+ * a file for the whole.
  */
 export async function passOn(body: Readable, outgoing: Writable, touch: () => void): Promise<void> {
   const silence = systemClock.after(silenceMs, () => outgoing.destroy());

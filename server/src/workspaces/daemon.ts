@@ -8,7 +8,7 @@ import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request
 export class OtherProtocol extends ApiError {
   /** As stated; undefined if it is no number. */
   readonly version: number | undefined;
-  /** Commands, terminals or transfers are running in it, or may be. */
+  /** Commands, terminals or transfers are running in it, or it is unknown whether any are. */
   readonly isBusy: boolean;
 
   constructor({ version, isBusy }: { version: number | undefined; isBusy: boolean }) {
@@ -37,7 +37,7 @@ export type Daemon = {
     schema: { parse(value: unknown): T },
     init?: DaemonRequestInit & { json?: unknown; timeoutMs?: number },
   ): Promise<T>;
-  /** Requests many bytes. Throws like `request`; the status may be any. */
+  /** Requests many bytes. Throws like `request`; returns any status. */
   download(path: string, wish: DownloadWish): Promise<DaemonDownload>;
   /** Opens a WebSocket: its raw bytes after the handshake. Throws like `call`, including refusals. */
   upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;

@@ -121,7 +121,7 @@ export async function undoUpload({ daemon }: FileHold, path: string): Promise<vo
 }
 
 /**
- * Where an upload without a path goes: the last part of the sender's file name, in ~/artifacts. Throws
+ * Default path of an upload: the last part of the sender's file name, in ~/artifacts. Throws
  * `invalid_request` for an invalid name.
  */
 export function defaultPath(filename: string | undefined): string {

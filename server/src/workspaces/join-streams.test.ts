@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { joinStreams } from './join-streams.ts';
 
-/** A connection as two ends: what is written to one can be read from the other. */
+/** A connection as two ends: bytes written to one can be read from the other. */
 function pair(): [Duplex, Duplex] {
   const ends: Duplex[] = [];
   const make = (at: number, other: number) =>
@@ -52,7 +52,7 @@ test('bytes count as use, pings and pongs that come alone do not', async () => {
   assert.equal(traffic(), 1);
 });
 
-test('who does not read is not written to', async () => {
+test('stops writing to a side that does not read', async () => {
   const { browser, daemon } = joined();
   let rounds = 0;
   while (!daemon.writableNeedDrain) {

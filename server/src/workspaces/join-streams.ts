@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { systemClock, type Timer } from '../platform/clock.ts';
 
-/** How long the rest of one side's bytes may take to reach the other. */
+/** How long the remaining bytes of one side may take to reach the other. */
 const flushMs = 2_000;
 /** A control frame of RFC 6455 with its mask. */
 const controlFrameBytes = 131;
@@ -42,7 +42,7 @@ export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, s
   });
 }
 
-/** A ping or pong on its own: somebody who only watches does not use the workspace. */
+/** A ping or pong on its own: an open but unused connection does not count as use of the workspace. */
 function isSignOfLife(chunk: Buffer): boolean {
   const opcode = (chunk[0] ?? 0) & 0x0f;
   return chunk.length <= controlFrameBytes && (opcode === 0x9 || opcode === 0xa);

@@ -5,7 +5,7 @@ import { unlessAborted } from '../platform/waits.ts';
 import type { Daemon } from './daemon.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** What models are told of a workspace: the daemon's word while it runs, otherwise what it said last. */
+/** Notes on a workspace for prompts: from the daemon while it runs, otherwise the last stored ones. */
 
 /** Never waits for a start. `isRunning` if the daemon has just answered; no notes if nothing is known yet. */
 export async function readNotes(

@@ -1,4 +1,4 @@
-// Colours and cursor movements of programs that take a pipe for a terminal.
+// Colors and cursor movements of programs that take a pipe for a terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ESC begins them.
 const escapes = /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 

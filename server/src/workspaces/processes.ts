@@ -8,11 +8,11 @@ import type { Daemon } from './daemon.ts';
 import { readRefusal } from './daemon-client.ts';
 import { plainOutput } from './plain-output.ts';
 
-/** Background commands of a workspace, as its daemon knows them: those of models, for models and for their owner. */
+/** Background commands of a workspace, listed by its daemon: started by models, visible to models and to the owner. */
 
 const list = z.object({ processes: processState.array().max(1000) });
 const one = z.object({ process: processState });
-/** What is read of an output at most: its end, and what came while it was read. */
+/** Limit of an output that is read: its end, and output produced while it was read. */
 const readMax = 8 * limits.processOutputMax;
 
 /** The newest first. Running ones, and those that ended in the last five minutes. */

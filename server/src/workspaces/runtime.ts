@@ -13,15 +13,15 @@ export type WorkspaceRuntime = {
   /**
    * Requests a running workspace of this generation and resolves when its daemon can be dialled; the caller then waits
    * for its health. Ends an older generation first; leaves this one as it is. Throws RuntimeFailure with a reason for
-   * people. If the signal aborts, what was begun is ended.
+   * people. If the signal aborts, the begun start is undone.
    */
   start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void>;
   /** Ends it and everything in it, but keeps its home; resolves when it is gone. Nothing to end is not an error. */
   stop(id: string, graceMs: number): Promise<void>;
   status(id: string): Promise<RuntimeStatus>;
-  /** Where the daemon answers, if it runs. Throws RuntimeFailure if this cannot be said. */
+  /** Address of the daemon, if it runs. Throws RuntimeFailure if the address cannot be determined. */
   dial(id: string): Promise<DaemonAddress>;
-  /** Told whenever the daemon has answered: what happened inside before that did not end it. */
+  /** Called after each response of the daemon: earlier events inside did not end it. */
   answered?(id: string): void;
   /** Everything of this installation that is running or starting, including what an earlier process began. */
   list(): Promise<{ id: string; generation: number }[]>;
@@ -29,7 +29,7 @@ export type WorkspaceRuntime = {
   close(): Promise<void>;
 };
 
-/** What the control plane gives to a runtime. */
+/** Services of the control plane that a runtime uses. */
 export type RuntimeHost = {
   config: Config;
   log: Logger;
@@ -44,7 +44,10 @@ export type RuntimeHost = {
 /** Opens a runtime. Throws RuntimeFailure with a plain reason if it cannot work on this machine. */
 export type OpenRuntime = (host: RuntimeHost) => Promise<WorkspaceRuntime>;
 
-/** Really tries what a start needs, and changes nothing: what was done, in words for people. Throws RuntimeFailure. */
+/**
+ * Tests the requirements of a start without lasting changes. Returns a description of the test for people. Throws
+ * RuntimeFailure.
+ */
 export type TryRuntime = (config: Config) => Promise<string>;
 
 export type StartedWorkspace = {
@@ -63,7 +66,7 @@ export type StartedWorkspace = {
 export type RuntimeStatus = {
   phase: 'running' | 'starting' | 'stopped';
   generation: number | undefined;
-  /** For people: what it waits for, what it cannot do, or why it ended. */
+  /** For people: the step it waits for, a limitation, or the reason of its end. */
   detail: string | undefined;
 };
 

@@ -11,7 +11,7 @@ export function newWorkspaceToken(): string {
   return `wst_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What programs in a workspace show for model calls: made of its token, so that nobody has to deliver it. */
+/** Token of programs in a workspace for model calls: derived from the workspace's token, so it needs no delivery. */
 export function modelTokenOf(workspaceToken: string): string {
   return `wmt_${createHash('sha256').update(`homeport models ${workspaceToken}`, 'utf8').digest('base64url')}`;
 }
@@ -26,7 +26,8 @@ export function modelTokenHash(token: string): string | undefined {
 }
 
 /**
- * The token that the control plane shows to the daemon. Nobody stores it; undefined if its key is no longer known here.
+ * The token that the control plane shows to the daemon. It is never stored; undefined if its key is no longer in the
+ * key ring.
  */
 export function daemonToken(ring: KeyRing, keyId: string, id: string, generation: number): string | undefined {
   return deriveToken(ring, keyId, `${id}|${generation}`);

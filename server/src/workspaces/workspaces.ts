@@ -3,7 +3,7 @@ import type { Daemon } from './daemon.ts';
 import type { TokenKind, WorkspaceUser } from './identity.ts';
 import type { WorkspaceTimings } from './lifecycle/timings.ts';
 
-/** What keeps a workspace from being stopped as idle. */
+/** Kind of a lease, which keeps a workspace from being stopped as idle. */
 export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';
 
 /** A lease on a running workspace: renewed until released. */
@@ -18,10 +18,10 @@ export type WorkspaceHold = {
   release(): Promise<void>;
 };
 
-/** Everything that the rest of the product needs from workspaces. */
+/** Interface of workspaces for other features. */
 export type Workspaces = {
   readonly mode: WorkspaceMode;
-  /** Why workspaces are off, or what an administrator should know; undefined if all is well. */
+  /** Reason why workspaces are off, or a warning for administrators; undefined without problems. */
   readonly notice: string | undefined;
   readonly timings: Pick<WorkspaceTimings, 'notesMs'>;
   status(userId: string): Promise<WorkspaceUsage>;
@@ -32,15 +32,15 @@ export type Workspaces = {
   /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
   /**
-   * What it answers to a short question, which counts as activity but holds no lease: it may be stopped meanwhile.
-   * Never starts it: undefined if it is not running. Throws what `question` throws.
+   * Sends a short request to the daemon, which counts as activity but holds no lease: the workspace can be stopped
+   * meanwhile. Never starts it: undefined if it is not running. Throws what `question` throws.
    */
   ask<T>(userId: string, question: (daemon: Daemon) => Promise<T>): Promise<T | undefined>;
   /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
   findUser(token: string, kind?: TokenKind): Promise<WorkspaceUser | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
-  /** Before the service ends: ends the unused ones if nobody else serves them. Resolves within five seconds. */
+  /** Before the service ends: ends the unused ones if no other process serves them. Resolves within five seconds. */
   stopUnused(): Promise<void>;
   close(): Promise<void>;
 };

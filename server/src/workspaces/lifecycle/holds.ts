@@ -12,10 +12,10 @@ type HoldDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: Workspa
 export type TakenHold = Omit<WorkspaceHold, 'doubt'> & { generation: number; keyId: string };
 type Held = { lease: Lease; end: AbortController; touchedAt: number };
 
-/** What a person who may have gone to bed keeps open. */
+/** Leases that lapse without activity, since a person can leave a terminal or transfer open. */
 const lapsing: ReadonlySet<LeaseKind> = new Set(['terminal', 'transfer']);
 
-/** This replica's leases: renewed until they are released; holders are told when their workspace is gone. */
+/** This replica's leases: renewed until they are released; a lease's signal aborts when its workspace is gone. */
 export class Holds {
   readonly #deps: HoldDeps;
   readonly #held = new Map<string, Held>();
@@ -96,7 +96,7 @@ export class Holds {
   #touch(held: Held): void {
     const lapsed = this.#hasLapsed(held);
     held.touchedAt = this.#deps.clock.now();
-    // Its lease may be gone, and the workspace about to be stopped.
+    // Its lease can have expired, with a stop of the workspace about to begin.
     if (lapsed && this.#held.has(held.lease.id)) this.#job('renew', () => this.renew());
   }
 

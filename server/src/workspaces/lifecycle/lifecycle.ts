@@ -197,7 +197,7 @@ export class Operations {
         if (!(await finishStart(this.#deps, operation))) throw new Superseded();
         this.#started(operation, 'ready', startedAt);
       } catch (error) {
-        // Whatever the runtime has begun is first ended by its signal.
+        // The signal first ends the start that the runtime has begun.
         end.abort(error);
         await this.#failed(operation, error, startedAt);
       } finally {
@@ -223,7 +223,7 @@ export class Operations {
     }
   }
 
-  /** Waits for the daemon's health; fails as soon as the runtime knows that it has ended. */
+  /** Waits for the daemon's health; fails as soon as the runtime reports that it has ended. */
   async #untilHealthy({ userId, generation }: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<void> {
     const { runtime, clock } = this.#deps;
     const daemon = this.daemonOf(userId, generation, row.key_id ?? '');
@@ -249,7 +249,7 @@ export class Operations {
     const stopReason = error instanceof ServiceStopping ? 'lost' : 'failed';
     log.warn({ userId: operation.userId, reason, cause: error }, 'workspace did not start');
     if (!(await failStart(this.#deps, operation, stopReason, reason))) {
-      // Another process has the row. Whatever started after its stop is left over.
+      // Another process owns the row. A workspace that started after its stop is left over.
       await this.stop({ userId: operation.userId, generation: operation.generation, reason: 'lost' }, leftOver);
       return;
     }

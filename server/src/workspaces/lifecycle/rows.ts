@@ -62,7 +62,7 @@ function states(deps: RowDeps) {
     ]);
 }
 
-/** Where a generation runs, and what opens it. */
+/** Runtime, host and key of a generation. */
 export type Placement = {
   runtime: NonNullable<WorkspacesTable['runtime']>;
   host: string | undefined;
@@ -175,8 +175,8 @@ function stopping(operation: { id: string }, reason: StopReason, error: string |
 }
 
 /**
- * What may be stopped: `any`, starting or running, whatever it is doing; `running`; `unused`, running without a lease
- * and unused for `idleMs`, or for two minutes if nothing ever used it; `left over`, already stopped, but part of it was found alive.
+ * Condition of a stop: `any`, starting or running, even if busy; `running`; `unused`, running without a lease and
+ * unused for `idleMs`, or for two minutes if never used; `left over`, already stopped, but part of it was found alive.
  */
 export type StopRule =
   | { kind: 'any' }
@@ -234,7 +234,9 @@ export async function takeOver(deps: RowDeps, operation: Operation): Promise<Wor
     .executeTakeFirst();
 }
 
-/** Drops what another runtime or another machine ran: nobody here can reach it. Returns the ids. */
+/**
+ * Marks workspaces of another runtime or another machine as stopped: this process cannot reach them. Returns the ids.
+ */
 export async function abandonElsewhere(
   deps: RowDeps,
   place: { runtime: Placement['runtime']; host: string | undefined },
@@ -276,7 +278,10 @@ export function touchingUnlessRecent(userIds: readonly string[]): RawBuilder<unk
   return touchingAll(userIds, sql`last_activity_at < clock_timestamp() - interval '1 second'`);
 }
 
-/** What runs, marked as used by a question that takes no lease. Undefined if nothing does, or the account is disabled. */
+/**
+ * Returns the running workspace and records the use by a request without a lease. Undefined if none runs, or the
+ * account is disabled.
+ */
 export async function useRunning(
   deps: RowDeps,
   userId: string,

@@ -256,7 +256,7 @@ export class RuntimeWorkspaces implements Workspaces {
     const isThere = await this.#isThere(userId, hold).catch(async (error) => {
       await hold.release();
       if (!(error instanceof OtherProtocol)) throw error;
-      // Whoever needs it waits for the replacement.
+      // Callers wait for the replacement.
       const replaced = this.#replacements.begin(rowOf(userId, hold), error);
       await (signal === undefined ? replaced : unlessAborted(replaced, signal));
       return undefined;

@@ -18,7 +18,7 @@ export type SweepDeps = {
 
 const unusedPerSweep = 500;
 const healthAtOnce = 8;
-/** A workspace that is old enough may be stopped after this long without use. */
+/** A workspace past its maximum age is stopped after this long without use. */
 const betweenUsesMs = 5 * 60_000;
 
 /** Keeps rows and runtime in step. Any number of replicas may sweep at once; each step is a compare-and-set. */
@@ -31,7 +31,7 @@ export async function sweepWorkspaces(deps: SweepDeps): Promise<void> {
   await dropExpiredLeases(deps);
 }
 
-/** Ends the workspaces of disabled accounts, whoever disabled them. */
+/** Ends the workspaces of disabled accounts. */
 export async function stopDisabled({ operations, ...deps }: Pick<SweepDeps, 'db' | 'operations'>): Promise<void> {
   for (const userId of await listOfDisabled(deps))
     await operations.stop({ userId, reason: 'disabled' }, { kind: 'disabled' });
@@ -83,8 +83,8 @@ export async function eachRunning(deps: SweepDeps, work: (row: WorkspaceState) =
 }
 
 /**
- * At the end of the service, if nobody else serves these workspaces: ends the unused ones and resolves when they are
- * gone.
+ * At the end of the service, if no other process serves these workspaces: ends the unused ones and resolves when they
+ * are gone.
  */
 export async function stopAllUnused(deps: SweepDeps): Promise<void> {
   const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));

@@ -1,10 +1,10 @@
 /** Intervals of a replica, in milliseconds; tests shorten them. */
 export type WorkspaceTimings = {
-  /** How long a start may take, and how long somebody waits for one (control-plane-api.md "Workspace start wait"). */
+  /** How long a start may take, and how long a request waits for one (control-plane-api.md "Workspace start wait"). */
   startMs: number;
   /** How often a process waiting for another replica checks. */
   pollMs: number;
-  /** How often a start or stop reports that it is still running, and what it waits for. */
+  /** How often a start or stop reports that it is still running, with the step it waits for. */
   beatMs: number;
   sweepMs: number;
   /** How often holds check whether their workspace is still theirs. */
@@ -14,7 +14,7 @@ export type WorkspaceTimings = {
   lapseMs: number;
   /** How long daemons have to end by themselves. */
   graceMs: number;
-  /** How long a daemon has to answer that it is there; less where somebody waits for a status. */
+  /** How long a daemon has to answer a health check; less while a status request waits. */
   healthMs: number;
   statusHealthMs: number;
   /** How long commands and terminals of another release's daemon may go on before their workspace is replaced. */

@@ -2,11 +2,11 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 
 /**
- * Where previews live: each port of each workspace has a name of its own below one domain, and with it an origin of its
- * own. Without a domain for them there are none (docs/decisions/0050-previews.md).
+ * Addresses of previews: each port of each workspace has its own name below one domain, and with it its own origin.
+ * Without a domain there are no previews (docs/decisions/0050-previews.md).
  */
 export type PreviewDomain = {
-  /** What follows a preview's own label in its host name, without port: `.preview.example.org`. */
+  /** Suffix after a preview's own label in its host name, without port: `.preview.example.org`. */
   suffix: string;
   /** As the browser sees it; `*` stands for the label. Undefined: http, at the port of the request. */
   pattern: string | undefined;
@@ -29,7 +29,7 @@ export function previewDomain(config: Pick<Config, 'previewOrigin' | 'baseUrl'>)
   return { suffix: loopbackSuffix, pattern: undefined };
 }
 
-/** The label of a request to a preview; empty for a name that nobody was given; undefined for other requests. */
+/** The label of a request to a preview; empty for a name that was never issued; undefined for other requests. */
 export function labelOfHost(domain: PreviewDomain | undefined, host: string | undefined): string | undefined {
   const [, name] = hostPattern.exec(host?.toLowerCase() ?? '') ?? [];
   if (domain === undefined || name === undefined || !name.endsWith(domain.suffix)) return undefined;
@@ -45,8 +45,8 @@ export function portOfLabel(label: string): number {
 }
 
 /**
- * The origin of a preview for somebody whose browser reached Homeport with this Host header; undefined where there is
- * none, because they came by an address that cannot be one's own machine.
+ * The origin of a preview for a browser that reached Homeport with this Host header; undefined if there is none,
+ * because the Host is not an address of the browser's own machine.
  */
 export function previewOrigin(domain: PreviewDomain | undefined, label: string, host: string): string | undefined {
   if (domain === undefined) return undefined;
@@ -56,7 +56,7 @@ export function previewOrigin(domain: PreviewDomain | undefined, label: string, 
   return new URL(`http://${label}${loopbackSuffix}${port === undefined ? '' : `:${port}`}`).origin;
 }
 
-/** Names of previews: the same for the same port of the same person, and nobody can guess another's. */
+/** Names of previews: stable for a port of a person, and not guessable. */
 export function labelMaker({ authSecret }: Pick<Config, 'authSecret'>): (userId: string, port: number) => string {
   const key = Buffer.from(hkdfSync('sha256', authSecret, '', 'homeport preview label v1', 32));
   return (userId, port) => {

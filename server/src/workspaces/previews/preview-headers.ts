@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
-/** Which headers pass between a browser and an app that nobody trusts, in both directions. */
+/** Rules for headers between a browser and an untrusted app, in both directions. */
 
-/** Where a preview is for the browser, for the app, and which page of ours shows it. */
+/** A preview's origin for the browser, the app's port, and the origin of our page that shows it. */
 export type Place = { origin: string; port: number; from: string };
 
 const cookiesMax = 50;
@@ -18,7 +18,7 @@ const keptFromApps = new Set([
 const keptFromAppsBeginning =
   /^(?:cf-|proxy-|remote-|tailscale-|x-(?:amzn-|auth-|authentik-|envoy-|forwarded-|goog-|homeport-|jwt-|ms-|original-|pomerium-|vouch-|webauth-))/;
 
-/** What would reach beyond the preview's own origin, or tell a proxy in front of us what to do. */
+/** Response headers that would affect other origins than the preview's own, or control a proxy in front of us. */
 const keptFromBrowsers = new Set([
   ...[...hopByHop, 'alt-svc', 'clear-site-data', 'content-security-policy', 'expect-ct', 'nel', 'public-key-pins'],
   ...['proxy-authenticate', 'report-to', 'reporting-endpoints', 'service-worker-allowed', 'set-cookie', 'set-cookie2'],
@@ -79,7 +79,7 @@ export const ownHeaders: OutgoingHttpHeaders = {
   'x-robots-tag': 'noindex',
 };
 
-/** Who may show a preview in a frame: itself, and the page that it was opened from. */
+/** Origins that can embed a preview in a frame: itself, and the page that it was opened from. */
 export function ancestors(from: string): string {
   return `frame-ancestors 'self' ${from}`;
 }
@@ -142,7 +142,7 @@ function ownLocation(location: string | undefined, { origin, port }: Place): str
   return location.replace(own, origin);
 }
 
-/** Nobody else may keep what only the owner may see. */
+/** Shared caches must not store a response that only the owner may see. */
 function privateOnly(header: string | undefined): string {
   const words = (header ?? '').split(',').map((word) => word.trim());
   const kept = words.filter((word) => word !== '' && !/^(?:public|private|s-maxage|proxy-revalidate)\b/i.test(word));

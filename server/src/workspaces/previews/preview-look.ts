@@ -2,7 +2,7 @@ import { beforeFirst } from '@homeport/contracts/text/trim-characters';
 import { tunnelRequest } from '../../egress/tunnel-request.ts';
 import type { Daemon } from '../daemon.ts';
 
-/** What an app answers when its page is asked for once. */
+/** An app's response to a single request of its page. */
 export type PreviewLook = {
   status: number;
   contentType: string | undefined;
@@ -46,7 +46,7 @@ export async function lookAtPort(
   }
 }
 
-/** What can be read of it: an app may send for ever, or break off. */
+/** Reads the beginning of a body: an app can send forever, or break off. */
 async function beginning(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -26,7 +26,7 @@ export function switchProtocols(socket: Duplex, headers: OutgoingHttpHeaders): v
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-/** Refuses a handshake, whose answer browsers show to nobody. */
+/** Refuses a handshake without a body, since browsers do not show its response. */
 export function refuseUpgrade(socket: Duplex, status: number): void {
   if (socket.destroyed) return;
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;

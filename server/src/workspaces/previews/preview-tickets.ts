@@ -4,7 +4,7 @@ import { insertVerification, takeVerification } from '../../accounts/verificatio
 import type { Config } from '../../config/config.ts';
 import type { Queryable } from '../../db/pool.ts';
 
-/** Who looks at which preview, and the page of ours that it was opened from. */
+/** The user and session that open a preview, and the page of ours that it was opened from. */
 const visitSchema = z.object({ label: z.string(), userId: z.string(), sessionId: z.string(), from: z.string() });
 export type Visit = z.infer<typeof visitSchema>;
 
@@ -16,10 +16,10 @@ export const ticketSeconds = 60;
 const visitSeconds = 12 * 3_600;
 const valueMax = 2_048;
 
-/** Where a ticket is brought to, on the preview's own origin. No app gets to see this path. */
+/** Path that redeems a ticket, on the preview's own origin. Requests to it never reach the app. */
 export const ticketPath = '/.homeport/open/';
 
-/** Stores a ticket; whoever brings it first within a minute may look. */
+/** Stores a ticket, which opens the preview once within a minute. Returns its secret. */
 export async function makeTicket(db: Queryable, ticket: Ticket, now: number): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await insertVerification(db, { kind: 'preview', secret, value: ticket, seconds: ticketSeconds }, now);

@@ -60,7 +60,7 @@ export class Previews {
     return labelOfHost(this.#domain, headers.host) !== undefined;
   }
 
-  /** WebSockets are passed on; what else somebody wants to change to is an ordinary request. */
+  /** WebSockets are forwarded; an upgrade to another protocol is handled as an ordinary request. */
   accepts({ method, headers }: IncomingMessage): boolean {
     return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
   }
@@ -78,7 +78,7 @@ export class Previews {
     void this.#upgrade(request, socket, head);
   }
 
-  /** What a page of ours that was requested with this Host header may show in frames besides its own. */
+  /** Source for `frame-src` of our page that was requested with this Host header: all previews. */
   frames(host: string): string | undefined {
     return previewOrigin(this.#domain, '*', host);
   }
@@ -220,7 +220,7 @@ export class Previews {
     }
   }
 
-  /** Who asks, and for what; throws for everything that no app may hear of. */
+  /** Authenticates a request and finds its preview; throws for requests that must not reach an app. */
   async #enter(request: IncomingMessage, isUpgrade: boolean): Promise<Opened> {
     const { headers, method = '', url = '' } = request;
     const label = labelOfHost(this.#domain, headers.host) ?? '';
@@ -279,7 +279,7 @@ export class Previews {
     if (outgoing.destroyed) return;
     if (outgoing.headersSent) return void outgoing.destroy();
     const { status, headers, body } = faultPage(fault, incoming.headers['accept-language'], opened?.place.from);
-    // What the app did not read is not read here either.
+    // A request body that the app did not read is not read here either.
     outgoing.writeHead(status, { ...headers, ...(incoming.complete ? {} : { connection: 'close' }) });
     outgoing.end(incoming.method === 'HEAD' ? undefined : body);
   }

@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from '../../platform/clock.ts';
 import type { Disk } from '../../platform/disk-space.ts';
 
-/** What a home takes, as seen from outside the workspace. */
+/** Size of a home, measured from outside the workspace. */
 export type Measured = { bytes: number; files: number };
 
 export type HomeSpaceOptions = {
@@ -16,7 +16,7 @@ export type HomeSpaceOptions = {
 
 const tickMs = 2_000;
 const mebibyte = 1024 ** 2;
-/** The daemon inside stops writing at the limit itself; who gets this far beyond it got past the daemon. */
+/** The daemon inside stops writing at the limit itself; a workspace beyond this margin has bypassed the daemon. */
 const grace = 1.1;
 const graceBytes = 256 * mebibyte;
 const graceFiles = 50_000;
@@ -94,7 +94,7 @@ export class HomeSpace {
     this.#onChange = async () => undefined;
   }
 
-  /** Whoever fills the disk makes its free space less: then homes are measured at once. */
+  /** A drop of the free disk space triggers a measurement at once. */
   #tick(): void {
     const { disk, limits, everyMs } = this.#options;
     const age = systemClock.elapsed() - this.#measuredAt;
@@ -142,7 +142,7 @@ export class HomeSpace {
   }
 }
 
-/** What a daemon is told of its limits. */
+/** Environment variables that carry the limits to the daemon. */
 export function limitsInside({
   bytes,
   files,
@@ -150,7 +150,7 @@ export function limitsInside({
   return { HOMEPORT_DISK_BYTES: String(bytes), HOMEPORT_DISK_FILES: String(files) };
 }
 
-/** No single file may be larger: the largest that a limit on the size of files can say for one without a limit. */
+/** Limit for the size of one file; the largest possible value for a home without a limit. */
 export function largestFile({ bytes }: Measured): number {
   return bytes === 0 ? 64 * 1024 ** 3 : Math.min(bytes, 64 * 1024 ** 3);
 }

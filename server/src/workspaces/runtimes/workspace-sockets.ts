@@ -10,7 +10,7 @@ import type { RuntimeHost } from '../runtime.ts';
  */
 export type WorkspaceSockets = Partial<Record<'control.sock' | 'egress.sock', Server>>;
 
-/** What a daemon is told of what its programs may do. */
+/** Environment variables that carry permissions to the daemon. */
 export function permissionsInside(config: Pick<Config, 'workspaceModels'>): Record<string, string> {
   return config.workspaceModels ? { HOMEPORT_MODELS: '1' } : {};
 }

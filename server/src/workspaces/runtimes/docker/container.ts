@@ -18,7 +18,7 @@ const inside = {
   home: '/home/user',
   /** Read-only: this generation's two secrets and the control plane's sockets. */
   workspace: '/run/workspace',
-  /** Where the daemon creates its socket. */
+  /** Folder in which the daemon creates its socket. */
   daemon: '/run/daemon',
 } as const;
 

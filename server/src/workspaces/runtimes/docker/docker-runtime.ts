@@ -79,7 +79,7 @@ export class DockerRuntime implements WorkspaceRuntime {
     this.#space.onChange(() => this.#keepToSpace());
   }
 
-  /** What an earlier process began continues, and gets its sockets back. */
+  /** Adopts the workspaces of an earlier process and reopens their sockets. */
   async adopt(): Promise<void> {
     for (const { id, generation } of await this.list()) {
       this.#space.watch(id);
@@ -181,7 +181,7 @@ export class DockerRuntime implements WorkspaceRuntime {
       const found = await this.#inspect(id);
       const why = found?.State.Running === true ? this.#space.whyEnd(id, mayWrite(found)) : undefined;
       if (why === undefined) continue;
-      // First, so that nobody who asks meanwhile is given another reason.
+      // Before the stop, so that a concurrent status request reports the same reason.
       this.#ends.set(id, why);
       await this.stop(id, 0);
     }

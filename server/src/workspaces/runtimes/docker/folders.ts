@@ -8,7 +8,7 @@ import type { WorkspaceSockets } from '../workspace-sockets.ts';
 import { daemonSocketName, type GenerationFolders, secretNames } from './container.ts';
 
 /**
- * What containers share with us, in `DATA_DIR/docker`, which only we and root can enter: for each user id and
+ * Folders shared with containers, in `DATA_DIR/docker`, which only we and root can enter: for each user id and
  * generation, a folder `workspace` with its secrets and the sockets of its ways out, and a folder `daemon`, where its
  * daemon creates a socket.
  */
@@ -19,7 +19,7 @@ export type WorkspaceFolders = {
   make(workspace: StartedWorkspace): Promise<GenerationFolders>;
   listen(doors: WorkspaceSockets, id: string, generation: number): Promise<void>;
   daemonSocket(id: string, generation: number): string;
-  /** Those of every generation. */
+  /** Removes the folders of every generation. */
   remove(id: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -54,7 +54,7 @@ export async function openFolders(
       }
     },
     daemonSocket: (id, generation) => join(root, folderOf(id, generation), 'daemon', daemonSocketName),
-    // A workspace may have left folders that only its own user can empty: nobody will look at them again.
+    // A workspace can leave folders that only its own user can empty: ignored, since they are never used again.
     remove: (id) => rm(join(root, safe(id)), { recursive: true, force: true }).catch(() => undefined),
     async close() {
       lock.close();
@@ -64,7 +64,7 @@ export async function openFolders(
 }
 
 /**
- * Folders as a workspace has them, with a token in them, beside those of a service that may be running. `remove` deletes
+ * Folders as a workspace has them, with a token in them, without touching those of a running service. `remove` deletes
  * them.
  */
 export async function makeTrialFolders(

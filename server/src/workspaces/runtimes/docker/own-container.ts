@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
 import { type Engine, inspect } from './engine.ts';
 
-/** Where to look; tests replace it. */
+/** Root folder and host name to examine; tests replace them. */
 export type Surroundings = { root: string; hostname: string };
 
 const here: Surroundings = { root: '/', hostname: hostname() };
@@ -14,7 +14,7 @@ const idInPath = /\/([0-9a-f]{64})\//;
 const idInGroup = /\b([0-9a-f]{64})(?:\.scope)?$/;
 // regex-bound: the kernel's list of this process's mounts
 const rootMount = /^\S+ \S+ \S+ \S+ \/ .* - overlay .*\bupperdir=([^,\s]+)/m;
-/** Short ids are the default host name; a custom one may be the name of another container. */
+/** Short ids are the default host name; a custom one can be the name of another container. */
 const shortId = /^[0-9a-f]{12}$/;
 const comparedMax = 200;
 

@@ -33,7 +33,7 @@ export type Cluster = {
   /** Its address, for people. */
   server: string;
   namespace: string;
-  /** Server-side apply: the object becomes this, whoever changed it. */
+  /** Server-side apply with force: overrides changes of other field managers. */
   apply(resource: Resource, object: Named, options?: { dryRun: boolean }): Promise<void>;
   /** False if one with that name already exists. */
   create(resource: Resource, object: object, options?: { dryRun: boolean }): Promise<boolean>;
@@ -54,7 +54,7 @@ const maxBytes = 32 * 1024 * 1024;
 const pageSize = '500';
 const maxSockets = 20;
 const maxMessage = 1000;
-/** What the library returns when nothing names a cluster. */
+/** Address that the library returns without any cluster configuration. */
 const nowhere = 'http://localhost:8080';
 
 /**
@@ -166,7 +166,7 @@ async function unless<T>(status: number, answer: Promise<T>): Promise<T | undefi
   }
 }
 
-/** The API sends a Status object; whatever is in front of it may send anything. */
+/** The API sends a Status object; a proxy in front of it can send anything. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

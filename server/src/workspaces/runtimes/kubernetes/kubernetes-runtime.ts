@@ -31,7 +31,7 @@ import { objectSettings } from './settings.ts';
 const ownNamespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const firstPollMs = 50;
 const longestPollMs = 500;
-/** What the node needs on top of its pod's grace period, if it answers at all. */
+/** Time that the node needs on top of its pod's grace period, if it responds at all. */
 const endMs = 60_000;
 /** Daemons are called often, and a pod's address never changes. */
 const addressMs = 5_000;
@@ -44,7 +44,7 @@ async function settingsOf(config: Config, cluster: Cluster): Promise<ObjectSetti
   return objectSettings(config, cluster.namespace, ownNamespace?.trim());
 }
 
-/** Only asks: the Role lets nobody create what ends by itself. */
+/** Uses dry runs only: the Role allows no short-lived test objects. */
 export const tryKubernetesRuntime: TryRuntime = async (config) => {
   const cluster = openCluster(config.workspaceNamespace);
   try {

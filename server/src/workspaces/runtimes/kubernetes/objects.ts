@@ -6,7 +6,7 @@ import type { StartedWorkspace } from '../../runtime.ts';
 import { limitsInside, type Measured } from '../home-space.ts';
 import { idAnnotation, labels, sharedName, shortName, workspaceName } from './names.ts';
 
-/** What the objects are made from, besides the workspace. */
+/** Installation-wide values that the objects are built from. */
 export type ObjectSettings = {
   namespace: string;
   installation: string;
@@ -14,7 +14,7 @@ export type ObjectSettings = {
   memoryMb: number;
   cpus: number;
   storageSize: string;
-  /** What a daemon keeps to by itself: not every storage class does. */
+  /** Limits that the daemon enforces, since not every storage class does. */
   home: Measured;
   permissions: Record<string, string>;
   /** Undefined: the cluster's default. */
@@ -43,7 +43,7 @@ const graceSeconds = 5;
 const home = '/home/user';
 const secrets = '/run/homeport/secrets';
 
-/** One for all: pods get their own names only with it. Nobody uses it, since we dial addresses. */
+/** One headless service for all pods, which StatefulSets require for pod names. Unused, since we dial addresses. */
 export function serviceOf({ namespace, installation }: ObjectSettings): Service {
   return {
     apiVersion: 'v1',
@@ -152,7 +152,7 @@ function podSpec(settings: ObjectSettings, id: string, generation: number): PodS
     hostname: 'workspace',
     ...(runtimeClass === undefined ? {} : { runtimeClassName: runtimeClass }),
     terminationGracePeriodSeconds: graceSeconds,
-    // Every name that is looked up leaks data; the proxy looks up what may be reached.
+    // DNS queries can leak data; the proxy resolves the allowed names.
     dnsPolicy: 'None',
     dnsConfig: { nameservers: ['127.0.0.1'] },
     ...(control.address === undefined
@@ -193,7 +193,7 @@ function container(
   const environment = {
     HOMEPORT_HOME: home,
     HOMEPORT_GENERATION: String(generation),
-    // In brackets, since it may be of either family.
+    // In brackets, which work for both IPv4 and IPv6.
     HOMEPORT_LISTEN: `tcp:[$(POD_IP)]:${daemonPort}`,
     HOMEPORT_DAEMON_HASH_FILE: `${secrets}/daemon-hash`,
     HOMEPORT_TOKEN_FILE: `${secrets}/token`,

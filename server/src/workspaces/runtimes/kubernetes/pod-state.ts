@@ -2,7 +2,7 @@ import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { ContainerStatus, Event, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { labels } from './names.ts';
 
-/** What a pod is doing. `waiting`: `detail` says what for; undefined if only its events can tell. */
+/** State of a pod. `waiting`: `detail` is the reason; undefined if only its events contain it. */
 export type PodState =
   | { phase: 'running'; address: string }
   | { phase: 'waiting'; detail: string | undefined }
@@ -46,7 +46,7 @@ export function judgePod(pod: Pod | undefined): PodState {
   return { phase: 'waiting', detail: undefined };
 }
 
-/** What the latest events say about a wait, for the pod or for the StatefulSet that cannot create one. */
+/** Reason of a wait from the latest events of the pod, or of the StatefulSet that cannot create one. */
 export function explainEvents(events: readonly Event[]): string | undefined {
   const newestFirst = [...events].sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
   for (const { reason, message } of newestFirst) {

@@ -8,8 +8,8 @@ import { permissionsInside } from '../workspace-sockets.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
 /**
- * What objects are made from. The name in WORKSPACE_CONTROL_URL is looked up each time, and its address goes into the
- * pod. `ownNamespace` is undefined outside a cluster.
+ * Reads the values that objects are built from. The name in WORKSPACE_CONTROL_URL is looked up each time, and its
+ * address goes into the pod. `ownNamespace` is undefined outside a cluster.
  */
 export async function objectSettings(
   config: Config,

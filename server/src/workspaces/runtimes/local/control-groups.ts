@@ -71,7 +71,7 @@ export async function openControlGroups(name: string, proc = '/proc/self'): Prom
   };
 }
 
-/** Where this process is, in each hierarchy with one of our controllers. */
+/** Groups of this process, in each hierarchy with one of our controllers. */
 async function findOwnGroups(proc: string): Promise<Hierarchy[]> {
   const mounts = await readFile(join(proc, 'mountinfo'), 'utf8').catch(() => '');
   const own = await readFile(join(proc, 'cgroup'), 'utf8').catch(() => '');

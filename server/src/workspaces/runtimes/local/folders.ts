@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { RuntimeFailure } from '../../runtime.ts';
 
 /**
- * What `local` keeps on disk, in DATA_DIR/workspaces:
+ * Folders of `local` workspaces, in DATA_DIR/workspaces:
  *
- *   <id>/home     what the workspace sees as /home/user; its own user's
- *   <id>/inside   what it sees as /run/workspace: its token, the hash of the daemon's, its ways to the control plane
+ *   <id>/home     mounted as /home/user; owned by the workspace's user
+ *   <id>/inside   mounted as /run/workspace: its token, the hash of the daemon's, its ways to the control plane
  * and to the proxy
  *   <id>/host     what it never sees: state.json, the daemon's socket
  *   .etc          what every workspace sees of /etc besides the machine's certificates

@@ -19,7 +19,7 @@ export type InsidePrograms = {
   node: string;
 };
 
-/** Those of the built product beside this bundle, otherwise the sources of this repository. */
+/** Finds the programs of the built product beside this bundle, otherwise the sources of this repository. */
 export async function locatePrograms(): Promise<InsidePrograms> {
   const node = process.execPath;
   const built = resolve(import.meta.dirname, '../workspace');

@@ -92,7 +92,7 @@ async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> 
   await writeFile(path, script, { mode: 0o755 });
 }
 
-/** Workspaces that outlived the last process go on with the file they have. */
+/** Replaces the file by rename, so that running workspaces keep the old one. */
 async function placePty(root: string, pty: string): Promise<void> {
   const path = join(root, '.etc', 'pty.node');
   await copyFile(pty, `${path}.new`);

@@ -33,7 +33,7 @@ export type LocalOptions = {
   groups: ControlGroups;
   limits: GroupLimits;
   space: HomeSpace;
-  /** What one home may take. */
+  /** Limit of one home. */
   home: Measured;
   permissions: Record<string, string>;
   /** The servers of one workspace, by their socket's name: its ways out. */
@@ -74,7 +74,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
 
   static async open(options: LocalOptions): Promise<LocalWorkspaces> {
     const workspaces = new LocalWorkspaces(options, await openSocketFolder(options.root), await readBootId());
-    // What an earlier process began continues, and gets its sockets back.
+    // Adopts the workspaces of an earlier process and reopens their sockets.
     for (const { id } of await workspaces.list()) {
       await workspaces.#openDoors(id);
       options.space.watch(id);
@@ -141,7 +141,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
         const state = await readState(foldersOf(root, id).host);
         const why = state?.isReady === true ? space.whyEnd(id, state.mayWrite) : undefined;
         if (why === undefined) return;
-        // First, so that nobody who asks meanwhile is given another reason.
+        // Before the stop, so that a concurrent status request reports the same reason.
         this.#ends.set(id, why);
         this.#endingFor.add(id);
         await this.stop(id, 0).finally(() => this.#endingFor.delete(id));
@@ -298,7 +298,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
-    // Asked before anything is read: by the time that is done, our own ending of it may be over.
+    // Checked before the reads below: by their end, our own stop can have finished.
     const isEndedByUs = this.#endingFor.has(id);
     // Processes that ran out of memory earlier, without ending the workspace, are not the reason now.
     const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > (this.#outOfMemory.get(id) ?? 0);

@@ -23,7 +23,7 @@ type Sum = { sum: number | undefined; isWhole: boolean };
 
 async function du(home: string, unit: string): Promise<Sum> {
   const { stdout, isWhole } = await quietly('du', ['-sx', unit, '--', home]);
-  // Where it cannot look, du fails, but it still reports what it could count.
+  // On an unreadable folder, du fails, but it still prints the sum of the readable ones.
   const [, sum] = /^(\d+)\s/.exec(stdout) ?? [];
   return { sum: sum === undefined ? undefined : Number(sum), isWhole };
 }

@@ -25,7 +25,7 @@ function refuses(folder: string, reason: RegExp): Promise<void> {
   return assert.rejects(findTools([folder]), (error) => error instanceof RuntimeFailure && reason.test(error.message));
 }
 
-test('what is missing is named, with what brings it', async () => {
+test('names a missing program and the package that provides it', async () => {
   await refuses(await folderWith({}), /^bwrap is missing: install bubblewrap/);
   const { setpriv: _gone, ...others } = programs;
   await refuses(await folderWith({ bwrap: '', ...others }), /^setpriv is missing: install util-linux/);

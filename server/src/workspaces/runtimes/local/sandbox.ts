@@ -22,7 +22,7 @@ export type Sandbox = {
   /** Files to which a process writes its id to join a control group. */
   groupFiles: string[];
   environment: Record<string, string>;
-  /** What to run inside. */
+  /** Command line to run inside. */
   command: string[];
 };
 
@@ -118,7 +118,7 @@ function sandboxOptions({ id, programs, environment }: Sandbox, places: Places):
   ];
 }
 
-// What programs in /usr need from /etc; it contains none of the machine's keys and passwords.
+// Files of /etc that programs in /usr need, without the machine's keys and passwords.
 const certificateFolders = [
   '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',

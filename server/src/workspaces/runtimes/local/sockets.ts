@@ -16,7 +16,7 @@ export async function openSocketFolder(folder: string): Promise<SocketFolder> {
 
 /**
  * A socket that listens at `path`, to be passed to a child: `publish` gives it its final name and closes it here.
- * Nobody finds it before that.
+ * It is invisible before that.
  */
 export async function bindForChild(path: string): Promise<{ listener: Server; publish(): void; discard(): void }> {
   const draft = `${path}.new`;

@@ -29,7 +29,7 @@ export async function readState(host: string): Promise<LocalState | undefined> {
   }
 }
 
-/** Those of its two processes that are running. None after a reboot. */
+/** Returns the running ones of its two processes. None after a reboot. */
 export async function runningOf(state: LocalState): Promise<ProcessIdentity[]> {
   if (state.bootId !== (await readBootId())) return [];
   const both = [state.inner, state.outer];

@@ -63,7 +63,7 @@ for (const machine of machines) {
     }
   });
 
-  test(`${machine}: a process may be cloned, a namespace may not`, () => {
+  test(`${machine}: allows cloning a process and denies a new namespace`, () => {
     const clone = judgedCalls.clone[machine];
     assert.equal(judge(clone, 0x01200011), answer.allow);
     assert.equal(judge(clone, 0x003d0f00), answer.allow);

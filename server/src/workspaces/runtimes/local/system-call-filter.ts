@@ -21,7 +21,7 @@ const errno = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 };
 const firstX32Call = 0x40000000;
 // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 const namespaceFlags = 0x7e020000;
-// They type text into the terminal of whoever reads it next.
+// Requests that insert input into the terminal, which its next reader would execute.
 const terminalInjections = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 const socketFamilies = { any: 0, unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
