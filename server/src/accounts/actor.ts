@@ -46,9 +46,9 @@ function statement(name: string, maintenance: string) {
 }
 
 /**
- * Creates the function that finds the caller of a request from its cookie: it checks the signature, then runs one query.
- * Results are not cached, so that disabling an account or ending a session applies from the next request on. Returns
- * undefined if the request has no valid session.
+ * Creates the function that finds the caller of a request from its cookie: it checks the signature, then runs one
+ * query. Results are not cached, so that disabling an account or ending a session applies from the next request on.
+ * Returns undefined if the request has no valid session.
  */
 export function createActorFinder(deps: {
   config: Pick<Config, 'baseUrl' | 'authSecret'>;

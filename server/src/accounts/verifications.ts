@@ -10,8 +10,8 @@ const keptMax = 10_000;
 const prunedAtOnce = 20;
 
 /**
- * Stores a value that can be redeemed with the secret. Starting a sign-in needs no account, so the count is limited; ids
- * are ordered by time, which makes the oldest rows cheap to find.
+ * Stores a value that can be redeemed with the secret. Starting a sign-in needs no account, so the count is limited;
+ * ids are ordered by time, which makes the oldest rows cheap to find.
  */
 export async function insertVerification(
   db: Queryable,

@@ -50,7 +50,8 @@ export async function recordEvent(db: Queryable, source: AuditSource, event: Aud
 
 /**
  * Records a wrong password: at most twenty in ten minutes per account, and as many for all unknown addresses together,
- * so that guessing cannot fill the log. The submitted email is not recorded, since people type passwords into that field.
+ * so that guessing cannot fill the log. The submitted email is not recorded, since people type passwords into that
+ * field.
  */
 export async function recordFailedSignIn(
   db: Queryable,

@@ -5,8 +5,8 @@ import { Agent as HttpsAgent } from 'node:https';
 export type OperatorConnections = { httpAgent: HttpAgent; httpsAgent: HttpsAgent; close(): void };
 
 /**
- * Agents for a library that connects to such a server. Like the database, it can be at any address, so neither the guard
- * nor a proxy from the environment is used.
+ * Agents for a library that connects to such a server. Like the database, it can be at any address, so neither the
+ * guard nor a proxy from the environment is used.
  */
 export function openOperatorConnections(maxSockets: number): OperatorConnections {
   const options = { keepAlive: true, maxSockets };

@@ -88,8 +88,8 @@ async function checkEndpoints(deps: OidcTestDeps, document: Record<string, unkno
 }
 
 /**
- * Requests tokens with a made-up code. A provider checks the client first, so it answers `invalid_grant` only to a known
- * client (RFC 6749, section 5.2).
+ * Requests tokens with a made-up code. A provider checks the client first, so it answers `invalid_grant` only to a
+ * known client (RFC 6749, section 5.2).
  */
 async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
   if (client.clientId === '') throw failed('Give the client id.');

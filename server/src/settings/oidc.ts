@@ -43,7 +43,9 @@ export function openClientSecret(deps: Secrets, oidc: Addresses & { clientSecret
   return oidc.clientSecret === null ? undefined : openFor(deps.secrets, placeOf(oidc), oidc.clientSecret);
 }
 
-/** Seals the client secret under the current key and binds it to its provider. Returns the envelope and the steps taken. */
+/**
+ * Seals the client secret under the current key and binds it to its provider. Returns the envelope and the steps taken.
+ */
 export function resealClientSecret(deps: Secrets, oidc: Addresses & { clientSecret: string | null }): Resealed {
   const isBindable = addressOf(oidc) !== '' || (oidc.clientSecret !== null && isBound(oidc.clientSecret));
   return isBindable

@@ -29,8 +29,8 @@ export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): n
 }
 
 /**
- * The whole body, in memory of its own. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too
- * slowly.
+ * The whole body, in memory of its own. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives
+ * too slowly.
  */
 export function readBytes(
   incoming: IncomingMessage,
