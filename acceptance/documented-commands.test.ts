@@ -106,7 +106,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'docs/models.md: node scripts/model-registry.mjs api.json <commit> <day>': {
     test: 'scripts/model-registry.test.mjs',
-    phrase: 'a registry is made of a file of models.dev',
+    phrase: 'creates a registry from a file of models.dev',
   },
   'docs/install.md: npx homeport': { test: 'acceptance/release/npm.test.ts', phrase: "command('npx'" },
   'docs/install.md: PORT=8080 DATA_DIR=/srv/homeport npx homeport': {
@@ -115,7 +115,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'docs/install.md: apt install ./homeport_0.1.0_amd64.deb': {
     test: 'acceptance/release/deb.test.ts',
-    phrase: 'dpkg installs it',
+    phrase: 'installs a user, a private folder',
   },
   'docs/install.md: tar -xzf homeport-0.1.0-linux-amd64.tar.gz': {
     test: 'acceptance/release/archive.test.ts',
