@@ -1,13 +1,13 @@
 import type { Call } from './call.ts';
 
-/** Every command: how it is typed and what it does. The code that runs it is loaded on use. */
+/** Table of all commands: syntax and help. The code of a command is loaded on use. */
 
 export type Option = { type: 'boolean' | 'string'; short?: string; value?: string; help: string };
 
 export type Command = {
-  /** The words that name it: `artifacts put`. */
+  /** Its words: `artifacts put`. */
   name: string;
-  /** What follows its name. */
+  /** Operands, as shown after the name. */
   operands: string;
   minOperands: number;
   maxOperands: number;
@@ -27,8 +27,8 @@ const inScope = {
   ...common,
 } as const satisfies Record<string, Option>;
 
-const target = `An artifact is named by its path or by its id. What looks like a UUID is an
-id; \`./\` before it makes it a path.`;
+const target = `Name an artifact by its path or by its id. A UUID is read as an id; put \`./\`
+before it to use it as a path.`;
 
 export const commands: readonly Command[] = [
   {
@@ -37,14 +37,14 @@ export const commands: readonly Command[] = [
     minOperands: 0,
     maxOperands: 1,
     summary: 'List your conversations, or read one',
-    about: `Without an id: a list, newest activity first. With one: an overview with a line
-for each turn; --turn and --full show what was said, as Markdown. \`current\` is
-the conversation that this command runs for.`,
+    about: `Without an id, lists conversations, newest activity first. With an id, prints an
+overview with a line for each turn; --turn and --full print the messages as
+Markdown. \`current\` is the conversation that this command runs for.`,
     options: {
-      turn: { type: 'string', value: 'number', help: 'One turn, with everything in it' },
-      full: { type: 'boolean', help: 'All of it' },
+      turn: { type: 'string', value: 'number', help: 'Print one turn in full' },
+      full: { type: 'boolean', help: 'Print the whole conversation' },
       limit: { type: 'string', value: 'number', help: 'List at most this many (default 50)' },
-      all: { type: 'boolean', help: 'All of a list' },
+      all: { type: 'boolean', help: 'List all, without a limit' },
       ...common,
     },
     run: async (call) => (await import('./conversations.ts')).conversations(call),
@@ -58,7 +58,7 @@ the conversation that this command runs for.`,
     options: {
       search: { type: 'string', short: 'q', value: 'text', help: 'Only paths that contain this text' },
       limit: { type: 'string', value: 'number', help: 'List at most this many' },
-      long: { type: 'boolean', short: 'l', help: 'With ids and types' },
+      long: { type: 'boolean', short: 'l', help: 'Show ids and types' },
       ...inScope,
     },
     run: async (call) => (await import('./artifacts.ts')).list(call),
@@ -80,8 +80,9 @@ the conversation that this command runs for.`,
     maxOperands: 2,
     summary: 'Download an artifact',
     about: `${target}
-Without a file it is saved here under its own name, and nothing is overwritten;
-a file that you name is. \`-\` is stdout. Half a download is never left behind.`,
+Without a file, saves it in the current folder under its own name and overwrites
+nothing. A file that you name is overwritten. \`-\` is stdout. A download that
+fails leaves no partial file.`,
     options: {
       output: { type: 'string', short: 'o', value: 'file', help: 'The file, a folder, or - for stdout' },
       force: { type: 'boolean', short: 'f', help: 'Overwrite an existing file' },
@@ -95,9 +96,9 @@ a file that you name is. \`-\` is stdout. Half a download is never left behind.`
     minOperands: 1,
     maxOperands: 2,
     summary: 'Upload a file as an artifact',
-    about: `\`-\` is stdin, and then the path is needed. A path that ends in / is a folder:
-the file keeps its name in it. A taken path gets a number unless you say
-otherwise; the answer tells the path that it got.`,
+    about: `\`-\` is stdin and requires a path. A path that ends in / is a folder: the file
+keeps its name in it. If the path is taken, a number is added to the name, unless
+--on-conflict is given. Prints the final path.`,
     options: {
       'on-conflict': { type: 'string', value: 'what', help: 'If the path is taken: rename, replace or fail' },
       type: { type: 'string', value: 'media type', help: 'Such as text/csv; by default, derived from the name' },
@@ -112,7 +113,7 @@ otherwise; the answer tells the path that it got.`,
     maxOperands: 2,
     summary: 'Move or rename an artifact or a folder',
     about: `${target}
-A new path that ends in / is a folder: the name stays.`,
+A new path that ends in / is a folder: the name is kept.`,
     options: inScope,
     run: async (call) => (await import('./artifacts.ts')).move(call),
   },

@@ -109,7 +109,7 @@ function exchange(
 
 function unreachable(name: string, error: unknown): Failure {
   return new Failure(exitCodes.unreachable, `Cannot reach the control plane at ${name}: ${reasonOf(error)}`, {
-    hint: 'It may be restarting: try again in a moment.',
+    hint: 'It could be restarting: try again in a moment.',
   });
 }
 
@@ -213,7 +213,7 @@ function readError(text: string): { message: string | undefined; code: string } 
       return { message: error.message.slice(0, 1000), code: error.code.slice(0, 64) };
     }
   } catch {
-    // Whatever it is, it is not one of Homeport's errors.
+    // The body is not an error of Homeport's API.
   }
   return { message: undefined, code: '' };
 }

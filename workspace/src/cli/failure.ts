@@ -30,7 +30,7 @@ export function usage(message: string, hint?: string): Failure {
   return new Failure(exitCodes.usage, message, { hint });
 }
 
-/** A Node error as one line: what happened to what, without the stack. */
+/** Formats a Node error as one line: the failure and its target, without the stack. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

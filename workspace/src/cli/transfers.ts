@@ -30,7 +30,9 @@ export async function get(call: Call): Promise<void> {
   else await print(`Saved ${printable(place.path)} (${humanSize(size)})\n`);
 }
 
-/** Where a download goes: through a file beside it, unless the target is not a regular file, such as /dev/null. */
+/**
+ * Target of a download: written through a temporary file beside it, unless it is not a regular file, such as /dev/null.
+ */
 type Place = { path: string; isDirect: boolean };
 
 async function placeFor(call: Call, operand: string, given: string | undefined): Promise<Place> {

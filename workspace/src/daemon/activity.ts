@@ -1,7 +1,7 @@
 import { clock } from '../clock.ts';
 import { DaemonError } from './daemon-error.ts';
 
-/** What keeps a workspace from being idle: requests other than health, and running processes. */
+/** Counters of activity, which keeps a workspace from being idle: requests other than health, and running processes. */
 export type Activity = ReturnType<typeof trackActivity>;
 export type ActivityKind = 'processes' | 'terminals' | 'transfers';
 
@@ -18,7 +18,9 @@ export function trackActivity() {
     touch(): void {
       lastAt = clock.now();
     },
-    /** Counts one until the returned function is called; calling it again does nothing. Throws `busy` while draining. */
+    /**
+     * Counts one until the returned function is called; calling it again does nothing. Throws `busy` while draining.
+     */
     begin(kind: ActivityKind): () => void {
       if (refusal !== undefined) throw new DaemonError('busy', refusal);
       active[kind] += 1;

@@ -8,7 +8,7 @@ export const protocolVersion = 2;
 /** `modelsPort` of the contract. */
 export const modelsPort = 3129;
 
-/** Where a server listens or a client connects. */
+/** Address that a server listens on or a client connects to. */
 export type Address = { fd: number } | { path: string } | { host: string; port: number };
 
 export type Config = {
@@ -25,7 +25,7 @@ export type Config = {
   egress: Address | undefined;
   /** The control plane's address if programs may ask models there. */
   modelsUrl: string | undefined;
-  /** What the home may take. */
+  /** Limits of the home. */
   limits: SpaceLimits;
   /** Everything that commands and terminals inherit. */
   commandEnvironment: Record<string, string>;

@@ -49,7 +49,7 @@ async function pass(client: Socket, egress: Address, tokenFile: string | undefin
   upstream.pipe(client);
 }
 
-/** The head of a request as text, and what came after it; no head if it is too long. */
+/** Reads the head of a request as text, and the bytes received after it; no head if it is too long. */
 async function readHead(client: Socket): Promise<{ head: string | undefined; rest: Buffer }> {
   let bytes: Buffer = Buffer.alloc(0);
   while (bytes.length <= headMaxBytes) {

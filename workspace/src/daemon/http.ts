@@ -5,7 +5,7 @@ import { daemonErrorStatus } from '@homeport/contracts/workspace/daemon-errors';
 import { clock } from '../clock.ts';
 import { DaemonError } from './daemon-error.ts';
 
-/** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
+/** Target of a request; `pathname` always begins with `/` and is still percent-encoded. */
 type Target = { pathname: string; query: URLSearchParams };
 /** One request and its response. */
 export type Exchange = Target & {
@@ -32,7 +32,7 @@ type Settings = {
 
 const maxHeaderBytes = 16 * 1024;
 const maxConnections = 256;
-/** How long the rest of a refused body is read. */
+/** How long the remaining bytes of a refused body are read. */
 const unreadMs = 1_000;
 
 /**

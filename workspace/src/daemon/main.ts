@@ -183,7 +183,7 @@ async function bridgeEgress(): Promise<void> {
   await startEgressBridge({ egress, tokenFile, port: bridgePort });
 }
 
-// The reader may be gone: workspaces outlive the control plane.
+// The reader can be gone: workspaces outlive the control plane.
 process.stderr.on('error', () => undefined);
 process.on('SIGTERM', end);
 process.on('SIGINT', end);

@@ -28,8 +28,8 @@ export function readModelToken(tokenFile: string): string {
 }
 
 /**
- * An address that programs can use for models, wherever the control plane is. It adds nothing: who asks shows the token
- * that commands have in OPENAI_API_KEY. Resolves when it listens.
+ * Serves an address in the workspace that forwards model requests to the control plane. It adds no credentials:
+ * programs send the token that commands have in OPENAI_API_KEY. Resolves when it listens.
  */
 export function startModelsBridge({ url, port }: { url: string; port: number }): Promise<Server> {
   const place = placeOf(url);

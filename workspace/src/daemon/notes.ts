@@ -63,7 +63,7 @@ const modules = [
 const quietly = { throwIfNoEntry: false } as const;
 const leftOut = new Set(['node_modules', '__pycache__']);
 
-/** What a model should know of the home before it works there: AGENTS.md files, skills, programs (GET /v1/notes). */
+/** Returns the home's notes for the prompt: AGENTS.md files, skills and installed programs (GET /v1/notes). */
 export async function getNotes(exchange: Exchange, { config }: Daemon): Promise<void> {
   const agents: { folder: string; text: string }[] = [];
   const skills: { path: string; head: string }[] = [];

@@ -1,7 +1,7 @@
 import type { Activity } from './activity.ts';
 import type { Config } from './config.ts';
 
-/** What every part of the daemon works with. */
+/** Shared state of the daemon. */
 export type Daemon = {
   config: Config;
   activity: Activity;

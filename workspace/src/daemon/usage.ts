@@ -4,7 +4,7 @@ import type { HomeSpace } from './space/home-space.ts';
 
 // Synchronous, because these files are in memory: asynchronous reads would start four threads, each with memory of its own.
 
-/** What the workspace uses now; the size of its home is at most a minute old once it has been measured. */
+/** Current usage of the workspace; the size of its home is at most a minute old once it has been measured. */
 export function measureUsage(space: HomeSpace): DaemonHealth['usage'] {
   const processes = processIds();
   const { used } = space;

@@ -9,16 +9,16 @@ import { versionAt } from './scan.ts';
 
 /** How many paths are worked on between two turns of the event loop. */
 const pathsAtOnce = 50;
-/** Of a folder until everything is in it. One that somebody else made meanwhile keeps its own. */
+/** Mode of a new folder until it is filled. A folder created by another process keeps its own. */
 const madeMode = 0o700;
-/** What is added to the mode of a folder while the undo writes in it. */
+/** Permissions added to the mode of a folder while the undo writes in it. */
 const openMode = 0o700;
 
 export type Direction = 'undo' | 'redo';
 export type Wish = { direction: Direction; paths: readonly string[] | undefined; force: boolean };
 /**
- * With `conflicts` nothing was written: somebody else has changed these. `skipped` says why a path was left as it is;
- * what somebody else has changed since it was compared is `in_the_way`.
+ * With `conflicts` nothing was written: these paths were changed since the turn. `skipped` gives the reason why a path
+ * was left as it is; a path changed since its comparison is `in_the_way`.
  */
 export type Applied = {
   applied: number;
@@ -38,8 +38,8 @@ type Step = { path: string; change: Change; target: State; expected: State; vers
 
 /**
  * Brings the turn's paths to how they were before it (undo) or after it (redo). All are compared first, and each once
- * more before it changes in one step: what was done in part is finished by doing it again. With `force`, what somebody
- * else made of a path is kept in place of the side that it was expected to have: the opposite direction brings it back.
+ * more before its atomic change, so an interrupted call can be repeated. With `force`, the current version of a path
+ * replaces the expected one in the record: the opposite direction restores it.
  */
 export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
   const steps = await readSteps(needs, wish);
@@ -61,7 +61,7 @@ export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
   const side = wish.direction === 'undo' ? 'after' : 'before';
   const given = new Set(able.filter(({ now, expected }) => !isSame(now, expected) && now?.type !== 'directory'));
   for (const step of given) step.change[side] = step.now;
-  // Before anything is written: what is given up must be named when this is cut off.
+  // Saved before any write: after a crash the record must name the replaced versions.
   if (given.size > 0) needs.save();
   const leave = (step: Step, reason: Applied['skipped'][number]['reason']): void => {
     skip(step.path, reason);
@@ -94,7 +94,7 @@ async function readSteps({ home, record, stateOf }: Needs, { direction, paths }:
   return steps;
 }
 
-/** The paths that were asked for, what is below them, and the folders that lead to them. */
+/** The requested paths, all paths below them, and their parent folders. */
 function chosenOf({ files }: TurnRecord, paths: readonly string[]): [string, Change][] {
   const asked = new Set(paths);
   const leading = new Set(paths.flatMap(ancestorsOf));
@@ -105,7 +105,7 @@ function chosenOf({ files }: TurnRecord, paths: readonly string[]): [string, Cha
   );
 }
 
-/** Folders give way only when they are empty, and come back only when something needs them: they are no conflict. */
+/** Folders are not a conflict: they are removed only when empty, and created only as parents. */
 function isConflict(home: string, { path, change, target, expected, now }: Step, going: ReadonlySet<string>): boolean {
   const isFolder = (state: State): boolean => state === null || state.type === 'directory';
   if (isFolder(target) && isFolder(expected) && isFolder(now)) return false;
@@ -121,7 +121,7 @@ function isEmptyWithout(home: string, folder: string, going: ReadonlySet<string>
   });
 }
 
-/** First what goes, the innermost first; then what comes, folders before what is in them. */
+/** Orders the steps: removals first, the innermost first; then additions, folders before their content. */
 function inOrder(steps: readonly Step[]): Step[] {
   const depth = ({ path }: Step): number => path.split('/').length;
   const going = steps.filter(({ target }) => target === null).sort((a, b) => depth(b) - depth(a));
@@ -167,7 +167,7 @@ function putStep(
   return undefined;
 }
 
-/** A folder that nobody may write in is opened, and closed again in the end. */
+/** Makes a read-only folder writable; `setModes` restores its mode. */
 function openFolder(home: string, path: string, modes: Map<string, number>): void {
   const folder = dirname(path);
   if (folder === '.') return;
@@ -178,8 +178,8 @@ function openFolder(home: string, path: string, modes: Map<string, number>): voi
 }
 
 /**
- * The modes of folders, the innermost first, as nobody may enter one that is closed. A folder that somebody else has
- * made or changed since keeps its own.
+ * Sets the modes of folders, the innermost first, as a folder without permissions cannot be entered. A folder that
+ * another process has created or changed since keeps its own.
  */
 function setModes(home: string, steps: readonly Step[], opened: ReadonlyMap<string, number>): void {
   const wanted = new Map([...opened].map(([path, mode]) => [path, { mode, left: mode | openMode }]));
@@ -196,7 +196,7 @@ function setModes(home: string, steps: readonly Step[], opened: ReadonlyMap<stri
       // A new folder may have inherited its group.
       if (stats.isDirectory() && (stats.mode & 0o777) === (left & 0o777)) chmodSync(join(home, path), mode);
     } catch {
-      // It is somebody else's by now.
+      // Another process has replaced it.
     }
   }
 }

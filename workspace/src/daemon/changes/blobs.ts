@@ -62,7 +62,7 @@ export class Blobs {
     return blobs;
   }
 
-  /** False once somebody has removed the folder. */
+  /** False once the folder has been removed. */
   isThere(): boolean {
     return existsSync(this.#temporary);
   }
@@ -76,7 +76,7 @@ export class Blobs {
     return this.#bytes + inBlocks(size) <= this.#maxBytes;
   }
 
-  /** What is left of the store beside a file of this size; less than nothing if it does not fit at all. */
+  /** Bytes left in the store beside a file of this size; negative if it does not fit at all. */
   bytesBeside(size: number): number {
     return this.#maxBytes - inBlocks(size);
   }
@@ -111,7 +111,7 @@ export class Blobs {
    * what reading it throws.
    */
   async keep(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
-    // Only what may be kept already is read where there is no room.
+    // Without room, reads the file only if the store could already contain it.
     if (!this.#ofSize.has(size) && !(await this.#canHold(size, makeRoom))) return undefined;
     const isSmall = size <= smallBytes;
     const content = await (isSmall

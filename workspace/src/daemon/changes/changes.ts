@@ -19,7 +19,7 @@ const pathsAtOnce = 50;
 export type ChangeBounds = { entries: number; milliseconds: number; bytes: number };
 const changeBounds: ChangeBounds = { entries: 20_000, milliseconds: 10_000, bytes: 512 * 1024 * 1024 };
 
-/** What was written: paths that were not known before. */
+/** Result of a write, with the paths that were not known before. */
 export type Wrote<T> = { value: T; paths?: readonly string[] };
 /** A time in which a turn may write. Ending it more than once does nothing. */
 export type Window = { end(): Promise<void> };
@@ -30,27 +30,27 @@ type Store = { blobs: Blobs; journal: Journal; records: Records };
 type Open = { turn: string; isBackground: boolean };
 
 /**
- * What each turn changed in the home: the home is looked at before a turn's first write and after each of its commands;
- * what differs is the turn's. Contents from before are kept, so that they can be put back. Everything is below
+ * Records the changes of each turn in the home: the home is scanned before a turn's first write and after each of its
+ * commands; the differences belong to the turn. The previous contents are kept for undo. All data is below
  * `~/.workspace/.homeport-changes`.
  */
 export class Changes {
   readonly #daemon: Daemon;
   readonly #bounds: ChangeBounds;
   #store: Store | undefined;
-  /** What the last look saw. */
+  /** Entries of the last scan. */
   #entries = new Map<string, Scanned>();
-  /** Whether anybody may have written since the last look. */
+  /** Whether the home can have changed since the last scan. */
   #isStale = true;
-  /** How often the person may have written something, and how often when the last look began. */
+  /** Number of possible writes by the person, and that number when the last scan began. */
   #typed = 0;
   #typedBefore = 0;
-  /** Commands of nobody that run. */
+  /** Running commands that belong to no turn. */
   readonly #unknown = new Set<Window>();
-  /** What the person's requests write, until a look of their own has seen it. */
+  /** Paths written by the person's requests, until a scan of these paths has recorded them. */
   readonly #theirs = new Set<Set<string>>();
   readonly #windows = new Set<Open>();
-  /** Who may have written since the last look: those of `#windows`, and those that were there. */
+  /** Turns that can have written since the last scan: those in `#windows`, and those that have left it. */
   readonly #writers = new Set<Open>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -59,13 +59,13 @@ export class Changes {
     this.#bounds = bounds;
   }
 
-  /** From now on what changes is the turn's, until the window ends. Never throws: work goes on without it. */
+  /** Attributes changes to the turn until the window ends. Never throws: on failure the turn's work is not recorded. */
   async begin(turn: string, isBackground = false): Promise<Window> {
     const open = await this.#open(turn, isBackground);
     return { end: () => this.#quietly(() => this.#end(open)) };
   }
 
-  /** The same for what is no turn's. */
+  /** The same for commands that belong to no turn. */
   async beginUnknown(isBackground: boolean): Promise<Window> {
     const end = async (): Promise<void> => {
       this.#unknown.delete(window);
@@ -149,7 +149,7 @@ export class Changes {
       const applied = await applyChanges({ home, blobs, record, stateOf, save }, { direction, paths, force });
       if (applied.conflicts.length > 0) return applied;
       records.save(record);
-      // What has just been written is nobody's change.
+      // The undo's own writes belong to no turn.
       this.#writers.clear();
       await this.#look();
       return applied;
@@ -199,7 +199,7 @@ export class Changes {
 
   async #load(): Promise<Store> {
     if (this.#store?.blobs.isThere()) return this.#store;
-    // Nobody wrote what there is if somebody has removed what was known.
+    // After the store was removed, the existing files belong to no turn.
     this.#writers.clear();
     this.#isStale = true;
     const folder = join(this.#daemon.config.home, '.workspace/.homeport-changes');
@@ -232,14 +232,14 @@ export class Changes {
     const typed = this.#typed;
     const found = await scanHome(this.#lookNow(), this.#bounds.entries);
     await this.#settle(this.#entries, found, found, true);
-    // What was typed meanwhile may be done only now.
+    // Input typed during the scan can take effect after it.
     this.#typedBefore = typed;
     this.#isStale = this.#windows.size > 0 || this.#hasTyped;
     this.#writers.clear();
     for (const open of this.#windows) this.#writers.add(open);
   }
 
-  /** Waits its turn even if no window is open: one may be opening, and look. */
+  /** Waits in the queue even if no window is open: one can be opening and scanning. */
   async #lookAtTheirs(written: Set<string>): Promise<void> {
     try {
       if (this.#windows.size > 0) await this.#lookAt([...written], false);
@@ -286,7 +286,7 @@ export class Changes {
       records.save(record);
       if (!this.#isWriting(record.id) && record.isOpen) records.close(record);
     }
-    // After the records: what a crash cuts off in between is found again.
+    // After the records: the next scan finds changes again that a crash in between lost.
     await journal.write(lines, all);
     this.#entries = all;
     blobs.noted();

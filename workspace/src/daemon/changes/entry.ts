@@ -1,6 +1,6 @@
 /**
- * What is at one path. `content` names a file's bytes: their SHA-256 where the store keeps them, otherwise `?` and what
- * tells one version from another. `skipped` claims nothing about the path or anything below it.
+ * The entry at a path. `content` identifies a file's bytes: their SHA-256 if the store keeps them, otherwise `?` and
+ * the file's stamp. `skipped` states nothing about the path or anything below it.
  */
 export type Entry =
   | { type: 'file'; mode: number; size: number; content: string }
@@ -12,7 +12,7 @@ export type SkipReason = 'ignored' | 'unreadable' | 'too_many' | 'time';
 /** Null: there is nothing. */
 export type State = Exclude<Entry, { type: 'skipped' }> | null;
 
-/** Whether two states are the same to whoever looks at the files. */
+/** Whether two states are the same to a reader of the files. */
 export function isSame(a: Entry | null | undefined, b: Entry | null | undefined): boolean {
   if (!a || !b) return !a && !b;
   if (a.type === 'file') {

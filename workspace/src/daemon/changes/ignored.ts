@@ -7,7 +7,7 @@ const rulesBytesMax = 64 * 1024;
 const rulesMax = 2_000;
 const ruleCharsMax = 512;
 
-/** Never looked at: others keep their history here, or what can be made again. */
+/** Folders that are never scanned: version history, and files that tools can regenerate. */
 const everywhere = new Set(['.git', 'node_modules', '.venv', '__pycache__']);
 const inTheHome = new Set(['.workspace', '.cache', '.npm']);
 
@@ -58,7 +58,7 @@ function parseRule(line: string): Rule[] {
 }
 
 function fitsNames(parts: readonly string[]): Rule['fits'] {
-  // What ends with `**` is about what is in the folder.
+  // A pattern that ends with `**` matches the content of the folder.
   const whole = parts.at(-1) === '**' ? [...parts, '*'] : parts;
   return (names) => fitsPath(whole, names);
 }

@@ -7,13 +7,13 @@ import type { Scanned } from './scan.ts';
 type Line = readonly [path: string, scanned: Scanned | null];
 
 const linesAtOnce = 500;
-/** A file with many more lines than entries is written anew. */
+/** Lines beyond the number of entries that cause the file to be rewritten. */
 const linesSpare = 2_000;
 const bytesMax = 64 * 1024 * 1024;
 
 /**
- * What the last scan saw, in a file that only grows until it is written anew. After each scan's lines it says how many
- * entries there are: a file that ends with something else, or has other ones, is not believed.
+ * The last scan's entries in an append-only file, rewritten from time to time. The lines of each scan end with the
+ * number of entries: a file with another ending or another number is invalid.
  */
 export class Journal {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class Journal {
     this.#path = path;
   }
 
-  /** Undefined if it cannot be believed; the next scan is then written anew. */
+  /** Undefined if the file is invalid; the next scan then rewrites it. */
   async read(): Promise<Map<string, Scanned> | undefined> {
     const entries = new Map<string, Scanned>();
     let count: number | undefined;

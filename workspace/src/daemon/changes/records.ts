@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { readStart } from '../files/read-start.ts';
 import { isKept, isSame, parseEntry, type SkipReason, type State } from './entry.ts';
 
-/** `isMixed`: somebody else may have changed it at the same time. */
+/** `isMixed`: another writer can have changed it at the same time. */
 export type Change = { before: State; after: State; isMixed: boolean };
-/** What one turn changed. `isOpen` while it may change more; `left` says what could not be looked at. */
+/** Changes of one turn. `isOpen` while it can change more; `left` lists the paths that could not be scanned. */
 export type TurnRecord = { id: string; isOpen: boolean; files: Map<string, Change>; left: Map<string, SkipReason> };
 
 const recordsMax = 200;
@@ -18,7 +18,7 @@ export function isTurnId(value: unknown): value is string {
   return typeof value === 'string' && idPattern.test(value);
 }
 
-/** What each turn changed, one file for each. */
+/** Stored records of turns, one file each. */
 export class Records {
   readonly #folder: string;
   /** By age, the oldest first. */
@@ -69,7 +69,7 @@ export class Records {
     }
   }
 
-  /** Those of turns that were under way when the daemon ended. */
+  /** Ids of turns that were running when the daemon ended. */
   async interrupted(): Promise<string[]> {
     const ids: string[] = [];
     for await (const { id, isOpen } of this.newestFirst()) if (isOpen && !this.#open.has(id)) ids.push(id);
@@ -98,7 +98,7 @@ export class Records {
     rmSync(this.#pathOf(id), { force: true });
   }
 
-  /** Those of turns that may change more. */
+  /** Records of turns that can change more. */
   written(): TurnRecord[] {
     return [...this.#open.values()];
   }
@@ -126,7 +126,7 @@ export function addChange({ files }: TurnRecord, path: string, before: State, af
     return;
   }
   if (isSame(known.after, after)) return;
-  // Somebody changed it between two writes of this turn.
+  // Another writer changed it between two writes of this turn.
   known.isMixed ||= isMixed || !isSame(known.after, before);
   known.after = after;
   if (isSame(known.before, after) && !known.isMixed) files.delete(path);

@@ -60,7 +60,7 @@ async function sendContent(exchange: Exchange, daemon: Daemon, turn: string): Pr
   }
 }
 
-/** Folders that came or went are told only where nothing in them tells of them. */
+/** Created and removed folders are listed only if no listed path is inside them. */
 function shown(files: readonly ListedChange[], left: ReadonlyMap<string, string>) {
   const told = new Set<string>();
   for (const { path } of files) {

@@ -8,15 +8,15 @@ import { ancestorsOf, type Entry, type SkipReason, type State } from './entry.ts
 import { isIgnored, type Rules, rulesIn } from './ignored.ts';
 
 /**
- * An entry of a scan. The stamp changes with the file: what has the same one is not read again. `unkept` is what its
- * content would be called if the store had no room for it.
+ * An entry of a scan. The stamp changes with the file: a file with the same stamp is not read again. `unkept` is the
+ * content's name in case the store has no room for it.
  */
 export type Scanned = { entry: Entry; stamp: string; unkept?: string };
 
 export type Look = {
   home: string;
   blobs: Blobs;
-  /** What was there before. */
+  /** Entries of the previous scan. */
   known: ReadonlyMap<string, Scanned>;
   makeRoom: MakeRoom;
   /** Until when contents are kept, on the monotonic clock. */
@@ -28,17 +28,17 @@ const sliceMs = 15;
 /** File systems note times by the tick of their clock: a file changed this recently may change again unseen. */
 const freshMs = 30;
 const pathCharsMax = 4000;
-/** For each entry that may be looked at, so many characters of paths. */
+/** Limit on the characters of all paths, per entry of the limit on entries. */
 const charsPerEntry = 400;
 
-/** Everything in the home that counts, and keeps the contents. What the bounds leave out is `skipped`. */
+/** Scans the home, except ignored paths, and stores the contents. Entries beyond the bounds are `skipped`. */
 export async function scanHome(look: Look, entries: number): Promise<Map<string, Scanned>> {
   const found = new Map<string, Scanned>();
   await scanFolders(look, [{ folder: '', outer: [] }], found, entries);
   return found;
 }
 
-/** The same for one path, the folders that lead to it, and what is below it. */
+/** The same for one path, its parent folders and everything below it. */
 export async function scanPath(look: Look, path: string, entries: number): Promise<Map<string, Scanned>> {
   const found = new Map<string, Scanned>();
   let rules: Rules = rulesIn(look.home, '', []);
@@ -56,7 +56,7 @@ export async function scanPath(look: Look, path: string, entries: number): Promi
   return found;
 }
 
-/** What is at a path now, whether it counts or not; a folder's content is not looked at. */
+/** Current state of a path, ignored or not; a folder's content is not scanned. */
 export async function stateAt(look: Look, path: string): Promise<State> {
   const stats = realStatsOf(look.home, path);
   const entry = stats === undefined ? undefined : (await readEntry(look, path, stats))?.entry;
@@ -197,7 +197,7 @@ function namesIn(home: string, folder: string, most: number): string[] | 'too_ma
       const names: string[] = [];
       for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
         if (names.length === most) return 'too_many';
-        // Names that are not UTF-8 cannot be told, and are left out.
+        // Names that are not UTF-8 cannot be represented, and are left out.
         if (!entry.name.includes('\ufffd')) names.push(entry.name);
       }
       return names.sort();

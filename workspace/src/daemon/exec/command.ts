@@ -14,17 +14,17 @@ const commandShownMax = 1_000;
 
 type Start = {
   request: ExecRequest;
-  /** The working folder, as a path that nobody can replace. */
+  /** The working folder, as a descriptor path that cannot be replaced. */
   cwd: string;
   home: string;
   environment: Record<string, string>;
-  /** Awaited before its end is told. */
+  /** Awaited before its end is reported. */
   beforeEnd: () => Promise<void>;
   onEnd: (command: Command) => void;
 };
 type Exit = Extract<ExecEvent, { type: 'exit' }>;
 
-/** One command, from its start until nobody can ask for it any more. */
+/** One command, from its start until its output is discarded. */
 export class Command {
   readonly request: ExecRequest;
   readonly pid: number;
@@ -124,13 +124,13 @@ export class Command {
     else if (reader.isOpen) this.#readers.add(reader);
   }
 
-  /** A reader has disconnected; a foreground command that nobody reads any more is pointless. */
+  /** A reader has disconnected; a foreground command without readers is ended. */
   detach(reader: Reader): void {
     if (!this.#readers.delete(reader)) return;
     if (this.#readers.size === 0 && this.request.background !== true) this.signal('SIGTERM');
   }
 
-  /** Nobody can ask for its output any more. */
+  /** Discards its output. */
   forget(): void {
     this.#log.close();
   }

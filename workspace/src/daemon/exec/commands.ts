@@ -40,8 +40,8 @@ export class Commands {
   }
 
   /**
-   * The command with the request's id: the existing one if the request is the same, otherwise a new one. What it writes
-   * in `window` is its turn's; the window ends with it.
+   * The command with the request's id: the existing one if the request is the same, otherwise a new one. Files
+   * that it writes belong to the turn of `window`; the window ends with the command.
    */
   start(request: ExecRequest, window: Window): { command: Command; isNew: boolean } {
     const known = this.#commands.get(request.id);

@@ -93,7 +93,7 @@ function tryWrite(fd: number, bytes: Buffer, position: number): number {
   }
 }
 
-/** Removes logs older than a week, and all but the newest 200. */
+/** Removes logs older than a week, and keeps at most the newest 200. */
 export async function removeOldLogs(home: string): Promise<void> {
   const folder = logFolder(home);
   const names = (await readdir(folder).catch((): string[] => [])).filter((name) => name.endsWith('.log'));

@@ -31,9 +31,9 @@ const harmlessRequests = [0x5401, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451
 const refusedControls = [8, 10, 15, 1024, 1026, 1036, 1038];
 
 /**
- * The seccomp filter of a command that may only read, as the kernel reads it: 8 bytes each, little-endian. It closes
- * what Landlock leaves open: metadata, sockets, signals, IPC, other processes. What a workspace's own filter refuses
- * stays refused, because filters add up.
+ * The seccomp filter of a command that may only read, as the kernel reads it: 8 bytes each, little-endian. It covers
+ * the gaps of Landlock: metadata, sockets, signals, IPC, other processes. Calls that the workspace's own filter refuses
+ * stay refused, because filters add up.
  */
 export function readOnlyFilter(machine: Machine): Buffer {
   const { open, openat, clone, ioctl, fcntl, prlimit64 } = judgedCalls;

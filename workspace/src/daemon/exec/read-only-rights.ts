@@ -1,7 +1,10 @@
 import { type Machine, ownCalls } from './read-only-calls.ts';
 import { readOnlyFilter } from './read-only-filter.ts';
 
-/** What the supervisor needs for it: system call numbers and the filter in hex. Undefined on other machine types. */
+/**
+ * Arguments of the supervisor for read-only commands: system call numbers and the filter in hex. Undefined on other
+ * machine types.
+ */
 export function readOnlyRights(machine: string = process.arch): string | undefined {
   if (!isMachine(machine)) return undefined;
   const { openat, setsid } = ownCalls[machine];

@@ -32,7 +32,7 @@ export class Reader {
     return this.#isOpen;
   }
 
-  /** Whether everything sent so far has left this process, or nobody waits for it. */
+  /** Whether everything sent so far has left this process, or the reader has disconnected. */
   get isReady(): boolean {
     return this.#isReady || !this.#isOpen;
   }

@@ -15,13 +15,13 @@ const graceMs = 2_000;
 /** How often a supervisor that is at work gets that long again: on a busy machine it needs it, and it finds all. */
 const graces = 30;
 
-/** What POST /v1/processes/:id/signal may send. */
+/** Signals that POST /v1/processes/:id/signal accepts. */
 export const signals = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 export type Signal = (typeof signals)[number];
 
 export type Supervised = {
   pid: number;
-  /** Its output; both end when nobody can write to them any more. */
+  /** Its output; both streams end when no process holds them open. */
   streams: Promise<Streams>;
   /** Of a program with arguments. */
   input: Writable | undefined;
@@ -44,7 +44,7 @@ type Start = {
   keep: boolean;
   /** It may only read: throws without Perl, and on machine types that are not known. */
   readOnly?: boolean;
-  /** Where Perl is, if it exists; without it, only processes with the marker are found. */
+  /** Path of Perl; if it does not exist, only processes with the marker are found. */
   perl: string;
 };
 

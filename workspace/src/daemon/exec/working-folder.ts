@@ -4,7 +4,7 @@ import { refusalOf } from '../files/fault.ts';
 import { parsePath } from '../files/home-path.ts';
 import { find, openHome } from '../files/walk.ts';
 
-/** The folder a command starts in, held by descriptor so that nobody can replace it before the command has started. */
+/** The folder a command starts in, held by descriptor so that it cannot be replaced before the command has started. */
 export function openWorkingFolder(home: string, cwd = '~'): { path: string; close(): void } {
   const opened = openHome(home);
   try {

@@ -17,7 +17,7 @@ const entriesMax = 100_000;
 const countMs = 20_000;
 /** Files up to this size are read in one go. */
 const smallBytes = 64 * 1024;
-/** After this many bytes of small files, other work gets its turn. */
+/** After this many bytes of small files, yields to the event loop. */
 const turnBytes = 512 * 1024;
 
 /**

@@ -51,7 +51,7 @@ function sendHead({ stats }: Found, { request, response, method }: Exchange): By
 
 /**
  * Closes the descriptor, even if the reader disconnects. If the file shrinks meanwhile, it breaks the connection, so
- * that nobody takes half a file for the whole. Two buffers take turns: one is read into while the other is sent.
+ * that the reader does not take half a file for the whole. Of two buffers, one is filled while the other is sent.
  */
 async function sendBytes(descriptor: number, { start, end }: ByteRange, response: Exchange['response']): Promise<void> {
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'nod
 
 /**
  * Files by descriptor, never by a path with more than one name: the kernel resolves `/proc/self/fd/<folder>/<name>`
- * from an open folder, so nobody can swap anything on the way. Like openat(2), which Node lacks.
+ * from an open folder, so no parent folder can be swapped meanwhile. Like openat(2), which Node lacks.
  */
 
 /** Missing in Node's constants, but Node passes its flags through: x86-64 and arm64 use the same value. */

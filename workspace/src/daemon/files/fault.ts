@@ -2,7 +2,7 @@ import type { DaemonErrorCode } from '@homeport/contracts/workspace/daemon-error
 import { DaemonError } from '../daemon-error.ts';
 
 /**
- * What the system's error codes mean for the caller. The system's own texts name descriptors and are never passed on.
+ * Error codes and messages for the system's error codes. The system's own texts contain descriptors and are never sent.
  */
 const faults: Record<string, [DaemonErrorCode, string]> = {
   ENOENT: ['not_found', 'File or folder not found'],

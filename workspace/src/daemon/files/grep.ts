@@ -43,7 +43,7 @@ const programs: readonly Program[] = [
   },
 ];
 
-/** Where the programs are; tests leave one out. */
+/** Search path of the programs; tests leave one out. */
 const searchPath = '/usr/local/bin:/usr/bin:/bin';
 
 /**
@@ -115,7 +115,7 @@ function refusal(said: string): DaemonError {
   return new DaemonError('invalid_request', `The pattern is not a regular expression: ${reason}`);
 }
 
-/** What ripgrep writes between two lines if a file turns out to be binary after it has shown lines of it. */
+/** Warning that ripgrep prints if a file turns out to be binary after it has printed lines of it. */
 const binaryWarning = ': WARNING: stopped searching binary file';
 
 function withoutWarning(name: string): string {

@@ -51,13 +51,13 @@ function renameOnto(from: Named, target: string, undo: () => void): void {
     try {
       undo();
     } catch {
-      // Somebody has used the name in the meantime, so it is theirs.
+      // Another process has used the name in the meantime and keeps it.
     }
     throw error;
   }
 }
 
-/** A link is never replaced by a file, even though it would not be followed: whoever made it meant something else. */
+/** A link is never replaced by a file, even though it would not be followed: its creator intended another target. */
 function replaceFile(from: Named, to: Named): string {
   const target = at(to.folder, to.name);
   const taken = lstatSync(target, { throwIfNoEntry: false });

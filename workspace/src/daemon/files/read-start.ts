@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** The first bytes of a file: follows no link, and waits for nobody, as a pipe would. Throws what the system says. */
+/** Reads the first bytes of a file. Follows no link and never blocks, not even on a pipe. Throws the system's error. */
 export function readStart(place: string, maxBytes: number): Buffer {
   const descriptor = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {

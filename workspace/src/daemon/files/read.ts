@@ -39,7 +39,7 @@ export function neitherFileNorFolder(): DaemonError {
   return invalid('This is neither a file nor a folder');
 }
 
-/** What has this name in an open folder, as `path`; links are not followed. */
+/** Returns the entry of this name in an open folder, as `path`; links are not followed. */
 export function statIn(folder: number, path: HomePath, name: string): WorkspaceEntry {
   const entry = entryOf(path, lstatSync(at(folder, name), { bigint: true }));
   if (entry === undefined) throw neitherFileNorFolder();
@@ -108,7 +108,7 @@ function preview(found: Found, path: HomePath): WorkspaceFile {
   }
 }
 
-/** Folders first, then by name ignoring case: the order of pages, and what a cursor refers to. */
+/** Sort key of pages and cursors: folders first, then by name ignoring case. */
 type Key = { rank: 0 | 1; folded: string; name: string };
 
 /** Keeps one page in memory, however many names the folder has. */

@@ -8,13 +8,13 @@ const writeBytes = promisify(writev);
 /** How many bytes may wait for the disk before the sender has to wait. */
 const waitingMax = 4 * 1024 * 1024;
 
-/** What is known of a body, and where it goes. */
+/** The announced size of a body, and the home that it counts toward. */
 type Announced = { size: number | undefined; space: Room };
 
 /**
- * Writes a body to a descriptor; what arrives during one write goes with the next. No write is pending when it settles.
- * The stream stays open so that a refusal can be sent. Throws `storage_full`, and `invalid_request` if the body is cut
- * off or has another size than announced.
+ * Writes a body to a descriptor; bytes that arrive during a write go with the next. No write is pending when it
+ * settles. The stream stays open so that a refusal can be sent. Throws `storage_full`, and `invalid_request` if the
+ * body is cut off or has another size than announced.
  */
 export async function receiveBody(descriptor: number, bytes: Readable, { size, space }: Announced): Promise<void> {
   const ended = Promise.withResolvers<void>();

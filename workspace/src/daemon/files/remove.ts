@@ -35,7 +35,7 @@ export async function removePath(home: Home, path: HomePath): Promise<void> {
   }
 }
 
-/** Removes what an earlier daemon left behind; what this one adds later stays. Never throws. */
+/** Removes the leftovers of an earlier daemon, without files that this one adds later. Never throws. */
 export async function removeLeftovers(home: Home): Promise<void> {
   try {
     const staging = openStaging(home);
@@ -103,7 +103,7 @@ class Removal {
     rmdirSync(at(folder, name));
   }
 
-  /** What is too deep is removed in the next round. */
+  /** Moves a folder that is too deep aside; the next round removes it. */
   #putOff(folder: number, name: string | Buffer): void {
     const later = unusedName();
     renameSync(at(folder, name), at(this.#staging, later));

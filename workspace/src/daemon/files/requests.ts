@@ -219,7 +219,7 @@ function readLimit(value: unknown, usual: number, max: number): number {
   throw fault(`limit is a number from 1 to ${max}`);
 }
 
-/** A new file is read-only, and may be a program. */
+/** Mode of a new file: read-only, optionally executable. */
 function readMode(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   if (given !== '444' && given !== '555') throw fault('mode is 444 or 555');

@@ -14,7 +14,7 @@ const timeMs = 20_000;
 export type Match = { path: string; line: number; text: string };
 
 /**
- * Files, folders and links below a folder whose path matches a glob, sorted by path. `truncated`: there may be more.
+ * Files, folders and links below a folder whose path matches a glob, sorted by path. `truncated`: there can be more.
  */
 export async function findEntries(
   home: Home,
@@ -28,7 +28,7 @@ export async function findEntries(
   const bounds: Bounds = { entriesLeft: entriesSeenMax, until: clock.elapsed() + timeMs, isCut: false };
   try {
     for await (const { stats, names } of walkTree(home, folder, bounds, signal)) {
-      // What is kept of answers’ changes would show every file twice.
+      // The stored versions of changed files would list every file twice.
       if (names.includes('.homeport-changes')) continue;
       const entry = fits(names) ? entryOf(names.reduce(childOf, path), stats) : undefined;
       if (entry === undefined) continue;

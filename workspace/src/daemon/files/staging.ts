@@ -37,12 +37,12 @@ export function stageFile(home: Home, mode = 0o644): Staged {
   }
 }
 
-/** Removes the file unless it has been published; `descriptor` belongs to whoever received it. */
+/** Removes the file unless it has been published; `descriptor` belongs to its receiver. */
 export function dropStaged({ folder, name }: Staged): void {
   try {
     unlinkSync(at(folder, name));
   } catch {
-    // It was published, or somebody removed it.
+    // It was published or removed.
   }
   close(folder);
 }

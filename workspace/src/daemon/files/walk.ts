@@ -86,7 +86,7 @@ class Walk {
     close(left);
   }
 
-  /** The name may belong to something else by now; whatever it is, it is walked with the same care. */
+  /** The name can refer to another entry by now; every part of the target is checked again. */
   #readLink(name: string): string[] {
     this.#linksLeft -= 1;
     if (this.#linksLeft < 0) throw invalid('The path goes through too many links');
@@ -113,7 +113,7 @@ export function lookAt(home: Home, folder: number, name: string): Found {
   throw invalid('The path leaves the home folder');
 }
 
-/** A place below the home that may be written to, reached only through real folders. The caller closes it. */
+/** A writable place below the home, reached only through real folders. The caller closes it. */
 export type Place = {
   folder: number;
   /** Missing folders between `folder` and the name. */

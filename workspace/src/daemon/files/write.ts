@@ -93,7 +93,7 @@ async function withStagedFile<T>(home: Home, work: (staged: Staged) => Promise<T
   }
 }
 
-/** What would be refused in the end is refused before its bytes are accepted. */
+/** Refuses a conflicting write before its bytes are received. */
 function checkConflict({ folder, missing, name }: Place, onConflict: OnConflict): void {
   if (missing.length > 0 || onConflict === 'rename') return;
   const taken = lstatSync(at(folder, name), { throwIfNoEntry: false });

@@ -11,7 +11,7 @@ export type ZipEntry = {
   content: { bytes: AsyncIterable<Buffer>; sizeMax: number } | Buffer | undefined;
 };
 
-/** What the central directory says about an entry. */
+/** An entry of the central directory. */
 type Written = { entry: ZipEntry; name: Buffer; offset: number; size: number; packed: number; crc: number };
 
 const signatures = { local: 0x04034b50, sizes: 0x08074b50, central: 0x02014b50, end: 0x06054b50 };

@@ -14,7 +14,7 @@ const pipesMax = 16;
 const programMaxBytes = 512 * 1024;
 const programMs = 10_000;
 const errorTailBytes = 8 * 1024;
-/** How long a program may take to end by itself once nobody listens, and its output to arrive once it has ended. */
+/** How long a program may take to end once its reader is gone, and its output to arrive once it has ended. */
 const graceMs = 500;
 
 type Program = { command: string; args: string[]; env: Record<string, string> };
@@ -28,7 +28,7 @@ export function createPipes(daemon: Daemon) {
 
   async function run(socket: Duplex): Promise<void> {
     const program = parseProgram(await firstLine(socket));
-    // A program that somebody else wrote gets its person's models only by what the person sets for it.
+    // A third-party program gets access to models only through variables that the person sets for it.
     const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, ...usual } = daemon.config.commandEnvironment;
     const environment = { ...usual, ...program.env };
     const endActivity = daemon.activity.begin('processes');
@@ -45,7 +45,7 @@ export function createPipes(daemon: Daemon) {
         perl: perlPath,
       });
       open.add(running);
-      // What it is asked to do may write files.
+      // The program's work can write files.
       const end = await joined(socket, running, () => changesOf(daemon).typed());
       socket.end(`\n#exit ${JSON.stringify(end)}\n`);
     } finally {
@@ -100,7 +100,7 @@ async function joined(socket: Duplex, running: Supervised, onInput: () => void) 
   return { exitCode, signal, stderr: tail.read().toString('utf8') };
 }
 
-/** Reads up to the first line feed; what follows stays in the socket. */
+/** Reads up to the first line feed; later bytes stay in the socket. */
 function firstLine(socket: Duplex): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

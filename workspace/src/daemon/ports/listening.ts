@@ -5,7 +5,7 @@ export type ListeningPort = { port: number; command: string | null };
 
 const portsMax = 100;
 const tableMaxBytes = 1024 * 1024;
-/** How many descriptors of all processes are looked at; what is not found by then has no command. */
+/** Number of descriptors of all processes that are examined; a port not found by then has no command. */
 const descriptorsMax = 20_000;
 const commandLength = 200;
 const listening = '0A';

@@ -41,7 +41,7 @@ export function createPorts(daemon: Daemon) {
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
       if (head.length > 0) app.write(head);
       app.setTimeout(idleMs, () => app.destroy());
-      // What the program sent before it closed still arrives.
+      // Bytes that the program sent before it closed still arrive.
       app.once('close', (hadError) => (hadError ? socket.destroy() : socket.end()));
       socket.once('close', () => app.destroy());
       socket.pipe(app);
@@ -50,11 +50,11 @@ export function createPorts(daemon: Daemon) {
   };
 }
 
-/** Its own doors are no programs of the workspace. */
+/** The daemon's own ports are not listed. */
 function ownPorts({ config }: Daemon): ReadonlySet<number> {
   const { listen, egress, modelsUrl } = config;
-  const doors = [...(egress === undefined ? [] : [bridgePort]), ...(modelsUrl === undefined ? [] : [modelsPort])];
-  return new Set([...('port' in listen ? [listen.port] : []), ...doors]);
+  const own = [...(egress === undefined ? [] : [bridgePort]), ...(modelsUrl === undefined ? [] : [modelsPort])];
+  return new Set([...('port' in listen ? [listen.port] : []), ...own]);
 }
 
 function readPort(query: URLSearchParams, own: ReadonlySet<number>): number {

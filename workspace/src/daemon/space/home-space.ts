@@ -11,11 +11,11 @@ export type SpaceLimits = { bytes: number | undefined; files: number | undefined
 export type Hearer = {
   /** A notice for people and models, as that nothing can be written from now on. */
   tell(text: string): void;
-  /** The limit is passed on purpose: whatever runs is to end. */
+  /** A process exceeds the limit on purpose: ends all running processes. */
   end(): void;
 };
 
-/** What receiving a body needs of it. */
+/** Members that receiving a body uses. */
 export type Room = Pick<HomeSpace, 'roomBytes' | 'count' | 'tooMuch'>;
 
 const tickMs = 1_000;
@@ -37,9 +37,9 @@ export function spaceOf(daemon: Daemon): HomeSpace {
 }
 
 /**
- * What the home takes of what it may. While anything runs, the free space of the disk and what was written are looked
- * at every second, and the home is measured as soon as it can have passed its limit. Above it, nothing can be written
- * until something is deleted.
+ * Enforces the limits of the home. While a process runs, the free space of the disk and the written bytes are checked
+ * every second, and the home is measured as soon as it can have passed its limit. Above the limit, writing is off until
+ * files are deleted.
  */
 export class HomeSpace {
   readonly limits: SpaceLimits;
@@ -55,7 +55,7 @@ export class HomeSpace {
   #tookMs = 0;
   #freeThen = { bytes: 0, files: 0 };
   #writtenThen = 0;
-  /** What it took when writing was switched off. */
+  /** Its size when writing was switched off. */
   #ended: Space | undefined;
   #timer: Timer | undefined;
 
@@ -117,7 +117,7 @@ export class HomeSpace {
     this.#expected = Math.max(0, this.#expected + bytes);
   }
 
-  /** Measures, but nobody waits long for it. */
+  /** Measures; callers wait only a short time for the result. */
   async settle(): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = clock.after(settleMs, late.resolve);
@@ -148,7 +148,7 @@ export class HomeSpace {
   }
 
   /**
-   * The free space tells what it can have grown by at most, unless somebody else freed some; hence what was written,
+   * The loss of free space bounds the growth of the home, unless space outside it was freed; so the written bytes count
    * too.
    */
   #mayBeFull(): boolean {
@@ -178,7 +178,7 @@ export class HomeSpace {
       const [began, free, expected] = [clock.elapsed(), this.#free(), this.#expected];
       const written = writtenBytes();
       const measured = await measureHome(this.#home);
-      // What was counted as written before is now measured.
+      // Bytes counted as written before are now part of the measurement.
       this.count(-expected);
       this.#temporary = countTemporary(this.#home);
       this.#freeThen = free;
@@ -200,7 +200,7 @@ export class HomeSpace {
       const text = this.full ?? why;
       for (const hearer of this.#hearers) hearer.tell(text);
       await setWriting(false);
-      // What was written before it could not be written any more is no breach.
+      // Bytes written before writing was switched off are not a violation.
       this.#ended = (await measureHome(this.#home)) ?? this.#used;
     } else if (this.#ended !== undefined && this.#grows(this.#ended)) {
       for (const hearer of this.#hearers) hearer.end();
@@ -208,7 +208,7 @@ export class HomeSpace {
     }
   }
 
-  /** Somebody lifted the limit of a process, or makes empty files, which it does not stop. */
+  /** True if a process had its limit lifted, or creates empty files, which the limit does not stop. */
   #grows(then: Space): boolean {
     const { bytes = 0, files = 0 } = this.limits;
     const more = { bytes: Math.max(mebibyte, bytes / 100), files: Math.max(100, files / 100) };

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ownProcesses } from './own-processes.ts';
 import { toolPath } from './tool-path.ts';
 
-/** What a home takes: bytes as blocks on the disk, and files with folders and links. */
+/** Size of a home: bytes as blocks on the disk, and the number of files, folders and links. */
 export type Space = { bytes: number; files: number };
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ async function countOnce(home: string): Promise<(Space & { isWhole: boolean }) |
 
 async function du(args: string[]): Promise<{ sum: number; isWhole: boolean } | undefined> {
   const { stdout, failed } = await quietly('du', args);
-  // Where it cannot look, du fails, but it still reports what it could count.
+  // On an unreadable folder, du fails, but it still prints the sum of the readable ones.
   const [, sum] = /^(\d+)\s/.exec(stdout) ?? [];
   return sum === undefined ? undefined : { sum: Number(sum), isWhole: !failed };
 }

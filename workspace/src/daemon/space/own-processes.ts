@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Everything in this workspace. Outside a sandbox, where there are processes of others: what the daemon started. */
+/** All processes of this workspace. Outside a sandbox, where other processes exist: the daemon's descendants. */
 export function ownProcesses(): string[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return isWholeMachine ? below(all, String(process.pid)) : all;
@@ -8,8 +8,8 @@ export function ownProcesses(): string[] {
 
 /**
  * The bytes that processes here have written to disks: a count that grows, since a parent takes over what its ended
- * children wrote. Nobody outside changes it, as they change the free space; what is allocated without being written is
- * not in it.
+ * children wrote. Processes outside do not affect it, unlike the free space. Space allocated without a write is not
+ * counted.
  */
 export function writtenBytes(): number {
   return ownProcesses()

@@ -1,2 +1,2 @@
-/** Where the system's programs are, whatever the home puts before them. */
+/** Search path of the system's programs, which the home cannot override. */
 export const toolPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

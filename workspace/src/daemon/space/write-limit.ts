@@ -9,8 +9,8 @@ const roundsMax = 5;
 const roundMs = 20_000;
 
 /**
- * Lets no process write to files any more, or lets all write again, with the limit on the size of files: it needs no
- * privilege, and deleting goes on. What starts later inherits it from the daemon.
+ * Switches writing to files off or on for all processes, through the limit on the size of files: this needs no
+ * privilege, and deleting still works. Later processes inherit the limit from the daemon.
  */
 export async function setWriting(isAllowed: boolean): Promise<void> {
   const soft = isAllowed ? usualLimit : '0';

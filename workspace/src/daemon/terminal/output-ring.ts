@@ -32,7 +32,7 @@ export class OutputRing {
   }
 }
 
-/** Where the first whole UTF-8 character begins. */
+/** Offset of the first whole UTF-8 character. */
 function firstCharacter(bytes: Buffer): number {
   const at = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return Math.max(0, at);

@@ -73,7 +73,7 @@ export function createTerminals(daemon: Daemon) {
       const [id, size] = [readId(query), readSize(query)];
       const known = open.get(id);
       const entry = known ?? start(id, size);
-      // A terminal whose first handshake fails is closed like any that nobody watches.
+      // A terminal whose first handshake fails is closed like any without watchers.
       if (known === undefined) closeLater(id);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         webSocket.on('error', () => undefined);

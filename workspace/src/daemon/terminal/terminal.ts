@@ -17,7 +17,7 @@ const rowsMax = 1_000;
 
 export type Size = { columns: number; rows: number };
 type Start = { id: string; size: Size; home: string; environment: Record<string, string> };
-/** What node-pty returns with `encoding: null`; its own types know only text. */
+/** Type of node-pty's result with `encoding: null`; its own types cover only text. */
 type Pty = {
   onData(listener: (bytes: Buffer) => void): unknown;
   onExit(listener: (exit: { exitCode: number }) => void): unknown;
@@ -80,7 +80,7 @@ export class Terminal {
     this.#output(Buffer.from(`\r\n[${text}]\r\n`));
   }
 
-  /** Ends the shell; watchers are told its exit code. */
+  /** Ends the shell; watchers receive its exit code. */
   kill(signal: 'SIGHUP' | 'SIGKILL'): void {
     if (this.#hasExited) return;
     this.#pty.kill(signal);
