@@ -18,7 +18,7 @@ import { bareChanges } from './changes-harness.ts';
 
 const nothing = { value: undefined };
 
-test('an upload that is done as a command ends is never taken back without asking', async (t) => {
+test('never reverts an upload that finishes as a command ends without asking', async (t) => {
   const { home, changes, write } = bareChanges(t);
   const window = await changes.begin('t1');
   const upload = async () => {
@@ -31,7 +31,7 @@ test('an upload that is done as a command ends is never taken back without askin
   assert.ok(existsSync(join(home, 'mine')));
 });
 
-test('so is one that got another name', async (t) => {
+test('never reverts such an upload under another name without asking', async (t) => {
   const { home, changes, write } = bareChanges(t);
   const window = await changes.begin('t1');
   const upload = () => {
@@ -44,7 +44,7 @@ test('so is one that got another name', async (t) => {
   assert.ok(existsSync(join(home, 'mine (1)')));
 });
 
-test('an upload that is done while a turn’s first look goes on is the person’s', async (t) => {
+test('attributes an upload during a turn’s first scan to the person', async (t) => {
   const bare = bareChanges(t);
   const { home, changes, write } = bare;
   const upload = () => {
@@ -58,7 +58,7 @@ test('an upload that is done while a turn’s first look goes on is the person�
   assert.deepEqual(readdirSync(home).sort(), ['.workspace', 'large', 'mine']);
 });
 
-test('what is typed while a turn’s first look goes on may be done during the turn', async (t) => {
+test('treats input typed during a turn’s first scan as possibly executed during the turn', async (t) => {
   const bare = bareChanges(t);
   const { changes, write } = bare;
   const window = await beginWith(bare, async () => changes.typed());
@@ -67,7 +67,7 @@ test('what is typed while a turn’s first look goes on may be done during the t
   assert.deepEqual((await changes.apply('t1', 'undo', undefined, false))?.conflicts, ['mine']);
 });
 
-test('a command of nobody may write as long as it runs', async (t) => {
+test('treats a command of no turn as a possible writer as long as it runs', async (t) => {
   const { changes, write } = bareChanges(t);
   const unknown = await changes.beginUnknown(false);
   const window = await changes.begin('t1');
@@ -81,7 +81,7 @@ for (const [who, isRequest] of [
   ['a request', true],
   ['somebody who types', false],
 ] as const) {
-  test(`what ${who} writes or deletes while an undo goes on stays, and is told`, async (t) => {
+  test(`keeps and reports what ${who} writes or deletes during an undo`, async (t) => {
     const { home, changes } = bareChanges(t);
     const put = (name: string, text: string) => writeFileSync(join(home, name), text);
     for (const name of ['deleted', 'edited', 'gone']) put(name, 'before');
@@ -115,7 +115,7 @@ for (const [who, isRequest] of [
   });
 }
 
-test('what is written to a file while its content is copied stays', async (t) => {
+test('keeps bytes written to a file while its content is copied', async (t) => {
   const bare = bareChanges(t);
   const window = await beginWith(bare, async () => undefined);
   bare.write('large', 1);
@@ -125,7 +125,7 @@ test('what is written to a file while its content is copied stays', async (t) =>
   assert.equal(readFileSync(join(bare.home, 'large'), 'utf8'), 'larg');
 });
 
-test('nothing is written through a link that takes a folder’s place while an undo goes on', async (t) => {
+test('writes nothing through a link that replaces a folder during an undo', async (t) => {
   const bare = bareChanges(t);
   const { home, changes, write } = bare;
   mkdirSync(join(home, 'box'));
@@ -141,7 +141,7 @@ test('nothing is written through a link that takes a folder’s place while an u
   assert.equal(statSync(join(home, 'moved/file')).size, 1);
 });
 
-test('the permissions that a folder gets while an undo goes on stay', async (t) => {
+test('keeps the permissions that a folder gets during an undo', async (t) => {
   const bare = bareChanges(t);
   const box = join(bare.home, 'box');
   mkdirSync(box, { mode: 0o755 });
@@ -153,7 +153,7 @@ test('the permissions that a folder gets while an undo goes on stay', async (t) 
   assert.equal(statSync(box).mode & 0o777, 0o711);
 });
 
-test('force gives up what was there when it began, not what is written while it goes on', async (t) => {
+test('overwrites with force only the versions from its start, not those written meanwhile', async (t) => {
   const bare = bareChanges(t);
   const { home, changes } = bare;
   const put = (text: string) => writeFileSync(join(home, 'mine'), text);

@@ -23,7 +23,7 @@ function startBounded(t: TestContext, bounds: Partial<ChangeBounds>) {
   return { home, changes, write, turn, undo, left };
 }
 
-test('a full store gives up the oldest turns, never the one that is being noted', async (t) => {
+test('evicts the oldest turns from a full store, never the current one', async (t) => {
   const { write, turn, undo, changes } = startBounded(t, { bytes: 100 * KiB });
   for (const id of ['a', 'b', 'c', 'd']) {
     await turn(id, () => write('file', 30 * KiB, id));
@@ -34,7 +34,7 @@ test('a full store gives up the oldest turns, never the one that is being noted'
   assert.deepEqual(await undo('c'), [1]);
 });
 
-test('a file that does not fit is listed as not kept, and costs no other turn what is kept of it', async (t) => {
+test('lists a file that does not fit as not kept and evicts no other turn for it', async (t) => {
   const { write, turn, undo, changes } = startBounded(t, { bytes: 100 * KiB });
   write('file', 30 * KiB, 'one');
   await turn('small', () => write('file', 30 * KiB, 'two'));
@@ -46,7 +46,7 @@ test('a file that does not fit is listed as not kept, and costs no other turn wh
   assert.deepEqual(await undo('small'), [1]);
 });
 
-test('many small files fill the store as they fill the disk: block by block', async (t) => {
+test('counts small files in the store in blocks, as the disk does', async (t) => {
   const { write, turn, changes, home } = startBounded(t, { bytes: 40 * KiB });
   const names = Array.from({ length: 20 }, (_, index) => `file-${index}`);
   await turn('a', () => {
@@ -58,7 +58,7 @@ test('many small files fill the store as they fill the disk: block by block', as
   assert.equal(readdirSync(blobs).flatMap((start) => readdirSync(join(blobs, start))).length, 10);
 });
 
-test('a folder with more than is looked at is told of, and nothing is claimed about it', async (t) => {
+test('reports a folder with too many entries as skipped, without changes in it', async (t) => {
   const { home, write, turn, undo, left } = startBounded(t, { entries: 20 });
   mkdirSync(join(home, 'many'));
   for (let index = 0; index < 30; index += 1) write(`many/${index}`, 1);
@@ -72,7 +72,7 @@ test('a folder with more than is looked at is told of, and nothing is claimed ab
   assert.equal(readdirSync(join(home, 'many')).length, 29);
 });
 
-test('a look that takes too long says so, and claims nothing', async (t) => {
+test('reports a scan that takes too long as skipped, without changes', async (t) => {
   const { write, turn, undo, left, home } = startBounded(t, { milliseconds: -1 });
   await turn('a', () => write('file', 1));
   assert.deepEqual(await left('a'), [['', 'time']]);

@@ -50,7 +50,7 @@ export async function startChanges(t: TestContext, base = mkdtempSync(join(tmpdi
   return { ...withTurns(daemon), base, home, daemon };
 }
 
-/** What is noted of a home within these bounds, without a daemon around it. */
+/** Changes of a home within these bounds, without a daemon. */
 export function bareChanges(t: TestContext, bounds: Partial<ChangeBounds> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'hp-bare-changes-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));

@@ -21,7 +21,7 @@ const cases: readonly [rules: string, left: readonly string[], kept: readonly st
   ['a{b,c}\r\ntwo', ['a{b,c}', 'two'], ['ab']],
 ];
 
-test('what a .gitignore leaves out is what Git leaves out', () => {
+test('ignores the same paths as Git for a .gitignore', () => {
   for (const [text, left, kept] of cases) {
     const rules = parseRules(text);
     const isLeft = (path: string): boolean => {
@@ -34,7 +34,7 @@ test('what a .gitignore leaves out is what Git leaves out', () => {
   }
 });
 
-test('a hostile .gitignore holds nobody up', { timeout: 300_000 }, async (t) => {
+test('stays responsive with a hostile .gitignore', { timeout: 300_000 }, async (t) => {
   const { home, run, changes } = await startChanges(t);
   const names = Array.from({ length: 900 }, () => 'a').join('/');
   mkdirSync(join(home, 'repo', names), { recursive: true });

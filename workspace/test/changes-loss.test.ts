@@ -8,7 +8,7 @@ import { shortly, startChanges, treeOf } from './changes-harness.ts';
 
 const kept = '.workspace/.homeport-changes';
 
-test('a person’s upload that goes on while a turn works is no turn’s', async (t) => {
+test('attributes an upload during a turn to the person', async (t) => {
   const { run, changes, daemon, home } = await startChanges(t);
   await run('t1', 'echo 1 > one');
   const uploads = ['within', 'after'].map((name) => {
@@ -37,7 +37,7 @@ test('a person’s upload that goes on while a turn works is no turn’s', async
   assert.deepEqual(shortly(await changes('t3')), ['added ~/three applied']);
 });
 
-test('a folder that the person made anew keeps its permissions, whatever comes back into it', async (t) => {
+test('keeps the permissions of a folder that the person recreated when an undo restores files in it', async (t) => {
   const { run, apply, home } = await startChanges(t);
   await run(undefined, 'mkdir -m 750 box other; echo 1 > box/one; echo 1 > other/one');
   await run('t1', 'rm -r box other');
@@ -50,7 +50,7 @@ test('a folder that the person made anew keeps its permissions, whatever comes b
   assert.deepEqual(treeOf(home), tree);
 });
 
-test('whoever removes what is kept loses what is kept, and nothing else', async (t) => {
+test('loses only the stored versions when the store is removed', async (t) => {
   const { run, changes, apply, home } = await startChanges(t);
   await run('t1', 'echo mine > mine');
   await run('t2', 'rm -rf ~/.workspace; echo 2 > two');
@@ -86,7 +86,7 @@ for (const [what, harm] of [
   });
 }
 
-test('kill -9 in the middle of a forced undo: what it gave up still comes back', async (t) => {
+test('restores the overwritten versions after kill -9 in a forced undo', async (t) => {
   const first = await startChanges(t);
   const { home, base } = first;
   await first.run('t1', 'for i in $(seq 600); do echo model > f$i; done');

@@ -32,7 +32,7 @@ function chaos({ below, pick }: ReturnType<typeof dice>) {
 
 const none = { conflicts: [], skipped: [] };
 
-test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as well`, async (t) => {
+test(`restores the tree bit for bit by undo and redo after random turns (seed ${seed})`, async (t) => {
   const { home, run, put, apply } = await startChanges(t);
   const { below, pick } = dice(seed);
   const { path, commands } = chaos({ below, pick });
@@ -57,12 +57,12 @@ test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as
   }
 });
 
-test(`random turns beside a person (seed ${seed}): an undo loses nothing of theirs without asking`, async (t) => {
+test(`keeps the person’s edits in an undo of random turns (seed ${seed})`, async (t) => {
   const { home, run, put, apply } = await startChanges(t);
   const { below, pick } = dice(seed + 1);
   const { path, commands } = chaos({ below, pick });
   let edits = 0;
-  /** What the person wrote last in each place, during and since the turn; as `treeOf` names it. */
+  /** Last edit of the person at each path, during and since the turn, in the format of `treeOf`. */
   const mine = new Map<string, string>();
   const edit = async (): Promise<void> => {
     const [where, text] = [path(), `mine ${++edits}`];

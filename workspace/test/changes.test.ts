@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { shortly, startChanges, treeOf } from './changes-harness.ts';
 
-test('a turn’s files by tools and by commands are listed, shown, undone and redone', async (t) => {
+test('lists, shows, undoes and redoes a turn’s changes by tools and commands', async (t) => {
   const { home, run, put, edit, changes, apply, content } = await startChanges(t);
   writeFileSync(join(home, 'kept.txt'), 'one\n');
   writeFileSync(join(home, 'gone.txt'), 'gone\n');
@@ -36,7 +36,7 @@ test('a turn’s files by tools and by commands are listed, shown, undone and re
   assert.deepEqual(treeOf(home), after);
 });
 
-test('what the person changed since, or meanwhile, is never touched without asking', async (t) => {
+test('never overwrites the person’s changes during or since a turn without asking', async (t) => {
   const { home, run, put, changes, apply, daemon } = await startChanges(t);
   await put(undefined, 'mine.txt', 'mine');
   await run('t1', 'echo model > a.txt; echo model > b.txt');
@@ -75,7 +75,7 @@ test('what the person changed since, or meanwhile, is never touched without aski
   terminal.socket.terminate();
 });
 
-test('what Git leaves out is left alone, whatever becomes of the rules', async (t) => {
+test('leaves ignored files alone even if the rules change', async (t) => {
   const { home, run, changes, apply } = await startChanges(t);
   mkdirSync(join(home, 'app/build'), { recursive: true });
   writeFileSync(join(home, 'app/.gitignore'), 'build/\n*.log\n!keep.log\n');
@@ -99,7 +99,7 @@ test('what Git leaves out is left alone, whatever becomes of the rules', async (
   ]);
 });
 
-test('an undo never writes through a link, nor over a folder with something of the person in it', async (t) => {
+test('never writes through a link or over a folder with files of the person in an undo', async (t) => {
   const { home, base, run, apply } = await startChanges(t);
   mkdirSync(join(base, 'outside'));
   writeFileSync(join(base, 'outside/f'), 'outside');
@@ -116,7 +116,7 @@ test('an undo never writes through a link, nor over a folder with something of t
   assert.equal(readFileSync(join(home, 'file/mine'), 'utf8'), 'mine\n');
 });
 
-test('kill -9 in the middle of a command or an undo: the next daemon knows, and finishes', async (t) => {
+test('recovers after kill -9 in a command or an undo and can finish the undo', async (t) => {
   const first = await startChanges(t);
   const { home, base } = first;
   await first.run(
@@ -148,7 +148,7 @@ test('kill -9 in the middle of a command or an undo: the next daemon knows, and 
   assert.deepEqual(treeOf(home), after);
 });
 
-test('nothing is kept of a turn that is forgotten; a folder that nobody may enter is no loss', async (t) => {
+test('deletes the data of a forgotten turn and restores a folder without permissions', async (t) => {
   const { home, run, changes, apply, post, content } = await startChanges(t);
   await run('t1', 'echo secret > s; mkdir closed; echo x > closed/f');
   await run('t2', 'chmod 000 closed; rm s');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { countProcesses, type RunningDaemon, startDaemon } from './running-daemon.ts';
 
-/** In the daemon, a minute is 10 milliseconds, and the clock advances by as many minutes as a file says. */
+/** In the daemon, a minute is 10 milliseconds, and the clock advances by the number of minutes in a file. */
 const moved = `
 import { readFileSync } from 'node:fs';
 const now = performance.now.bind(performance);
@@ -23,7 +23,7 @@ after(() => daemon.stop());
 
 const pass = (minutes: number) => writeFileSync(join(daemon.home, 'minutes'), String(minutes));
 
-test('a daemon whose control plane is gone ends, and all that it started', { timeout: 300_000 }, async () => {
+test('ends the daemon and its processes when the control plane is gone', { timeout: 300_000 }, async () => {
   const marker = `silence-${process.pid}`;
   const command = daemon.exec({ id: 'kept', command: `exec -a ${marker} sleep 1000`, background: true });
   await command.next((event) => event.type === 'start');

@@ -59,7 +59,7 @@ test('a signal ends it: the name instead of a code', async () => {
   assert.deepEqual([exitCode, signal], [null, 'SIGSEGV']);
 });
 
-test('characters split over writes arrive whole, what is no UTF-8 is replaced', async () => {
+test('joins characters split over writes and replaces invalid UTF-8', async () => {
   const command = String.raw`printf '\xe2'; sleep 0.05; printf '\x82'; sleep 0.05; printf '\xac \xff.'; printf '\xf0\x9f' `;
   assert.equal(textOf(await run('utf8', command)), '€ \uFFFD.\uFFFD');
   const many = textOf(await run('utf8-many', `yes 'ä€😀' | head -n 50000`));
@@ -143,7 +143,7 @@ test('a reader that does not read stops the output, and costs no memory', async 
   stream.leave();
 });
 
-test('whoever leaves a command in the foreground ends it', async () => {
+test('ends a foreground command when its reader disconnects', async () => {
   const seconds = odd(7103);
   const stream = daemon.exec({ id: 'leave', command: `echo ready; setsid sleep ${seconds} & sleep ${seconds}` });
   await stream.next((event) => event.type === 'stdout');
@@ -187,7 +187,7 @@ test('in the background: answers at once, output from any byte on and live, sign
   assert.equal(exitOf(output).exitCode, 5);
 });
 
-test('in the background: what a command leaves running lives on until it is ended', async () => {
+test('keeps processes that a background command leaves running until they are ended', async () => {
   const seconds = odd(7104);
   // Escaped, so that only what the shell has started has it in its command line.
   await run('daemonized', `setsid env -i sleep ${seconds.replace('.', '\\.')} &`, { background: true });
@@ -217,7 +217,7 @@ test('at most 32 at once; those that ended make room', async () => {
   }
 });
 
-test('what runs dies with the daemon, however it ends', async () => {
+test('ends all processes with the daemon, even after kill -9', async () => {
   const own = await startDaemon();
   const seconds = odd(7105);
   await own.exec({ id: 'orphan', command: `setsid env -i sleep ${seconds} & sleep ${seconds}`, background: true })
@@ -230,7 +230,7 @@ test('what runs dies with the daemon, however it ends', async () => {
   await own.stop();
 });
 
-test('a command begins where it is told, inside the home only', async () => {
+test('starts a command in the given folder, inside the home only', async () => {
   await run('folders', 'mkdir -p "a b/c"');
   assert.equal(textOf(await run('cwd', 'pwd', { cwd: '~/a b/c' })), `${daemon.home}/a b/c\n`);
   symlinkSync('/', join(daemon.home, 'out'));
@@ -240,7 +240,7 @@ test('a command begins where it is told, inside the home only', async () => {
   }
 });
 
-test('a command longer than one argument of a program may be', async () => {
+test('runs a command longer than the limit of one program argument', async () => {
   const command = `# ${'x'.repeat(130_000)}\necho "long: $0"; exit 4`;
   const events = await run('long', command);
   assert.match(textOf(events), /^long: /);

@@ -112,7 +112,7 @@ async function race(name: string, { run, before: prepare }: Operation): Promise<
   assert.equal(readFileSync(join(outside(), 'f'), 'utf8'), canary);
 }
 
-/** What a response of bytes would contain. */
+/** Collects the bytes that a response would contain. */
 async function sent(send: (exchange: Exchange) => Promise<void>): Promise<string> {
   const chunks: Buffer[] = [];
   const response = Object.assign(
@@ -173,7 +173,7 @@ const operations: Record<string, Operation> = {
   search: { run: () => searchText(home, path('d'), searched, signal) },
 };
 
-/** Puts back into the real folder `d`, whatever its name is by now, what operations remove. */
+/** Restores the removed files in the real folder `d`, under its current name. */
 function refill(): void {
   const held = at(folder, '');
   writeFileSync(`${held}f`, 'INSIDE');

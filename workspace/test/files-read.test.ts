@@ -19,7 +19,7 @@ after(async () => {
 
 const inHome = (...names: string[]) => join(files.home, ...names);
 
-test('a folder is listed: folders first, then by name; links are told as links, the rest is left out', async () => {
+test('lists folders first, then by name, shows links as links and omits special files', async () => {
   mkdirSync(inHome('list/b-folder'), { recursive: true });
   mkdirSync(inHome('list/Z'));
   for (const name of ['a.txt', 'C.txt', 'b.txt', '..hidden', 'line\nbreak']) writeFileSync(inHome('list', name), 'x');

@@ -182,7 +182,7 @@ test('names in archives lead nowhere else', () => {
   assert.equal(safeName(['home', 'C:', 'a\\..\\b', 'line\nbreak']), 'home/C_/a_.._b/line_break');
 });
 
-test('an archive of many entries, and of one that may be larger than 4 GiB, is read by others', async () => {
+test('writes archives with many entries or an entry above 4 GiB that other tools can read', async () => {
   async function* entries(): AsyncGenerator<ZipEntry> {
     const facts = { modifiedAt: new Date('2026-01-02T03:04:06Z'), mode: 0o755 };
     for (let index = 0; index < 70_000; index += 1) yield { ...facts, name: `d${index}/`, content: undefined };

@@ -25,13 +25,13 @@ test('a file without room is refused with the numbers, whether its size was anno
   assert.equal((await files.put('~/new', bytes(1))).status, 201);
 });
 
-test('what was refused takes no room, and what is deleted gives it back at once', async () => {
+test('counts no space for refused files and frees that of deleted ones at once', async () => {
   assert.equal((await files.put('~/third', bytes(2))).status, 507);
   rmSync(join(files.home, 'old'));
   assert.equal((await files.put('~/third', bytes(2))).status, 201);
 });
 
-test('where there are too many files, another one is refused', async () => {
+test('refuses another file above the limit on files', async () => {
   const space = spaceOf(files.daemon);
   await space.look();
   for (let number = space.used.files; number < 40; number += 1) writeFileSync(join(files.home, `n${number}`), '');

@@ -47,7 +47,7 @@ after(async () => {
 const inHome = (...names: string[]) => join(files.home, ...names);
 const outside = () => join(files.base, 'outside');
 
-/** The fixture of P000: a home, a neighbour with almost the same name, and targets of links. */
+/** The fixture of P000: a home, a sibling with almost the same name, and targets of links. */
 function layOut(): void {
   for (const folder of [outside(), join(files.base, 'home/user2')]) {
     mkdirSync(folder, { recursive: true });

@@ -35,7 +35,7 @@ const putAs = (path: string, mode: string) =>
 const inHome = (...names: string[]) => join(files.home, ...names);
 const text = (...names: string[]) => readFileSync(inHome(...names), 'utf8');
 
-test('a body becomes a file, with the folders above it; a taken name is kept, exchanged, or gets a neighbour', async () => {
+test('writes a body as a file with its parent folders; rejects, replaces or renames on a taken name', async () => {
   const first = await files.put('~/deep/er/report.txt', 'one');
   assert.equal(first.status, 201);
   const { modifiedAt, ...entry } = first.body.entry;
@@ -85,7 +85,7 @@ test('nothing is written through links, wherever they lead', async () => {
   const edits = [{ oldText: 'kept', newText: 'x' }];
   assert.equal((await files.call('/v1/files/edit', { json: { path: 'file-alias', edits } })).status, 400);
   assert.deepEqual([readdirSync(inHome('real')), text('real/file')], [['file'], 'kept']);
-  // The link itself may be deleted.
+  // The link itself can be deleted.
   assert.equal((await files.call(`/v1/files${at('alias')}`, { method: 'DELETE' })).status, 200);
   assert.equal(text('real/file'), 'kept');
 });

@@ -62,7 +62,7 @@ for (const host of ['127.0.0.1', '::1', '0.0.0.0']) {
   });
 }
 
-test('bytes pass both ways, and an end is an end on the other side', async () => {
+test('forwards bytes both ways and closes when the other side closes', async () => {
   const app = createTcpServer((socket) => socket.pipe(socket));
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
   const stream = await tunnel(`port=${(app.address() as AddressInfo).port}`);
@@ -75,7 +75,7 @@ test('bytes pass both ways, and an end is an end on the other side', async () =>
   app.close();
 });
 
-test('what is no port is refused, the daemon’s own are none, and nobody gets in without the token', async () => {
+test('refuses invalid ports, the daemon’s own ports and requests without the token', async () => {
   for (const query of ['', 'port=0', 'port=65536', 'port=8e1', 'port=-1', 'port=08']) {
     assert.equal(await tunnel(query), 400, query);
   }

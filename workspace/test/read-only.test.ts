@@ -22,7 +22,7 @@ after(async () => {
 const run = (command: string, more: Record<string, unknown> = { readOnly: true }) =>
   daemon.exec({ id: `c${count++}`, command, timeoutMs: 20_000, ...more }).ended;
 
-test('the daemon says whether commands can be kept from writing', async () => {
+test('reports whether read-only commands are supported', async () => {
   const { status, text } = await daemon.call('/v1/exec');
   assert.deepEqual([status, JSON.parse(text)], [200, { readOnly: true }]);
   const { status: refused } = await daemon.call('/v1/exec', { json: { id: 'x', command: 'ls', readOnly: 'yes' } });

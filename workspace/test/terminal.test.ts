@@ -59,7 +59,7 @@ test('re-attached: the kept output first, then what comes; the program ran on', 
   await second.closed;
 });
 
-test('what is kept is 256 KiB and begins with a whole character', async () => {
+test('keeps 256 KiB of output that begin with a whole character', async () => {
   const first = daemon.openTerminal('id=ring');
   await first.opened;
   // No prompt follows: it would come on top of what was kept.
@@ -76,7 +76,7 @@ test('what is kept is 256 KiB and begins with a whole character', async () => {
   await second.closed;
 });
 
-test('whoever does not read stops the shell’s output; another socket of the terminal goes on after it left', async () => {
+test('pauses the shell while a socket does not read and continues for another once it has left', async () => {
   const first = daemon.openTerminal('id=stuck');
   await first.opened;
   first.socket.pause();
@@ -155,7 +155,7 @@ test('a terminal in which nothing happens says something every 20 seconds, and e
   }
 });
 
-/** In the daemon, what comes every 20 seconds comes at a signal instead. */
+/** In the daemon, a signal triggers the work of every 20 seconds. */
 const signalled = `
 const every = globalThis.setInterval;
 const works = [];
@@ -166,7 +166,7 @@ globalThis.setInterval = (work, ms, ...rest) => {
 };
 `;
 
-test('an open terminal is pinged; it stays while whoever watches answers, and ends when nobody does', async () => {
+test('pings an open terminal, keeps it while a watcher answers, and ends it when none does', async () => {
   const own = await startDaemon({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(signalled)}` });
   try {
     const watched = own.openTerminal('id=watched');
