@@ -79,7 +79,7 @@ test('treats a command of no turn as a possible writer as long as it runs', asyn
 
 for (const [who, isRequest] of [
   ['a request', true],
-  ['somebody who types', false],
+  ['a person in the terminal', false],
 ] as const) {
   test(`keeps and reports what ${who} writes or deletes during an undo`, async (t) => {
     const { home, changes } = bareChanges(t);

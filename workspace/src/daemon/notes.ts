@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../clock.ts';
-import { readStart } from './files/read-start.ts';
+import { readStart } from './file-system/read-start.ts';
 import { type Exchange, sendJson } from './http.ts';
 import type { Daemon } from './state.ts';
 

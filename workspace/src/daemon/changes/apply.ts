@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { errnoOf } from '../files/fault.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import type { Blobs } from './blobs.ts';
 import { ancestorsOf, isKept, isSame, type State } from './entry.ts';
 import type { Change, TurnRecord } from './records.ts';

@@ -15,8 +15,8 @@ import {
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { errnoOf } from '../files/fault.ts';
-import { readStart } from '../files/read-start.ts';
+import { readStart } from '../file-system/read-start.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 
 /** Files up to this size are read at once. */
 const smallBytes = 256 * 1024;

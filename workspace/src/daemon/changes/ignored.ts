@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { fitsPath } from '../files/glob.ts';
-import { readStart } from '../files/read-start.ts';
+import { fitsPath } from '../file-system/glob.ts';
+import { readStart } from '../file-system/read-start.ts';
 
 /** Of a longer file only this much counts. */
 const rulesBytesMax = 64 * 1024;

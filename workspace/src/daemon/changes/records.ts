@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { readStart } from '../files/read-start.ts';
+import { readStart } from '../file-system/read-start.ts';
 import { isKept, isSame, parseEntry, type SkipReason, type State } from './entry.ts';
 
 /** `isMixed`: another writer can have changed it at the same time. */

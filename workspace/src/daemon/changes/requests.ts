@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { DaemonError } from '../daemon-error.ts';
-import { parsePath } from '../files/home-path.ts';
+import { parsePath } from '../file-system/home-path.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
 import { changesOf, type ListedChange } from './changes.ts';

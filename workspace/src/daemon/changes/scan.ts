@@ -2,7 +2,7 @@ import { type BigIntStats, chmodSync, lstatSync, opendirSync, readlinkSync } fro
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../../clock.ts';
-import { errnoOf } from '../files/fault.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import type { Blobs, MakeRoom } from './blobs.ts';
 import { ancestorsOf, type Entry, type SkipReason, type State } from './entry.ts';
 import { isIgnored, type Rules, rulesIn } from './ignored.ts';

@@ -1,7 +1,7 @@
 import { DaemonError } from '../daemon-error.ts';
+import { parsePath } from '../file-system/home-path.ts';
+import { refusalOf } from '../file-system/system-errors.ts';
 import { close, itself } from '../files/descriptors.ts';
-import { refusalOf } from '../files/fault.ts';
-import { parsePath } from '../files/home-path.ts';
 import { find, openHome } from '../files/walk.ts';
 
 /** The folder a command starts in, held by descriptor so that it cannot be replaced before the command has started. */

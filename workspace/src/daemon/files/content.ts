@@ -2,9 +2,9 @@ import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import { type ByteRange, parseRange } from '@homeport/contracts/files/byte-range';
 import { DaemonError } from '../daemon-error.ts';
+import type { HomePath } from '../file-system/home-path.ts';
 import type { Exchange } from '../http.ts';
 import { close } from './descriptors.ts';
-import type { HomePath } from './home-path.ts';
 import { openFile } from './read.ts';
 import type { Found, Home } from './walk.ts';
 

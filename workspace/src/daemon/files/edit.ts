@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
+import type { HomePath } from '../file-system/home-path.ts';
 import { at, close, reopen } from './descriptors.ts';
-import type { HomePath } from './home-path.ts';
 import { decodeText } from './media-type.ts';
 import { neitherFileNorFolder, readHead } from './read.ts';
 import { type Found, findExistingPlace, type Home, lookAt, type Place } from './walk.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import { close, itself, reopen } from './descriptors.ts';
-import { errnoOf } from './fault.ts';
 
 /** `file` begins with `./` in a folder; `text` is cut to 500 characters. */
 export type GrepLine = { file: string; line: number; text: string };

@@ -1,7 +1,7 @@
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
+import { type HomePath, invalid } from '../file-system/home-path.ts';
 import { close } from './descriptors.ts';
-import { type HomePath, invalid } from './home-path.ts';
 import { moveFile, moveFolder, type Named, type OnConflict, publishFile } from './publish.ts';
 import { statIn } from './read.ts';
 import { findExistingPlace, findPlace, type Home, lookAt, makeFolders, type Place } from './walk.ts';

@@ -1,7 +1,7 @@
 import { constants, linkSync, lstatSync, mkdirSync, openSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { DaemonError } from '../daemon-error.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import { at, close } from './descriptors.ts';
-import { errnoOf } from './fault.ts';
 
 export type OnConflict = 'rename' | 'replace' | 'fail';
 

@@ -2,9 +2,9 @@ import { type BigIntStats, type Dir, lstatSync, readSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import type { WorkspaceEntry, WorkspaceFile, WorkspaceListing } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
+import { childOf, type HomePath, invalid, nameOf, pathBytesMax, showPath } from '../file-system/home-path.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import { at, close, itself, reopen } from './descriptors.ts';
-import { errnoOf } from './fault.ts';
-import { childOf, type HomePath, invalid, nameOf, pathBytesMax, showPath } from './home-path.ts';
 import { describe } from './media-type.ts';
 import { type Found, find, type Home } from './walk.ts';
 

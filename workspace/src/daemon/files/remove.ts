@@ -3,9 +3,9 @@ import { opendir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { type HomePath, invalid } from '../file-system/home-path.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import { at, close, itself, look, statOf } from './descriptors.ts';
-import { errnoOf } from './fault.ts';
-import { type HomePath, invalid } from './home-path.ts';
 import { openStaging, unusedName } from './staging.ts';
 import { findExistingPlace, type Home, lookAt, type Place } from './walk.ts';
 

@@ -1,14 +1,14 @@
 import { type Changes, changesOf } from '../changes/changes.ts';
 import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { type HomePath, parsePath } from '../file-system/home-path.ts';
+import { refusalOf } from '../file-system/system-errors.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
 import { type HomeSpace, spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { sendArchive } from './archive.ts';
 import { sendContent } from './content.ts';
 import { type Edit, editFile } from './edit.ts';
-import { refusalOf } from './fault.ts';
-import { type HomePath, parsePath } from './home-path.ts';
 import { movePath } from './move.ts';
 import type { OnConflict } from './publish.ts';
 import { listOrPreview, statPath } from './read.ts';

@@ -1,9 +1,9 @@
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { clock } from '../../clock.ts';
+import { compileGlob } from '../file-system/glob.ts';
+import { childOf, type HomePath, showPath } from '../file-system/home-path.ts';
 import { close } from './descriptors.ts';
-import { compileGlob } from './glob.ts';
 import { type GrepLine, runGrep } from './grep.ts';
-import { childOf, type HomePath, showPath } from './home-path.ts';
 import { entryOf, findFolder, neitherFileNorFolder } from './read.ts';
 import { type Bounds, walkTree } from './tree.ts';
 import { find, type Home } from './walk.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../../clock.ts';
+import { errnoOf } from '../file-system/system-errors.ts';
 import { close, look, statOf } from './descriptors.ts';
-import { errnoOf } from './fault.ts';
 import { namesIn } from './read.ts';
 import type { Found, Home } from './walk.ts';
 

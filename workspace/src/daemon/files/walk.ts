@@ -1,8 +1,8 @@
 import { type BigIntStats, constants, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { DaemonError } from '../daemon-error.ts';
+import { depthMax, type HomePath, invalid, relativeToHome, splitSegments, tooDeep } from '../file-system/home-path.ts';
+import { errnoOf, refusalOf } from '../file-system/system-errors.ts';
 import { at, close, itself, look, lookFlags, statOf } from './descriptors.ts';
-import { errnoOf, refusalOf } from './fault.ts';
-import { depthMax, type HomePath, invalid, relativeToHome, splitSegments, tooDeep } from './home-path.ts';
 
 /** The home folder, kept open as long as the daemon runs. */
 export type Home = { path: string; descriptor: number; device: bigint };
