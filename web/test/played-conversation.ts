@@ -81,7 +81,7 @@ export function playConversation(loads: (ChatDetail | Error)[]) {
   const activity = { count: 0 };
   const store = new ConversationStore('c', {
     network: undefined,
-    rest: async () => {},
+    pause: async () => {},
     onActivity: () => {
       activity.count += 1;
     },

@@ -27,13 +27,13 @@ const read = new WeakMap<readonly MessagePart[], readonly PlanItem[] | null>();
 /** The newest plan of these messages, or else the server's for the branch. */
 export function newestPlan(
   messages: readonly Message[],
-  told: { items: readonly PlanItem[] } | null,
+  stored: { items: readonly PlanItem[] } | null,
 ): readonly PlanItem[] | undefined {
   for (const { parts } of messages.toReversed()) {
     const items = planOf(parts);
     if (items !== null) return items;
   }
-  return told?.items;
+  return stored?.items;
 }
 
 function planOf(parts: readonly MessagePart[]): readonly PlanItem[] | null {

@@ -3,12 +3,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { MessageSquare, Pencil } from 'lucide-react';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import { lazyPart } from '../layout/lazy-part.tsx';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { AssistantForm } from './assistant-form.tsx';
 import { type AssistantValues, assistantValues, emptyValues } from './assistant-values.ts';
 import classes from './preview/preview.module.css';
 
-const AssistantPreview = lazyPart(async () => (await import('./preview/assistant-preview.tsx')).AssistantPreview);
+const AssistantPreview = lazyComponent(async () => (await import('./preview/assistant-preview.tsx')).AssistantPreview);
 
 const narrow = '(max-width: 68rem)';
 const views = [

@@ -21,7 +21,6 @@ import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
 import { assistantQuery } from '../layout/records/assistant-queries.ts';
 import { Card } from '../layout/section.tsx';
 import { showToast } from '../layout/toasts.tsx';
-import { AnswererField } from './answerer-field.tsx';
 import {
   type AssistantValues,
   assistantBody,
@@ -31,6 +30,7 @@ import {
 } from './assistant-values.ts';
 import { AudienceField } from './audience-field.tsx';
 import { IconField } from './icon-field.tsx';
+import { ModelOrTierField } from './model-or-tier-field.tsx';
 import { ServersField } from './servers-field.tsx';
 import { StartersField } from './starters-field.tsx';
 
@@ -102,7 +102,7 @@ export function AssistantForm({ assistant, onDirty, onValues }: Props) {
       </Card>
       <Card title={t('assistant.how')}>
         <div className={formClasses.form}>
-          <AnswererField
+          <ModelOrTierField
             value={values.answerer}
             onChange={(answerer) => put({ answerer })}
             error={errors.answerer}

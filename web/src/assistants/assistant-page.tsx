@@ -16,7 +16,7 @@ import { Card, Section } from '../layout/section.tsx';
 import { AssistantEditor } from './assistant-editor.tsx';
 import { AssistantMenu } from './assistant-menu.tsx';
 import classes from './assistants.module.css';
-import { Lacks } from './lacks.tsx';
+import { MissingParts } from './missing-parts.tsx';
 
 /** `/assistants/<id>` and `/assistants/new` */
 export function AssistantPage() {
@@ -88,7 +88,7 @@ function Loaded({ assistant }: { assistant: Assistant }) {
       text={canEdit ? t('assistant.editText') : t('assistant.viewText', { name: ownerName })}
       action={start}
     >
-      <Lacks missing={missing} />
+      <MissingParts missing={missing} />
       {canEdit ? (
         <AssistantEditor key={loaded.version} assistant={loaded} onDirty={setDirty} />
       ) : (

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AssistantVersion } from '@homeport/contracts/assistants';
-import { changedFields, type VersionWords, versionTexts } from './version-diff.ts';
+import { changedFields, type VersionLabels, versionTexts } from './version-diff.ts';
 
-const words: VersionWords = {
+const words: VersionLabels = {
   model: ({ modelId, tier }) => modelId ?? (tier === null ? 'default' : `tier ${tier}`),
   server: (id) => `server ${id}`,
   allServers: 'all',

@@ -17,7 +17,7 @@ export type VersionField = (typeof versionFields)[number];
 export type VersionTexts = Record<VersionField, string>;
 
 /** Words for what a version has no text of itself. */
-export type VersionWords = {
+export type VersionLabels = {
   model: (version: Pick<AssistantVersion, 'modelId' | 'tier' | 'missing'>) => string;
   server: (id: string) => string;
   allServers: string;
@@ -26,7 +26,7 @@ export type VersionWords = {
   off: string;
 };
 
-export function versionTexts(version: AssistantVersion, words: VersionWords): VersionTexts {
+export function versionTexts(version: AssistantVersion, words: VersionLabels): VersionTexts {
   const { icon, parameters, mcpServerIds, workspace, starters } = version;
   return {
     name: version.name,

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
-import { Fold } from '../forms/fold.tsx';
+import { Disclosure } from '../forms/disclosure.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { i18n, useText } from '../i18n/i18n.ts';
@@ -15,7 +15,7 @@ import { assistantQuery } from '../layout/records/assistant-queries.ts';
 import { showToast } from '../layout/toasts.tsx';
 import classes from './assistants.module.css';
 import { versionsQuery } from './assistants-api.ts';
-import { useVersionWords } from './use-version-words.ts';
+import { useVersionLabels } from './use-version-labels.ts';
 import { changedFields, type FieldChange, isText, versionTexts } from './version-diff.ts';
 
 type Props = {
@@ -30,7 +30,7 @@ export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Prop
   const t = useText();
   useReturnFocus();
   const queries = useQueryClient();
-  const words = useVersionWords();
+  const words = useVersionLabels();
   const { data, error } = useQuery(versionsQuery(assistant.id));
   const [base, setBase] = useState<'before' | 'current'>('before');
   const [isBusy, setBusy] = useState(false);
@@ -110,9 +110,9 @@ export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Prop
                   )}
                 </div>
                 {against && against !== version ? (
-                  <Fold label={t(base === 'current' ? 'versions.differences' : 'versions.changes')}>
+                  <Disclosure label={t(base === 'current' ? 'versions.differences' : 'versions.changes')}>
                     <Changes changes={changes(version, against)} />
-                  </Fold>
+                  </Disclosure>
                 ) : null}
                 {against ? null : <p className={classes.hint}>{t('versions.first')}</p>}
               </li>

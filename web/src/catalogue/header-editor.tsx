@@ -3,7 +3,7 @@ import { ActionIcon, Button, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
 import { Plus, X } from 'lucide-react';
 import { useRef } from 'react';
-import { Fold } from '../forms/fold.tsx';
+import { Disclosure } from '../forms/disclosure.tsx';
 import { useText } from '../i18n/i18n.ts';
 import { createId } from '../ids.ts';
 import classes from './catalogue.module.css';
@@ -31,7 +31,7 @@ export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string })
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-add]')?.focus());
   };
   return (
-    <Fold label={t('provider.headers')} count={headers.length}>
+    <Disclosure label={t('provider.headers')} count={headers.length}>
       <div className={classes.headers} ref={list}>
         <p className={classes.hint}>{hint}</p>
         {headers.map((row, index) => (
@@ -75,6 +75,6 @@ export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string })
           <p className={classes.hint}>{t('provider.headersMax', { max: limits.headerCount })}</p>
         )}
       </div>
-    </Fold>
+    </Disclosure>
   );
 }

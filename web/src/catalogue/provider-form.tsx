@@ -17,7 +17,6 @@ import { useText } from '../i18n/i18n.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import { FindServers } from './find-servers.tsx';
 import { HeaderEditor } from './header-editor.tsx';
-import { HeadersStay } from './headers-stay.tsx';
 import { type ProviderPreset, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
@@ -29,7 +28,8 @@ import {
   providerTestBody,
   providerValues,
 } from './provider-values.ts';
-import { SharingField, useMayShare } from './sharing-field.tsx';
+import { SharingField, useCanShare } from './sharing-field.tsx';
+import { StoredHeadersNotice } from './stored-headers-notice.tsx';
 import { useProviderPreset } from './use-provider-preset.ts';
 import { useProviderTest } from './use-provider-test.ts';
 
@@ -54,7 +54,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const queries = useQueryClient();
   const calls = useCatalogueApi();
   const connection = useConnectionTest(provider);
-  const mayShare = useMayShare();
+  const canShare = useCanShare();
   const skipsTest = useRef(false);
   const [initialValues] = useState(() => ({
     ...providerValues(provider),
@@ -135,14 +135,14 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         placeholder="https://api.example.com/v1"
       />
       {provider ? apiKeyField : null}
-      {mayShare || (provider?.sharedWith ?? 'none') !== 'none' ? (
+      {canShare || (provider?.sharedWith ?? 'none') !== 'none' ? (
         <SharingField
           value={form.values.sharedWith}
           onChange={(sharedWith) => form.setFieldValue('sharedWith', sharedWith)}
         />
       ) : null}
       <HeaderEditor form={form} hint={t('provider.headersHint')} />
-      {left && hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
+      {left && hasHeaders && !form.isDirty('headers') ? <StoredHeadersNotice form={form} origin={left} /> : null}
       {isCurrent ? (
         <ProviderTestResult
           state={state}

@@ -89,7 +89,7 @@ export function originLeft(
 }
 
 /** Marks unchanged rows so that the next save sends them again. */
-export function renewed(rows: readonly HeaderRow[]): HeaderRow[] {
+export function withRenewedKeys(rows: readonly HeaderRow[]): HeaderRow[] {
   return rows.map((row) => ({ ...row, key: `${row.key}-renewed` }));
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
-import { goneModels, refreshChanges } from './refresh-changes.ts';
+import { refreshChanges, removedModels } from './refresh-changes.ts';
 
 const abilities = { images: true, documents: false, tools: true, temperature: true, reasoning: false } as const;
 const prices = { input: 1, output: 2, cachedInput: null, cacheWrite: null };
@@ -82,7 +82,7 @@ test('ignores the order of members and reports models that are no longer listed'
   const sources = { abilities: 'registry' } as const;
   assert.deepEqual(bodies(model({}), listed({ abilities: { ...rest, images }, sources })), []);
   assert.deepEqual(
-    goneModels([model({}), model({ id: 'n', providerModelId: 'y' })], [listed({})]).map(({ id }) => id),
+    removedModels([model({}), model({ id: 'n', providerModelId: 'y' })], [listed({})]).map(({ id }) => id),
     ['n'],
   );
 });

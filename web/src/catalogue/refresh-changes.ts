@@ -22,7 +22,7 @@ export function refreshChanges(models: readonly Model[], listed: readonly Listed
 }
 
 /** The models that the list no longer has. */
-export function goneModels(models: readonly Model[], listed: readonly ListedModel[]): Model[] {
+export function removedModels(models: readonly Model[], listed: readonly ListedModel[]): Model[] {
   const ids = new Set(listed.map(({ id }) => id));
   return models.filter(({ providerModelId }) => !ids.has(providerModelId));
 }

@@ -14,7 +14,7 @@ import classes from './provider-form.module.css';
 const audiences = ['none', 'everyone', 'users'] as const;
 
 /** Whether the signed-in person may share what they add here: an administrator, their own, in the community edition. */
-export function useMayShare(): boolean {
+export function useCanShare(): boolean {
   const owner = useCatalogueOwner();
   const { data: me } = useQuery(meQuery);
   const { data: config } = useQuery(publicConfigQuery);

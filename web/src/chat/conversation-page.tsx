@@ -12,7 +12,7 @@ import { ThreadActionsContext } from '../conversation/thread-actions.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
 import { useTitle } from '../layout/branding.ts';
-import { lazyPart } from '../layout/lazy-part.tsx';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { ConversationMenu } from '../layout/menus/conversation-menu.tsx';
 import { HomeButton, MessagePage } from '../layout/message-page.tsx';
 import { useChatChanges } from '../layout/records/use-chat-changes.ts';
@@ -29,15 +29,17 @@ import { useChoices } from './use-choices.ts';
 import { useConversation } from './use-conversation.ts';
 import { useConversationActions } from './use-conversation-actions.ts';
 import { useSubmission } from './use-submission.ts';
-import { useTakingBack } from './use-taking-back.tsx';
+import { useTakingBack } from './use-undo-before-replacing.tsx';
 
-const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
-const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
-const ContextPanel = lazyPart(async () => (await import('../context/context-panel.tsx')).ContextPanel);
-const ChangesPanel = lazyPart(async () => (await import('../workspace/changes/changes-panel.tsx')).ChangesPanel);
-const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
-const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
-const FindBar = lazyPart(async () => (await import('../layout/find/find-bar.tsx')).FindBar);
+const ConversationFiles = lazyComponent(
+  async () => (await import('../files/conversation-files.tsx')).ConversationFiles,
+);
+const WorkspacePanel = lazyComponent(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
+const ContextPanel = lazyComponent(async () => (await import('../context/context-panel.tsx')).ContextPanel);
+const ChangesPanel = lazyComponent(async () => (await import('../workspace/changes/changes-panel.tsx')).ChangesPanel);
+const ProjectLink = lazyComponent(async () => (await import('../projects/project-link.tsx')).ProjectLink);
+const TemporaryBanner = lazyComponent(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
+const FindBar = lazyComponent(async () => (await import('../layout/find/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {

@@ -6,12 +6,12 @@ import { catalogueQuery } from '../api/queries.ts';
 import { enabledModels } from '../conversation/choices/model-choice.ts';
 import { useClientSession } from '../conversation/client-session.ts';
 import { filesName, newChatName, parseAttached, uploadingChats } from '../conversation/draft/attached-files.ts';
-import type { DraftBook } from '../conversation/draft/drafts.ts';
+import type { DraftStore } from '../conversation/draft/drafts.ts';
 import { newDraftName } from '../conversation/new-chat.ts';
 import { useText } from '../i18n/i18n.ts';
 import { createId } from '../ids.ts';
 import { taglineOf, useBranding, useTitle } from '../layout/branding.ts';
-import { lazyPart } from '../layout/lazy-part.tsx';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { MessagePage } from '../layout/message-page.tsx';
 import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
@@ -20,8 +20,8 @@ import { useChoices } from './use-choices.ts';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
 
-const StartAssistants = lazyPart(async () => (await import('./start-assistants.tsx')).StartAssistants);
-const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
+const StartAssistants = lazyComponent(async () => (await import('./start-assistants.tsx')).StartAssistants);
+const ProjectLink = lazyComponent(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 
 /**
  * `/`: a conversation that does not exist yet. Its id is generated here and stored in the receipt, so that a retry of an
@@ -75,7 +75,7 @@ function NewConversation() {
 }
 
 /** The conversation that was made for files of this draft, while they wait for their message. */
-function chatOfFiles(drafts: DraftBook, draftName: string): string | undefined {
+function chatOfFiles(drafts: DraftStore, draftName: string): string | undefined {
   const chatId = drafts.read(newChatName(draftName));
   const hasFiles = parseAttached(drafts.read(filesName(chatId))).length > 0 || uploadingChats.has(chatId);
   return chatId !== '' && hasFiles ? chatId : undefined;

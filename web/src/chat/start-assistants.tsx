@@ -1,4 +1,4 @@
-import '../context/told-texts.ts';
+import '../context/prompt-context-texts.ts';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

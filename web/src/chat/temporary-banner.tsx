@@ -1,4 +1,4 @@
-import '../context/told-texts.ts';
+import '../context/prompt-context-texts.ts';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
@@ -10,12 +10,12 @@ import { call } from '../api/api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
-import { lazyPart } from '../layout/lazy-part.tsx';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { useChatChanges } from '../layout/records/use-chat-changes.ts';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import classes from './temporary-banner.module.css';
 
-const ConfirmDialog = lazyPart(async () => (await import('../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
+const ConfirmDialog = lazyComponent(async () => (await import('../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
 
 /** Explains a temporary conversation, with buttons to keep or to delete it. */
 export function TemporaryBanner({ store, chat }: { store: ConversationStore; chat: Chat }) {

@@ -3,8 +3,8 @@ import { type CallOptions, call } from '../api/api.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
-import { inOrder } from '../in-order.ts';
 import { showFailure } from '../layout/toasts.tsx';
+import { createSerialQueue } from '../serial-queue.ts';
 
 /** A person's choices for the next answers of a conversation, and their pending saves. */
 export type Choices = {
@@ -19,10 +19,10 @@ export function useChoices({ chatId }: ConversationStore): Choices {
   const t = useText();
   const open = useRef<Promise<boolean>>(undefined);
   return useMemo(() => {
-    const changes = inOrder();
+    const changes = createSerialQueue();
     const save = async (fields: Fields): Promise<boolean> => {
       try {
-        await changes.do(() => call('PATCH /api/chats', { body: { id: chatId, ...fields } }));
+        await changes.run(() => call('PATCH /api/chats', { body: { id: chatId, ...fields } }));
         return true;
       } catch (error) {
         showFailure(t('nav.changeFailed'), failureText(error, t));

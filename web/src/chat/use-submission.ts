@@ -43,8 +43,8 @@ export function useSubmission(store: ConversationStore, leave?: () => Promise<vo
         setLeaving(false);
         throw error;
       });
-      const isTold = outcome.kind === 'uncertain' || outcome.kind === 'conflict' || outcome.kind === 'acknowledged';
-      setProblem(isTold ? undefined : outcome);
+      const hasReceipt = outcome.kind === 'uncertain' || outcome.kind === 'conflict' || outcome.kind === 'acknowledged';
+      setProblem(hasReceipt ? undefined : outcome);
       if (outcome.kind !== 'acknowledged') {
         setLeaving(false);
         return false;

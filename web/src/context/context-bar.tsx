@@ -1,4 +1,4 @@
-import './told-texts.ts';
+import './prompt-context-texts.ts';
 import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { i18n, useText } from '../i18n/i18n.ts';
 import classes from './context.module.css';

@@ -5,7 +5,7 @@ import { useState, useSyncExternalStore } from 'react';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { type Translate, useText } from '../i18n/i18n.ts';
-import { painted, revealElement } from '../layout/find/thread-hits.ts';
+import { nextPaint, revealElement } from '../layout/find/thread-hits.ts';
 import { showFailure } from '../layout/toasts.tsx';
 import classes from './context.module.css';
 import { countStates } from './context-shares.ts';
@@ -92,7 +92,7 @@ const maximumPages = 40;
 /** Scrolls to a message and gives it the focus; false when it is not in this branch. */
 async function showMessage(store: ConversationStore, id: string): Promise<boolean> {
   for (let page = 0; page <= maximumPages; page += 1) {
-    await painted();
+    await nextPaint();
     const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`);
     if (element) {
       revealElement(element, 'start');

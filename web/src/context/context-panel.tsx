@@ -1,4 +1,4 @@
-import './told-texts.ts';
+import './prompt-context-texts.ts';
 import '../i18n/page-texts.ts';
 import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { Button } from '@mantine/core';
@@ -75,9 +75,9 @@ function NothingKept({ store, messageId }: { store: ConversationStore; messageId
   );
 }
 
-type ToldProps = { context: AnswerContext; store: ConversationStore; onLeave: (() => void) | undefined };
+type PromptContextProps = { context: AnswerContext; store: ConversationStore; onLeave: (() => void) | undefined };
 
-function PromptContext({ context, store, onLeave }: ToldProps) {
+function PromptContext({ context, store, onLeave }: PromptContextProps) {
   const t = useText();
   const { model, parameters, instructions, tools, summary } = context;
   const toolTokens = tools.reduce((all, { tokens }) => all + tokens, 0);
@@ -98,11 +98,11 @@ function PromptContext({ context, store, onLeave }: ToldProps) {
         <h3>{t('saw.instructions')}</h3>
         {instructions.length === 0 ? <p className={classes.soft}>{t('saw.noInstructions')}</p> : null}
         {instructions.map(({ layer, text, tokens }) => (
-          <Fold key={layer} title={t(`saw.layer.${layer}`)} tokens={tokens}>
+          <Disclosure key={layer} title={t(`saw.layer.${layer}`)} tokens={tokens}>
             <pre className={classes.text} dir="auto">
               {text}
             </pre>
-          </Fold>
+          </Disclosure>
         ))}
       </section>
       <section className={classes.section}>
@@ -110,7 +110,7 @@ function PromptContext({ context, store, onLeave }: ToldProps) {
         {tools.length === 0 ? (
           <p className={classes.soft}>{t('saw.noTools')}</p>
         ) : (
-          <Fold title={t('saw.toolCount', { count: tools.length })} tokens={toolTokens}>
+          <Disclosure title={t('saw.toolCount', { count: tools.length })} tokens={toolTokens}>
             <ul className={classes.tools}>
               {tools.map(({ name, tokens }) => (
                 <li key={name}>
@@ -119,17 +119,17 @@ function PromptContext({ context, store, onLeave }: ToldProps) {
                 </li>
               ))}
             </ul>
-          </Fold>
+          </Disclosure>
         )}
       </section>
       {summary ? (
         <section className={classes.section}>
           <h3>{t('saw.summary')}</h3>
-          <Fold title={t('saw.summaryOf')} tokens={summary.tokens}>
+          <Disclosure title={t('saw.summaryOf')} tokens={summary.tokens}>
             <pre className={classes.text} dir="auto">
               {summary.text}
             </pre>
-          </Fold>
+          </Disclosure>
         </section>
       ) : null}
       <ContextMessages context={context} store={store} onLeave={onLeave} />
@@ -137,7 +137,7 @@ function PromptContext({ context, store, onLeave }: ToldProps) {
   );
 }
 
-function Fold({ title, tokens, children }: { title: string; tokens: number; children: ReactNode }) {
+function Disclosure({ title, tokens, children }: { title: string; tokens: number; children: ReactNode }) {
   const t = useText();
   return (
     <details className={classes.fold}>

@@ -22,13 +22,13 @@ export function sharesOf({ instructions, tools, summary, tokens }: Measured): Sh
   };
   const estimated = Object.values(estimates).reduce((all, each) => all + each, 0);
   const scale = estimated === 0 ? 0 : tokens.total / estimated;
-  const told = shareKinds.flatMap((kind) => {
+  const parts = shareKinds.flatMap((kind) => {
     if (kind === 'answerRoom' || kind === 'free') return [];
     return [{ kind, tokens: Math.round(estimates[kind] * scale) }];
   });
   const answerRoom = Math.min(tokens.answerRoom, Math.max(0, tokens.window - tokens.total));
   const free = Math.max(0, tokens.window - tokens.total - answerRoom);
-  const shares: Share[] = [...told, { kind: 'answerRoom', tokens: answerRoom }, { kind: 'free', tokens: free }];
+  const shares: Share[] = [...parts, { kind: 'answerRoom', tokens: answerRoom }, { kind: 'free', tokens: free }];
   return shares.filter((share) => share.tokens > 0);
 }
 

@@ -3,21 +3,21 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { call, getConversation, openActivity, openStream, sendSubmission } from '../api/api.ts';
 import { ConversationStore } from './conversation-store.ts';
-import { DraftBook } from './draft/drafts.ts';
+import { DraftStore } from './draft/drafts.ts';
 import { clearSent } from './draft/sent-draft.ts';
-import { ReceiptBook } from './receipts.ts';
-import { SeenBook } from './seen.ts';
+import { ReceiptStore } from './receipts.ts';
+import { SeenStore } from './seen-conversations.ts';
 import { followActivity } from './stream/activity-stream.ts';
 
 /** Between two reads of an answer's stream; the screen is redrawn less often. */
-const streamRestMs = 32;
+const streamPauseMs = 32;
 
 /** Client state of the signed-in user. Replaced on a change of user; receipts and drafts stay in storage. */
 export type ClientSession = {
   user: User;
-  receipts: ReceiptBook;
-  drafts: DraftBook;
-  seen: SeenBook;
+  receipts: ReceiptStore;
+  drafts: DraftStore;
+  seen: SeenStore;
   /** The store of a conversation; the same one while it is used, so that going back to it is instant. */
   conversation: (chatId: string) => ConversationStore;
   forget: (chatId: string) => void;
@@ -26,21 +26,21 @@ export type ClientSession = {
 };
 
 /** Throttle interval in milliseconds for refetching the lists. */
-const refreshRest = 500;
+const refreshInterval = 500;
 
 /** Conversations kept in memory; the least recently opened leaves first. */
 const keptConversations = 12;
 
 export function createClientSession(user: User, queries: QueryClient): ClientSession {
-  const drafts = new DraftBook(user.id, localStorage);
-  const receipts = new ReceiptBook(user.id, {
+  const drafts = new DraftStore(user.id, localStorage);
+  const receipts = new ReceiptStore(user.id, {
     storage: localStorage,
     locks: navigator.locks,
     send: sendSubmission,
     clearDraft: (receipt) => clearSent(drafts, receipt),
   });
   const stores = new Map<string, ConversationStore>();
-  const refreshLists = withRests(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshRest);
+  const refreshLists = throttle(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshInterval);
   // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its
   // list.
   const windows = new BroadcastChannel(`homeport:${user.id}`);
@@ -52,7 +52,7 @@ export function createClientSession(user: User, queries: QueryClient): ClientSes
   const create = (chatId: string) =>
     new ConversationStore(chatId, {
       open: openStream,
-      rest: () => new Promise((resolve) => setTimeout(resolve, streamRestMs)),
+      pause: () => new Promise((resolve) => setTimeout(resolve, streamPauseMs)),
       load: getConversation,
       stop: (id, assistantId) => call('POST /api/chat/:chatId/stop', { params: { chatId: id }, body: { assistantId } }),
       onActivity,
@@ -62,7 +62,7 @@ export function createClientSession(user: User, queries: QueryClient): ClientSes
     user,
     receipts,
     drafts,
-    seen: new SeenBook(user.id, localStorage),
+    seen: new SeenStore(user.id, localStorage),
     conversation: (chatId) => {
       const store = stores.get(chatId) ?? create(chatId);
       stores.delete(chatId);
@@ -84,8 +84,8 @@ export function createClientSession(user: User, queries: QueryClient): ClientSes
   };
 }
 
-/** Throttles a function: calls it immediately, and once more after `rest` ms if it was called meanwhile. */
-function withRests(work: () => void, rest: number): () => void {
+/** Throttles a function: calls it immediately, and once more after `interval` ms if it was called meanwhile. */
+function throttle(work: () => void, interval: number): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isCalled = false;
   const begin = () => {
@@ -94,7 +94,7 @@ function withRests(work: () => void, rest: number): () => void {
     timer = setTimeout(() => {
       timer = undefined;
       if (isCalled) begin();
-    }, rest);
+    }, interval);
   };
   return () => {
     isCalled = true;

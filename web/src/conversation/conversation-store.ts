@@ -183,7 +183,7 @@ export class ConversationStore {
       const { response } = this.#view;
       if (!response && !this.#hasWaiting) return this.#change({ connection: 'idle' });
       let end = response ? await this.#followOnce(signal) : 'none';
-      if (end === 'broken' && this.#hasToldItsEnd()) end = 'done';
+      if (end === 'broken' && this.#hasSentEnd()) end = 'done';
       attempt = end === 'done' ? 0 : attempt + 1;
       if (end === 'done') this.#deps.onActivity(this.chatId);
       else await this.#pause(end === 'none' ? Math.min(attempt, 3) : attempt, signal);
@@ -201,8 +201,8 @@ export class ConversationStore {
     }
   }
 
-  /** A stream that breaks off after the end of its answer, as a server that stops leaves it: nothing runs any more. */
-  #hasToldItsEnd(): boolean {
+  /** True for a stream that broke off after the end of its answer, as from a stopping server: nothing runs any more. */
+  #hasSentEnd(): boolean {
     if (!this.#live || this.#live.view().status === 'streaming') return false;
     this.#flushLive();
     this.#after = undefined;

@@ -16,8 +16,8 @@ export function mergeDetail(view: Page, detail: ChatDetail, edit?: Edit): Page &
   // The server's active branch is still the one before the edit until its response begins.
   const parentId = edit?.id === next.id ? edit.parentId : undefined;
   const isPlaced = parentId === null || merged.messages.some((message) => message.id === parentId);
-  const told = { messages: merged.messages, inputs: detail.inputs };
-  return { ...merged, ...promoteInput(told, next.id, detail.chat.id, isPlaced ? parentId : undefined) };
+  const page = { messages: merged.messages, inputs: detail.inputs };
+  return { ...merged, ...promoteInput(page, next.id, detail.chat.id, isPlaced ? parentId : undefined) };
 }
 
 /**

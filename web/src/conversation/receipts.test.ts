@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiFailure } from '../api/api-failure.ts';
-import { type Receipt, ReceiptBook, type ReceiptDeps } from './receipts.ts';
+import { type Receipt, type ReceiptDeps, ReceiptStore } from './receipts.ts';
 
 type Sent = { route: string; body: string };
 type Answer = unknown | Error;
@@ -44,7 +44,7 @@ function house(answers: Answer[]) {
       return answer;
     },
   };
-  return { storage, sent, stored, cleared, deps, book: new ReceiptBook('user-1', deps) };
+  return { storage, sent, stored, cleared, deps, book: new ReceiptStore('user-1', deps) };
 }
 
 const receipt = (change: Partial<Receipt> = {}): Receipt => ({
@@ -76,7 +76,7 @@ test('a lost acknowledgement keeps the receipt; the retry after a reload sends t
   const { book, sent, deps, storage } = house([lost(), { input: { id: 'message-1' } }]);
   const queued = receipt({ route: 'POST /api/chat/turn-inputs' });
   assert.equal((await book.submit(queued)).kind, 'uncertain');
-  const reloaded = new ReceiptBook('user-1', deps);
+  const reloaded = new ReceiptStore('user-1', deps);
   assert.deepEqual(reloaded.state('chat-1')?.receipt, queued);
   assert.equal(sent.length, 1, 'nothing is sent without being asked for');
   assert.equal((await reloaded.retry('chat-1')).kind, 'acknowledged');
@@ -131,7 +131,7 @@ test('a second submission waits for the first, in this tab and in another', asyn
   const first = book.submit(receipt());
   assert.equal((await book.submit(receipt({ messageId: 'message-2' }))).kind, 'busy');
   assert.equal((await book.retry('chat-1')).kind, 'busy');
-  assert.equal((await new ReceiptBook('user-1', deps).submit(receipt({ messageId: 'message-3' }))).kind, 'busy');
+  assert.equal((await new ReceiptStore('user-1', deps).submit(receipt({ messageId: 'message-3' }))).kind, 'busy');
   answer({ messageId: 'message-1' });
   assert.equal((await first).kind, 'acknowledged');
 });
@@ -159,7 +159,7 @@ test('a held lock keeps a second tab from sending the same receipt', async () =>
     return new Promise((resolve) => (answer = resolve));
   };
   const first = book.retry('chat-1');
-  assert.equal((await new ReceiptBook('user-1', deps).retry('chat-1')).kind, 'busy');
+  assert.equal((await new ReceiptStore('user-1', deps).retry('chat-1')).kind, 'busy');
   answer({ messageId: 'message-1' });
   assert.equal((await first).kind, 'acknowledged');
   assert.equal(requests, 1);
@@ -203,7 +203,7 @@ test("clears the pending state of a submission that wasn't sent", async () => {
 test('hides receipts from other users', async () => {
   const { book, deps } = house([lost()]);
   await book.submit(receipt());
-  const other = new ReceiptBook('user-2', deps);
+  const other = new ReceiptStore('user-2', deps);
   assert.equal(other.state('chat-1'), undefined);
   assert.deepEqual(other.pendingChatIds(), []);
   assert.deepEqual(book.pendingChatIds(), ['chat-1']);

@@ -44,7 +44,7 @@ export type ReceiptDeps = {
 };
 
 /** The receipts of one user. Another user's are never read, listed or sent. */
-export class ReceiptBook {
+export class ReceiptStore {
   readonly #deps: ReceiptDeps;
   readonly #prefix: string;
   readonly #listeners = new Set<() => void>();

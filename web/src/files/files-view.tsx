@@ -17,10 +17,10 @@ import { Breadcrumb, FileRow, FolderRow } from './file-rows.tsx';
 import classes from './files.module.css';
 import { filesQuery } from './files-api.ts';
 import { allFolders, contentOf, folderOf, joinPath } from './folders.ts';
+import { SkeletonRows } from './skeleton-rows.tsx';
 import { UploadPicker } from './upload-picker.tsx';
 import { useFileChanges } from './use-file-changes.ts';
 import { useFileDrop } from './use-file-drop.ts';
-import { WaitingRows } from './waiting-rows.tsx';
 
 type Props = {
   scope: FileScope;
@@ -83,7 +83,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
         </ul>
       ) : null}
       {q === '' ? <Breadcrumb folder={folder} onFolder={setFolder} /> : null}
-      {query.isPending ? <WaitingRows /> : null}
+      {query.isPending ? <SkeletonRows /> : null}
       {query.isError && files.length === 0 ? (
         <Failed failure={query.error} onRetry={() => void query.refetch()} />
       ) : null}

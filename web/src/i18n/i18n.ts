@@ -20,10 +20,10 @@ import type { texts as operationTexts } from '../locales/en-operations.ts';
 import type { texts as pageTexts } from '../locales/en-pages.ts';
 import type { texts as previewTexts } from '../locales/en-previews.ts';
 import type { texts as projectTexts } from '../locales/en-projects.ts';
+import type { texts as promptContextTexts } from '../locales/en-prompt-context.ts';
 import type { texts as renderedTexts } from '../locales/en-rendered.ts';
 import type { texts as ruleTexts } from '../locales/en-rules.ts';
 import type { texts as skillTexts } from '../locales/en-skills.ts';
-import type { texts as toldTexts } from '../locales/en-told.ts';
 import type { texts as usageTexts } from '../locales/en-usage.ts';
 import type { texts as workspaceTexts } from '../locales/en-workspace.ts';
 
@@ -49,7 +49,7 @@ type AllTexts = typeof texts &
   typeof diagramTexts &
   typeof movingTexts &
   typeof renderedTexts &
-  typeof toldTexts &
+  typeof promptContextTexts &
   typeof usageTexts &
   typeof workspaceTexts;
 export type TextId = keyof AllTexts;

@@ -6,7 +6,7 @@ import { DeleteMeCard } from './delete-me-card.tsx';
 import { ImportCard } from './import-card.tsx';
 
 /** `/settings/import-export` */
-export function MovingPage() {
+export function ImportExportPage() {
   const t = useText();
   return (
     <Section title={t('settings.moving')} text={t('moving.text')}>

@@ -8,10 +8,10 @@ import { failureText } from '../i18n/failure-text.ts';
 import { i18n, type Translate, useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { showFailure } from '../layout/toasts.tsx';
-import { FoundInstructions } from './found-instructions.tsx';
 import classes from './import-export.module.css';
 import { ImportReport } from './import-report.tsx';
-import { importsQuery, isMoving, reportOf } from './imports-api.ts';
+import { ImportedInstructions } from './imported-instructions.tsx';
+import { importsQuery, isInProgress, reportOf } from './imports-api.ts';
 
 /** One import: its progress, its content and its actions. */
 export function ImportView({ record, isOpen = false }: { record: ImportRecord; isOpen?: boolean }) {
@@ -52,7 +52,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
         </time>
       </div>
       <p role={isOpen ? 'status' : undefined}>{stateText(record, t)}</p>
-      {isMoving(record) ? (
+      {isInProgress(record) ? (
         <Progress
           animated
           value={state === 'reading' || total === 0 ? 100 : (counts.imported / total) * 100}
@@ -70,7 +70,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
           </ul>
         </details>
       ) : null}
-      {isOpen && record.instructions !== null ? <FoundInstructions text={record.instructions} /> : null}
+      {isOpen && record.instructions !== null ? <ImportedInstructions text={record.instructions} /> : null}
       {isOpen && state !== 'reading' && counts.conversations + others > 0 ? (
         <ImportReport key={`${state} ${counts.imported}`} importId={id} />
       ) : null}
@@ -80,7 +80,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
             {t('moving.start')}
           </Button>
         ) : null}
-        {isMoving(record) || state === 'ready' ? (
+        {isInProgress(record) || state === 'ready' ? (
           <Button variant="default" aria-disabled={isBusy} onClick={() => void end()}>
             {t('moving.cancel')}
           </Button>

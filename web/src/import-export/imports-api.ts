@@ -8,7 +8,7 @@ import { call } from '../api/api.ts';
 const movingStates: readonly ImportRecord['state'][] = ['reading', 'importing'];
 const lookEveryMs = 1_000;
 
-export const isMoving = ({ state }: ImportRecord): boolean => movingStates.includes(state);
+export const isInProgress = ({ state }: ImportRecord): boolean => movingStates.includes(state);
 
 export const importsQuery = queryOptions({
   queryKey: ['imports'],
@@ -17,7 +17,7 @@ export const importsQuery = queryOptions({
     return 'imports' in answer ? answer.imports : [];
   },
   staleTime: 0,
-  refetchInterval: ({ state }) => (state.data?.some(isMoving) === true ? lookEveryMs : false),
+  refetchInterval: ({ state }) => (state.data?.some(isInProgress) === true ? lookEveryMs : false),
 });
 
 type Page = { entries: ImportEntry[]; nextCursor: string | null };

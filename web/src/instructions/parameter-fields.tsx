@@ -3,7 +3,7 @@ import '../i18n/page-texts.ts';
 import '../forms/forms.css';
 import { NativeSelect, NumberInput, Textarea } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Fold } from '../forms/fold.tsx';
+import { Disclosure } from '../forms/disclosure.tsx';
 import formClasses from '../forms/form.module.css';
 import { numberSeparators } from '../forms/number-separators.ts';
 import { i18n, useText } from '../i18n/i18n.ts';
@@ -39,7 +39,7 @@ export function ParameterFields({ values, onChange, errors, label, hint, without
   });
   const counted = countSet(withoutLength ? { ...values, maxOutputTokens: '' } : values);
   return (
-    <Fold
+    <Disclosure
       label={label ?? t('parameters.title')}
       count={counted}
       opens={counted > 0 || Object.values(errors).some(Boolean)}
@@ -100,6 +100,6 @@ export function ParameterFields({ values, onChange, errors, label, hint, without
           autoCapitalize="none"
         />
       </div>
-    </Fold>
+    </Disclosure>
   );
 }

@@ -38,7 +38,7 @@ export function useTitle(title: string | undefined): void {
 }
 
 /** Puts a prefix before the tab's title on every page; undefined removes it. */
-export function setTitleSign(next: string | undefined): void {
+export function setTitlePrefix(next: string | undefined): void {
   sign = next;
   writeTitle();
 }

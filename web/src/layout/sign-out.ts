@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { call } from '../api/api.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
-import { markSignedIn } from '../signed-in-mark.ts';
+import { markSignedIn } from '../signed-in-flag.ts';
 import { showFailure } from './toasts.tsx';
 
 /** Ends the session and goes to the sign-in page. Drafts and receipts stay. */

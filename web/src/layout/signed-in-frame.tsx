@@ -10,18 +10,18 @@ import { useText } from '../i18n/i18n.ts';
 import { MaintenanceBanner } from './banners/maintenance-banner.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
 import { useBranding, usePageTitle } from './branding.ts';
-import { lazyPart } from './lazy-part.tsx';
+import { lazyComponent } from './lazy-component.tsx';
 import { ConversationMenu } from './menus/conversation-menu.tsx';
 import { useCommands, useShortcuts } from './palette/use-commands.ts';
 import { SideRail } from './sidebar/side-rail.tsx';
 import { Sidebar } from './sidebar/sidebar.tsx';
 import classes from './signed-in-frame.module.css';
-import { useDoneSign } from './use-done-sign.ts';
+import { useCompletionBadge } from './use-completion-badge.ts';
 
-const SideDrawer = lazyPart(async () => (await import('./sidebar/side-drawer.tsx')).SideDrawer);
+const SideDrawer = lazyComponent(async () => (await import('./sidebar/side-drawer.tsx')).SideDrawer);
 
-const Palette = lazyPart(async () => (await import('./palette/palette.tsx')).Palette);
-const ShortcutSheet = lazyPart(async () => (await import('./palette/shortcut-sheet.tsx')).ShortcutSheet);
+const Palette = lazyComponent(async () => (await import('./palette/palette.tsx')).Palette);
+const ShortcutSheet = lazyComponent(async () => (await import('./palette/shortcut-sheet.tsx')).ShortcutSheet);
 
 const narrow = '(max-width: 52rem)';
 
@@ -67,7 +67,7 @@ function Layout() {
     sidebar: () => (isNarrow ? setOpen(!isOpen) : hide(!isHidden)),
   });
   useShortcuts(commands);
-  useDoneSign();
+  useCompletionBadge();
   // Every navigation closes the drawer.
   useEffect(() => setOpen(false), [href]);
   const close = () => setOverlay(undefined);

@@ -16,10 +16,10 @@ import operationTexts from 'virtual:catalogue/de-operations';
 import pageTexts from 'virtual:catalogue/de-pages';
 import previewTexts from 'virtual:catalogue/de-previews';
 import projectTexts from 'virtual:catalogue/de-projects';
+import promptContextTexts from 'virtual:catalogue/de-prompt-context';
 import renderedTexts from 'virtual:catalogue/de-rendered';
 import ruleTexts from 'virtual:catalogue/de-rules';
 import skillTexts from 'virtual:catalogue/de-skills';
-import toldTexts from 'virtual:catalogue/de-told';
 import usageTexts from 'virtual:catalogue/de-usage';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
 
@@ -43,7 +43,7 @@ export const german = {
   ...diagramTexts,
   ...movingTexts,
   ...renderedTexts,
-  ...toldTexts,
+  ...promptContextTexts,
   ...usageTexts,
   ...workspaceTexts,
 };

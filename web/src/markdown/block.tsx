@@ -3,7 +3,7 @@ import { createElement, type ReactNode, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import { CodeBlock } from './code/code-block.tsx';
 import { decodeEntities } from './entities.ts';
-import { asMarked, inlineNodes } from './inline.tsx';
+import { asMarkedToken, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';
 
 /** Deeper nesting is shown as source: it is hostile, and each level costs a stack frame. */
@@ -21,7 +21,7 @@ const flowing = new Set(['paragraph', 'text', 'html', 'heading']);
 export function Block({ token, depth, level }: { token: Token; depth: number; level?: number }): ReactNode {
   if (depth > maximumDepth) return <p>{token.raw}</p>;
   if (token.raw.length > maximumBlock && flowing.has(token.type)) return <LongText text={token.raw} />;
-  const known = asMarked(token);
+  const known = asMarkedToken(token);
   switch (known.type) {
     case 'space':
     case 'def':

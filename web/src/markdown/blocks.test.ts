@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GrowingBlocks, parseBlocks } from './blocks.ts';
+import { parseBlocks, StreamingBlocks } from './blocks.ts';
 
 const fragment = fc.constantFrom(
   'Plain text with *emphasis* and `code`.',
@@ -47,7 +47,7 @@ const document = fc
 test('a growing text parses to the same blocks as the whole, at every step', () => {
   fc.assert(
     fc.property(document, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 60 }), (text, steps) => {
-      const growing = new GrowingBlocks();
+      const growing = new StreamingBlocks();
       let at = 0;
       for (let step = 0; at < text.length; step += 1) {
         at = Math.min(text.length, at + (steps[step % steps.length] ?? 1));
@@ -64,7 +64,7 @@ test('a growing text parses to the same blocks as the whole, at every step', () 
 });
 
 test('frozen blocks keep their identity', () => {
-  const growing = new GrowingBlocks();
+  const growing = new StreamingBlocks();
   const start = Array.from({ length: 10 }, (_, index) => `Paragraph ${index}`).join('\n\n');
   const before = growing.update(start, false).tokens;
   const after = growing.update(`${start}\n\nMore`, false).tokens;
@@ -74,13 +74,13 @@ test('frozen blocks keep their identity', () => {
 
 test('a link definition at the end resolves earlier references once the text has ended', () => {
   const text = 'See [docs].\n\nA\n\nB\n\nC\n\nD\n\n[docs]: https://example.org\n';
-  const growing = new GrowingBlocks();
+  const growing = new StreamingBlocks();
   for (let at = 1; at <= text.length; at += 1) growing.update(text.slice(0, at), false);
   assert.deepEqual(growing.update(text, true).tokens, parseBlocks(text).tokens);
 });
 
 test('parses a replaced text from the beginning', () => {
-  const growing = new GrowingBlocks();
+  const growing = new StreamingBlocks();
   growing.update('A\n\nB\n\nC\n\nD\n\nE\n\nF', false);
   assert.deepEqual(growing.update('Other\n\ntext', false).tokens, parseBlocks('Other\n\ntext').tokens);
 });
@@ -92,7 +92,7 @@ test('absurd nesting comes back as text instead of throwing', () => {
 
 test('parses an endless paragraph in linear time', () => {
   const text = 'word *emphasis* `code` '.repeat(4_000);
-  const growing = new GrowingBlocks();
+  const growing = new StreamingBlocks();
   let parses = 0;
   let before: unknown;
   for (let at = 50; at < text.length; at += 50) {

@@ -30,7 +30,7 @@ export function parseBlocks(text: string, links: Links = {}): Blocks {
  * Parses a text that grows at its end, for one streamed text part. Blocks before the last three tokens are frozen: they
  * are never parsed again and keep their identity, so that React skips them.
  */
-export class GrowingBlocks {
+export class StreamingBlocks {
   #frozen: Token[] = [];
   #frozenText = '';
   #links: Links = {};

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Token, TokensList } from 'marked';
-import { GrowingBlocks, parseBlocks } from './blocks.ts';
+import { parseBlocks, StreamingBlocks } from './blocks.ts';
 import { BoundedLexer } from './bounded-lexer.ts';
-import { settleTail } from './tail.ts';
+import { closeUnfinishedMarks } from './unfinished-marks.ts';
 
 const length = 60_000;
 /** Openers without their closing half, repeated again and again. */
@@ -67,11 +67,11 @@ for (const [name, text] of Object.entries(texts)) {
     assert.ok(whole < limit, `${whole} times the usual time for the whole`);
     const at = text.length / 2;
     const pictures = least(() => {
-      const growing = new GrowingBlocks();
+      const growing = new StreamingBlocks();
       growing.update(text.slice(0, at), false);
       for (let step = 1; step <= 4; step += 1) {
         const { tokens } = growing.update(text.slice(0, at + step * 200), false);
-        settleTail(tokens.at(-1)?.raw.slice(0, 8_000) ?? '');
+        closeUnfinishedMarks(tokens.at(-1)?.raw.slice(0, 8_000) ?? '');
       }
     });
     assert.ok(pictures < limit, `${pictures} times the usual time for four pictures`);

@@ -13,7 +13,7 @@ const maximumDepth = 24;
 
 /** Inline tokens as React nodes. */
 export function inlineNodes(tokens: readonly Token[], depth = 0): ReactNode {
-  return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarked(token), depth)}</Fragment>);
+  return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarkedToken(token), depth)}</Fragment>);
 }
 
 function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
@@ -79,6 +79,6 @@ function linkNode(token: Tokens.Link, depth: number): ReactNode {
 }
 
 /** All possible tokens: marked's own and formulas. */
-export function asMarked(token: Token): MarkedToken | MathToken {
+export function asMarkedToken(token: Token): MarkedToken | MathToken {
   return token as MarkedToken | MathToken;
 }

@@ -1,11 +1,11 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useRef, useState } from 'react';
 import { Block, MoreBlocks } from './block.tsx';
-import { GrowingBlocks } from './blocks.ts';
-import { GrowingContext } from './growing.ts';
+import { StreamingBlocks } from './blocks.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 import { presentable } from './presentable.ts';
+import { StreamingContext } from './streaming-context.ts';
 
 /** Groups shown at first: no readable answer has a thousand blocks. */
 const groupsAtOnce = 50;
@@ -14,8 +14,8 @@ const groupSize = 20;
 
 /** A markdown text as React elements; HTML is never interpreted. `isGrowing` while it is streaming. */
 export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
-  const blocks = useRef<GrowingBlocks>(null);
-  blocks.current ??= new GrowingBlocks();
+  const blocks = useRef<StreamingBlocks>(null);
+  blocks.current ??= new StreamingBlocks();
   const growing = blocks.current;
   const groups = useMemo(
     () => toGroups(presentable(growing.update(text, !isGrowing), isGrowing)),
@@ -24,7 +24,7 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const [shown, setShown] = useState(groupsAtOnce);
   return (
     <div className={classes.markdown} data-part="text" dir="auto">
-      <GrowingContext value={isGrowing}>
+      <StreamingContext value={isGrowing}>
         {groups.slice(0, shown).map((group, index) => (
           <BlockGroup key={index} blocks={group} />
         ))}
@@ -32,7 +32,7 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
           tokens={groups.slice(shown).flatMap((group) => group.map(({ token }) => token))}
           onMore={() => setShown(shown * 2)}
         />
-      </GrowingContext>
+      </StreamingContext>
     </div>
   );
 }

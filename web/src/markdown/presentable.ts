@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
 import { type Blocks, parseBlocks } from './blocks.ts';
-import { settleTail } from './tail.ts';
+import { closeUnfinishedMarks } from './unfinished-marks.ts';
 
 /** Blocks that may end in half a link or open emphasis. */
 const settled = new Set(['paragraph', 'text', 'heading', 'list', 'blockquote', 'lheading']);
@@ -11,6 +11,6 @@ const settledUpTo = 8_000;
 export function presentable({ tokens, links }: Blocks, isGrowing: boolean): readonly Token[] {
   const last = tokens.at(-1);
   if (!isGrowing || !last || !settled.has(last.type) || last.raw.length > settledUpTo) return tokens;
-  const raw = settleTail(last.raw);
+  const raw = closeUnfinishedMarks(last.raw);
   return raw === last.raw ? tokens : [...tokens.slice(0, -1), ...parseBlocks(raw, links).tokens];
 }

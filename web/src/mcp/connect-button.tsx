@@ -51,10 +51,10 @@ export function failureReason({ details }: ApiFailure): unknown {
   return typeof details === 'object' && details !== null ? Reflect.get(details, 'reason') : undefined;
 }
 
-export type SignInAnswer = { serverId: string } | { problem: 'denied' | 'state' | 'changed' | 'failed' };
+export type SignInResult = { serverId: string } | { problem: 'denied' | 'state' | 'changed' | 'failed' };
 
 /** Takes the result of an OAuth sign-in from the URL. Returns it only once. */
-export function takeSignInAnswer(): SignInAnswer | undefined {
+export function takeSignInResult(): SignInResult | undefined {
   const search = new URLSearchParams(location.search);
   const [serverId, error] = [search.get('mcp'), search.get('error')];
   const problem = (['denied', 'state', 'changed', 'failed'] as const).find((known) => error === `mcp_${known}`);

@@ -12,7 +12,7 @@ import { useText } from '../i18n/i18n.ts';
 import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
 import { EmptyState, Section } from '../layout/section.tsx';
 import { showFailure } from '../layout/toasts.tsx';
-import { type SignInAnswer, takeSignInAnswer } from './connect-button.tsx';
+import { type SignInResult, takeSignInResult } from './connect-button.tsx';
 import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
 import { OfferedServers } from './offers/offered-servers.tsx';
 import { ServerCard } from './server-card.tsx';
@@ -46,8 +46,8 @@ export function McpServersView({ userId, title, text, children }: Props) {
   const changes = useServerChanges(api, userId);
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const [answer, setAnswer] = useState<SignInAnswer>();
-  useEffect(() => setAnswer((known) => takeSignInAnswer() ?? known), []);
+  const [answer, setAnswer] = useState<SignInResult>();
+  useEffect(() => setAnswer((known) => takeSignInResult() ?? known), []);
   const signedIn = answer && 'serverId' in answer ? data?.servers.find(({ id }) => id === answer.serverId) : undefined;
 
   const edit = async (server: McpServer) => {

@@ -4,8 +4,8 @@ import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp/mcp';
 import { Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { HeaderEditor } from '../catalogue/header-editor.tsx';
-import { HeadersStay } from '../catalogue/headers-stay.tsx';
 import { type HeaderRow, headerFaults, headerRecord, originLeft, providerField } from '../catalogue/provider-values.ts';
+import { StoredHeadersNotice } from '../catalogue/stored-headers-notice.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
@@ -165,7 +165,9 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
         </Notice>
       ) : null}
       {isProgram ? null : <HeaderEditor form={form} hint={t('mcp.headersHint')} />}
-      {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
+      {left && server?.hasHeaders && !form.isDirty('headers') ? (
+        <StoredHeadersNotice form={form} origin={left} />
+      ) : null}
       {isProgram || isOffered ? null : <ClientFields form={form} server={server} secretOrigin={left} />}
       {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
       <FormFailure failure={failure} />

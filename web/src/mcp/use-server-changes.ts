@@ -4,9 +4,9 @@ import { useMemo } from 'react';
 import { call } from '../api/api.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
-import { inOrder } from '../in-order.ts';
 import { focusSectionTitle } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
+import { createSerialQueue } from '../serial-queue.ts';
 import { type McpApi, mcpServersQuery } from './mcp-api.ts';
 
 export type ServerChanges = ReturnType<typeof useServerChanges>;
@@ -23,12 +23,12 @@ export function useServerChanges(api: McpApi, userId: string | undefined) {
           ? { ...known, servers: known.servers.map((each) => (each.id === id ? { ...each, ...change } : each)) }
           : known,
       );
-    const changes = inOrder();
+    const changes = createSerialQueue();
     const run = async (work: () => Promise<unknown>): Promise<boolean> => {
       // A request in flight doesn't contain this change.
       void queries.cancelQueries({ queryKey });
       try {
-        await changes.do(work);
+        await changes.run(work);
         return true;
       } catch (error) {
         showFailure(t('settings.changeFailed'), failureText(error, t));

@@ -1,4 +1,4 @@
-import { closeWays } from './close-ways.ts';
+import { blockExfiltration } from './block-exfiltration.ts';
 import { maximumFault, type RenderedMessage, type RenderRequest } from './protocol.ts';
 
 // The page has no origin (sandbox), so it can only be addressed as '*'; the only page that can hold it is ours
@@ -17,7 +17,7 @@ addEventListener(
   },
   { once: true },
 );
-closeWays();
+blockExfiltration();
 say({ type: 'ready' });
 
 async function show({ kind, source, isTypeScript }: RenderRequest): Promise<void> {

@@ -27,7 +27,7 @@ const personalizationRoute = createRoute({
 const movingRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/import-export',
-  component: lazyRouteComponent(() => import('../import-export/import-export-page.tsx'), 'MovingPage'),
+  component: lazyRouteComponent(() => import('../import-export/import-export-page.tsx'), 'ImportExportPage'),
 });
 const promptsRoute = createRoute({
   getParentRoute: () => settingsRoute,

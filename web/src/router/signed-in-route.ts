@@ -4,7 +4,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 import { meQuery, publicConfigQuery } from '../api/queries.ts';
 import { CrashPage, NotFoundPage } from '../layout/message-page.tsx';
 import { SignedInFrame } from '../layout/signed-in-frame.tsx';
-import { markSignedIn } from '../signed-in-mark.ts';
+import { markSignedIn } from '../signed-in-flag.ts';
 
 type Context = { queries: QueryClient };
 

@@ -8,7 +8,7 @@ import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { priceText } from '../catalogue/models/model-facts.ts';
 import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
-import { goneModels, type ModelChange, refreshChanges } from '../catalogue/refresh-changes.ts';
+import { type ModelChange, refreshChanges, removedModels } from '../catalogue/refresh-changes.ts';
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
@@ -28,7 +28,7 @@ export function RefreshDialog({ provider, onClose }: { provider: Provider; onClo
       {({ cancel }) => {
         if (state.kind === 'failed') return <ProviderTestResult state={state} />;
         if (state.kind !== 'found') return <Loader aria-label={t('app.loading')} />;
-        const gone = goneModels(provider.models, state.models);
+        const gone = removedModels(provider.models, state.models);
         return (
           <div className={classes.form}>
             {gone.length === 0 ? null : (

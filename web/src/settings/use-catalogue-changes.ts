@@ -5,9 +5,9 @@ import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
-import { inOrder } from '../in-order.ts';
 import { focusSectionTitle } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
+import { createSerialQueue } from '../serial-queue.ts';
 
 /**
  * Changes made by one click. They are optimistic: shown immediately, reverted if the server refuses. A changed default
@@ -20,11 +20,11 @@ export function useCatalogueChanges() {
   const { queryKey } = api.query;
 
   const models = () => queries.getQueryData(queryKey)?.providers.flatMap((provider) => provider.models) ?? [];
-  const [changes] = useState(inOrder);
+  const [changes] = useState(createSerialQueue);
   const run = async (work: () => Promise<{ defaultModelId: string | null }>): Promise<boolean> => {
     const before = models().find((model) => model.isDefault)?.id;
     try {
-      const { defaultModelId } = await changes.do(work);
+      const { defaultModelId } = await changes.run(work);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       const now = models().find((model) => model.id === defaultModelId);
       if (now && now.id !== before) showToast(t('models.defaultMoved', { name: now.displayName }));

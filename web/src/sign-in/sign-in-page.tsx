@@ -14,7 +14,7 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n/i18n.ts';
 import { useBranding } from '../layout/branding.ts';
-import { wasSignedIn } from '../signed-in-mark.ts';
+import { wasSignedIn } from '../signed-in-flag.ts';
 import entryClasses from './sign-in-layout.module.css';
 import { EntryPage } from './sign-in-layout.tsx';
 import { RefusalNotice, SingleSignOn } from './single-sign-on.tsx';

@@ -3,7 +3,7 @@ import type { OwnBudget } from '@homeport/contracts/usage';
 import { Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
-import { resetText } from './usage-words.ts';
+import { resetText } from './usage-labels.ts';
 
 /** Above the composer, once most of a budget is used. */
 export function BudgetNotice({ budget: { percent, scope, resetsAt } }: { budget: OwnBudget }) {

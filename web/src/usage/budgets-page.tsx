@@ -13,8 +13,8 @@ import { BudgetForm } from './budget-form.tsx';
 import { isSame } from './budget-values.ts';
 import { TurnBudgetCard } from './turn-budget-card.tsx';
 import classes from './usage.module.css';
+import { amountText } from './usage-labels.ts';
 import { budgetsQuery } from './usage-queries.ts';
-import { amountText } from './usage-words.ts';
 
 type Kept = Pick<Budget, 'scope' | 'userId' | 'unit' | 'period' | 'limit'>;
 

@@ -2,7 +2,7 @@ import type { OwnBudget } from '@homeport/contracts/usage';
 import { useText } from '../i18n/i18n.ts';
 import { Card } from '../layout/section.tsx';
 import classes from './usage.module.css';
-import { amountText, resetText } from './usage-words.ts';
+import { amountText, resetText } from './usage-labels.ts';
 
 /** Budgets that apply to a person, each with its used share. */
 export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {

@@ -1,7 +1,7 @@
 import { useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
 import { everyDay } from './usage-days.ts';
-import { dayText } from './usage-words.ts';
+import { dayText } from './usage-labels.ts';
 
 /** Tokens of each day as bars. The table below has the same numbers, so it is one picture for screen readers. */
 export function UsageChart({

@@ -1,7 +1,7 @@
 import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
 import { type Translate, useText } from '../i18n/i18n.ts';
 import classes from './usage.module.css';
-import { costText, countText, dayText } from './usage-words.ts';
+import { costText, countText, dayText } from './usage-labels.ts';
 
 /** The sums of a report, with its total at the end. */
 export function UsageTable({ report }: { report: UsageReport }) {

@@ -18,7 +18,7 @@ import { PathDialog } from '../files/path-dialog.tsx';
 import { fileIcon } from '../files/preview/file-kind.ts';
 import { formatSize } from '../files/preview/file-look.ts';
 import { i18n, useText } from '../i18n/i18n.ts';
-import { MenuAt } from '../layout/menus/menu-at.tsx';
+import { AnchoredMenu } from '../layout/menus/anchored-menu.tsx';
 import { showToast } from '../layout/toasts.tsx';
 import { NameForm } from './name-form.tsx';
 import { home, joinPath, parentOf } from './paths.ts';
@@ -91,7 +91,7 @@ export function EntryList({ entries, folder, onPath, onMove, onDelete }: Props) 
         ),
       )}
       {menu ? (
-        <MenuAt
+        <AnchoredMenu
           button={menu.button}
           onClose={closeMenu}
           label={t('files.actions', { name: menu.entry.name })}
@@ -104,7 +104,7 @@ export function EntryList({ entries, folder, onPath, onMove, onDelete }: Props) 
             onMove={() => setMoved(menu.entry)}
             onDelete={() => onDelete(menu.entry)}
           />
-        </MenuAt>
+        </AnchoredMenu>
       ) : null}
       {moved ? (
         <PathDialog

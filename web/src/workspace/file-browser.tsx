@@ -6,9 +6,9 @@ import { useRef, useState, useSyncExternalStore } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
 import { UploadRow } from '../files/attachments/upload-rows.tsx';
 import fileClasses from '../files/files.module.css';
+import { SkeletonRows } from '../files/skeleton-rows.tsx';
 import { UploadPicker } from '../files/upload-picker.tsx';
 import { useFileDrop } from '../files/use-file-drop.ts';
-import { WaitingRows } from '../files/waiting-rows.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
@@ -28,7 +28,7 @@ export function FileBrowser({ path, onPath }: { path: string; onPath: (path: str
   return (
     <div className={classes.browser}>
       <Crumbs path={path} onPath={onPath} />
-      {query.isPending ? <WaitingRows /> : null}
+      {query.isPending ? <SkeletonRows /> : null}
       {query.error && !place ? (
         <Failed path={path} failure={query.error} onHome={() => onPath(home)} onRetry={() => void query.refetch()} />
       ) : null}

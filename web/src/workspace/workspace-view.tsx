@@ -8,7 +8,7 @@ import { type KeyboardEvent, useId } from 'react';
 import { formatSize } from '../files/preview/file-look.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
-import { lazyPart } from '../layout/lazy-part.tsx';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { FileBrowser } from './file-browser.tsx';
 import { NotReady } from './not-ready.tsx';
 import type { WorkspaceTab } from './paths.ts';
@@ -17,9 +17,9 @@ import { StatusBar } from './status-bar.tsx';
 import { useWorkspace } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-const PortsView = lazyPart(async () => (await import('./previews/ports-view.tsx')).PortsView);
-const ProcessesView = lazyPart(async () => (await import('./processes-view.tsx')).ProcessesView);
-const TerminalView = lazyPart(async () => (await import('./terminal/terminal-view.tsx')).TerminalView);
+const PortsView = lazyComponent(async () => (await import('./previews/ports-view.tsx')).PortsView);
+const ProcessesView = lazyComponent(async () => (await import('./processes-view.tsx')).ProcessesView);
+const TerminalView = lazyComponent(async () => (await import('./terminal/terminal-view.tsx')).TerminalView);
 
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },

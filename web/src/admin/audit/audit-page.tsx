@@ -14,7 +14,15 @@ import { EmptyState, Section } from '../../layout/section.tsx';
 import { auditQuery, directoryQuery } from '../admin-queries.ts';
 import classes from './audit.module.css';
 import { AuditRow } from './audit-row.tsx';
-import { type AuditArea, areaOf, auditAreas, auditWords, groupByDay, namedTargets, sentenceOf } from './audit-words.ts';
+import {
+  type AuditArea,
+  areaOf,
+  auditAreas,
+  groupByDay,
+  namedTargets,
+  searchableText,
+  sentenceOf,
+} from './audit-sentences.ts';
 
 /** `/settings/admin/audit` */
 export function AuditPage() {
@@ -29,7 +37,7 @@ export function AuditPage() {
   const shown = events.filter((event) => {
     if (area !== 'all' && areaOf(event.action) !== area) return false;
     if (words.length === 0) return true;
-    const haystack = auditWords(event, sentenceOf(event, known, t), known);
+    const haystack = searchableText(event, sentenceOf(event, known, t), known);
     return words.every((word) => haystack.includes(word));
   });
   const isFiltered = area !== 'all' || words.length > 0;

@@ -2,7 +2,7 @@ import type { AuditEvent } from '@homeport/contracts/admin';
 import { ChevronRight } from 'lucide-react';
 import { i18n, useText } from '../../i18n/i18n.ts';
 import classes from './audit.module.css';
-import { detailText, type Names, sentenceOf } from './audit-words.ts';
+import { detailText, type Names, sentenceOf } from './audit-sentences.ts';
 
 /** One event: a sentence, and a fold with all its details. */
 export function AuditRow({ event, names }: { event: AuditEvent; names: Names }) {

@@ -9,7 +9,7 @@ import { type AssistantValues, assistantBody, assistantFaults } from '../assista
 type PromptContext = Pick<CallOptions<'PATCH /api/chats'>['body'], 'instructions' | 'parameters' | 'toolRules'>;
 
 /** A conversation's own settings that make it answer as this assistant would, saved or not. */
-export function previewTold({ workspace, ...values }: AssistantValues): PromptContext {
+export function previewContext({ workspace, ...values }: AssistantValues): PromptContext {
   const { instructions, parameters } = assistantBody({ ...values, workspace }, undefined);
   const denied = workspaceTools.map((tool) => ({ tool, policy: 'deny' as const }));
   return { instructions, parameters, toolRules: workspace ? null : { preset: 'read-only', rules: denied } };

@@ -15,7 +15,7 @@ import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { showFailure } from '../../layout/toasts.tsx';
 import type { AssistantValues } from '../assistant-values.ts';
-import { previewDecision, previewTold } from './preview-chat.ts';
+import { previewContext, previewDecision } from './preview-chat.ts';
 
 export const previewDraft = (chatId: string) => `preview:${chatId}`;
 
@@ -33,7 +33,7 @@ export function usePreview(chatId: string, values: AssistantValues) {
   const [isMade, setMade] = useState(false);
   const [saw, setSaw] = useState<string>();
   const submission = useSubmission(store);
-  const told = useRef<string>(undefined);
+  const saved = useRef<string>(undefined);
   const latest = useRef(values);
   useEffect(() => {
     latest.current = values;
@@ -41,7 +41,7 @@ export function usePreview(chatId: string, values: AssistantValues) {
   useEffect(
     () => () => {
       drafts.replace(previewDraft(chatId), '');
-      if (told.current === undefined) return;
+      if (saved.current === undefined) return;
       const stopped = store.getView().response ? store.stop() : Promise.resolve();
       // If the deletion fails, the server deletes the temporary conversation after a day.
       const remove = () => call('DELETE /api/chats', { query: { id: chatId } }).catch(() => {});
@@ -52,13 +52,14 @@ export function usePreview(chatId: string, values: AssistantValues) {
   );
   const decide = () => previewDecision(latest.current, enabledModels(data?.providers ?? []));
   /** Stores the form's values in the conversation. False if that failed. */
-  const tell = async (): Promise<boolean> => {
-    const next = previewTold(latest.current);
+  const save = async (): Promise<boolean> => {
+    const next = previewContext(latest.current);
     const text = JSON.stringify(next);
     try {
-      if (told.current === undefined) await call('POST /api/chats', { body: { id: chatId, temporary: true, ...next } });
-      else if (told.current !== text) await call('PATCH /api/chats', { body: { id: chatId, ...next } });
-      told.current = text;
+      if (saved.current === undefined)
+        await call('POST /api/chats', { body: { id: chatId, temporary: true, ...next } });
+      else if (saved.current !== text) await call('PATCH /api/chats', { body: { id: chatId, ...next } });
+      saved.current = text;
       return true;
     } catch (error) {
       showFailure(t('preview.failed'), failureText(error, t));
@@ -66,7 +67,7 @@ export function usePreview(chatId: string, values: AssistantValues) {
     }
   };
   const send = async (text: string, edited: { parentId?: string | null } = {}): Promise<boolean> => {
-    if (!(await tell())) return false;
+    if (!(await save())) return false;
     const isSent = await submission.submit(
       createReceipt({
         chatId,
@@ -82,17 +83,17 @@ export function usePreview(chatId: string, values: AssistantValues) {
     setMade(true);
     return isSent;
   };
-  const latestOwn = useRef({ tell, decide, send });
+  const latestOwn = useRef({ save, decide, send });
   useEffect(() => {
-    latestOwn.current = { tell, decide, send };
+    latestOwn.current = { save, decide, send };
   });
   const actions = useMemo<ThreadActions>(
     () => ({
       chatId,
       follow: () => store.follow(),
       regenerate: async (messageId, modelId) => {
-        const { tell, decide } = latestOwn.current;
-        if (!(await tell())) return;
+        const { save, decide } = latestOwn.current;
+        if (!(await save())) return;
         const decision = modelId === undefined ? decide() : ({ kind: 'once', modelId } as const);
         await beginResponse(store, { messageId, regenerate: true, ...decisionFields(decision) });
       },

@@ -3,7 +3,7 @@ import '../../forms/forms.css';
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import { NumberInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Fold } from '../../forms/fold.tsx';
+import { Disclosure } from '../../forms/disclosure.tsx';
 import formClasses from '../../forms/form.module.css';
 import { numberSeparators } from '../../forms/number-separators.ts';
 import { i18n, useText } from '../../i18n/i18n.ts';
@@ -29,7 +29,7 @@ export function FactFields({ model, form }: Props) {
     decimalScale: 6,
   } as const;
   return (
-    <Fold label={t('facts.title')} opens={Object.keys(form.errors).some((path) => path.startsWith('prices.'))}>
+    <Disclosure label={t('facts.title')} opens={Object.keys(form.errors).some((path) => path.startsWith('prices.'))}>
       <div className={classes.facts}>
         <fieldset className={classes.group}>
           <legend>{t('refresh.field.abilities')}</legend>
@@ -56,6 +56,6 @@ export function FactFields({ model, form }: Props) {
           <p className={classes.source}>{sourceText(model, 'prices', t)}</p>
         </fieldset>
       </div>
-    </Fold>
+    </Disclosure>
   );
 }

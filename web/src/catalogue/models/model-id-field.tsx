@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Fold } from '../../forms/fold.tsx';
+import { Disclosure } from '../../forms/disclosure.tsx';
 import { textFault } from '../../forms/rules.ts';
 import { useText } from '../../i18n/i18n.ts';
 import classes from './model-chooser.module.css';
@@ -20,7 +20,7 @@ export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => bool
     setText('');
   };
   return (
-    <Fold label={t('choose.byId')}>
+    <Disclosure label={t('choose.byId')}>
       <div className={classes.byId}>
         <TextInput
           value={text}
@@ -44,6 +44,6 @@ export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => bool
           {t('choose.byIdAction')}
         </Button>
       </div>
-    </Fold>
+    </Disclosure>
   );
 }

@@ -1,11 +1,11 @@
-import '../../context/told-texts.ts';
+import '../../context/prompt-context-texts.ts';
 import type { Assistant } from '@homeport/contracts/assistants';
 import { ActionIcon } from '@mantine/core';
 import { CircleAlert, X } from 'lucide-react';
 import { useText } from '../../i18n/i18n.ts';
 import { AssistantPicture } from '../../layout/records/assistant-picture.tsx';
 import classes from './assistant-chip.module.css';
-import { useMissing } from './use-missing.ts';
+import { useMissingParts } from './use-missing-parts.ts';
 
 type Props = {
   /** Null: the conversation had one that its reader may not use any more. */
@@ -17,7 +17,7 @@ type Props = {
 /** The assistant of the next answer, its missing parts, and a button that removes it. */
 export function AssistantChip({ assistant, onRemove, isDisabled }: Props) {
   const t = useText();
-  const missing = useMissing(assistant);
+  const missing = useMissingParts(assistant);
   const name = assistant?.name ?? t('suggest.gone');
   return (
     <p className={classes.chip}>

@@ -5,12 +5,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 import { Tip } from '../../layout/tip.tsx';
 
-const ResourceDialog = lazyPart(async () => (await import('../../mcp/resource-dialog.tsx')).ResourceDialog);
-const ComposerMenu = lazyPart(async () => (await import('./composer-menu.tsx')).ComposerMenu);
+const ResourceDialog = lazyComponent(async () => (await import('../../mcp/resource-dialog.tsx')).ResourceDialog);
+const ComposerMenu = lazyComponent(async () => (await import('./composer-menu.tsx')).ComposerMenu);
 
 type Props = {
   chat: Chat | undefined;

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { spanDays } from '../../usage/usage-days.ts';
 import { myUsageQuery } from '../../usage/usage-queries.ts';
 
-const BudgetNotice = lazyPart(async () => (await import('../../usage/budget-notice.tsx')).BudgetNotice);
+const BudgetNotice = lazyComponent(async () => (await import('../../usage/budget-notice.tsx')).BudgetNotice);
 const nearPercent = 80;
 
 /** The notice about a budget, refetched after each answer. */

@@ -1,4 +1,4 @@
-import '../../context/told-texts.ts';
+import '../../context/prompt-context-texts.ts';
 import '../../files/files-texts.ts';
 import '../../mcp/mcp-texts.ts';
 import type { McpServer } from '@homeport/contracts/mcp/mcp';
@@ -7,7 +7,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
 import { useText } from '../../i18n/i18n.ts';
-import { MenuAt } from '../../layout/menus/menu-at.tsx';
+import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
 
@@ -35,7 +35,7 @@ export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverI
     onServers(next);
   };
   return (
-    <MenuAt {...place} label={t('files.menu')} position="top-start" width={280} offset={8}>
+    <AnchoredMenu {...place} label={t('files.menu')} position="top-start" width={280} offset={8}>
       <Menu.Item leftSection={<Paperclip size={16} />} onClick={onUpload}>
         {t('files.add')}
       </Menu.Item>
@@ -79,7 +79,7 @@ export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverI
       <Menu.Item component={Link} to="/settings/tools" leftSection={<Settings2 size={16} />}>
         {t('mcp.chooseSettings')}
       </Menu.Item>
-    </MenuAt>
+    </AnchoredMenu>
   );
 }
 

@@ -12,7 +12,7 @@ import { type Translate, useText } from '../../i18n/i18n.ts';
 import type { IncomingFiles } from '../../incoming-files.ts';
 import { useIsOnline } from '../../layout/banners/online.ts';
 import { useBranding } from '../../layout/branding.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import type { UsedContext } from '../panels/context-gauge.tsx';
 import type { Choices } from '../use-choices.ts';
 import type { SubmissionProblem, SubmissionState } from '../use-submission.ts';
@@ -48,11 +48,11 @@ type Props = {
   newChat?: NewChat;
 };
 
-const AssistantChip = lazyPart(async () => (await import('./assistant-chip.tsx')).AssistantChip);
-const PlanList = lazyPart(async () => (await import('../../agent/plan-list.tsx')).PlanList);
-const SuggestionMenu = lazyPart(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
-const PromptDialog = lazyPart(async () => (await import('../../mcp/prompt-dialog.tsx')).PromptDialog);
-const AttachmentTray = lazyPart(
+const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.tsx')).AssistantChip);
+const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
+const SuggestionMenu = lazyComponent(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
+const PromptDialog = lazyComponent(async () => (await import('../../mcp/prompt-dialog.tsx')).PromptDialog);
+const AttachmentTray = lazyComponent(
   async () => (await import('../../files/attachments/attachment-tray.tsx')).AttachmentTray,
 );
 

@@ -1,4 +1,4 @@
-import '../../context/told-texts.ts';
+import '../../context/prompt-context-texts.ts';
 import type { Assistant } from '@homeport/contracts/assistants';
 import type { McpPrompt } from '@homeport/contracts/mcp/content';
 import type { Prompt } from '@homeport/contracts/prompts';

@@ -1,10 +1,10 @@
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { offeredEfforts } from '../../conversation/choices/effort.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import type { AnsweringModel } from './use-answering-model.ts';
 import type { EffortState } from './use-effort.ts';
 
-const EffortPicker = lazyPart(async () => (await import('./effort-picker.tsx')).EffortPicker);
+const EffortPicker = lazyComponent(async () => (await import('./effort-picker.tsx')).EffortPicker);
 
 type Props = { chat: Chat | undefined; answering: AnsweringModel; effort: EffortState; isDisabled: boolean };
 

@@ -1,10 +1,10 @@
-import '../../context/told-texts.ts';
+import '../../context/prompt-context-texts.ts';
 import { Menu, UnstyledButton } from '@mantine/core';
 import { Brain, ChevronDown } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Effort, efforts } from '../../conversation/choices/effort.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { MenuAt } from '../../layout/menus/menu-at.tsx';
+import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import classes from './model-picker.module.css';
 import type { EffortState } from './use-effort.ts';
 
@@ -54,7 +54,14 @@ export function EffortPicker({ effort, offered, inherited, isDisabled }: Props) 
         <ChevronDown size={14} aria-hidden className={classes.chevron} />
       </UnstyledButton>
       {place ? (
-        <MenuAt button={place} onClose={onClose} label={t('effort.title')} position="top-start" width={240} offset={8}>
+        <AnchoredMenu
+          button={place}
+          onClose={onClose}
+          label={t('effort.title')}
+          position="top-start"
+          width={240}
+          offset={8}
+        >
           <Menu.RadioGroup
             value={chosen ?? followed}
             onChange={(value) => choose(efforts.find((each) => each === value))}
@@ -70,7 +77,7 @@ export function EffortPicker({ effort, offered, inherited, isDisabled }: Props) 
             ))}
           </Menu.RadioGroup>
           <p className={classes.about}>{t('effort.about')}</p>
-        </MenuAt>
+        </AnchoredMenu>
       ) : null}
     </>
   );

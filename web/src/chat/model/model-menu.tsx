@@ -17,7 +17,7 @@ import {
 import { useText } from '../../i18n/i18n.ts';
 import { tierLabel } from '../../i18n/tier-label.ts';
 import { Highlighted } from '../../layout/find/highlighted.tsx';
-import { Anchor, intoView } from '../../layout/menus/menu-at.tsx';
+import { Anchor, intoView } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 import { ModelBadges } from './model-badges.tsx';
 import classes from './model-menu.module.css';

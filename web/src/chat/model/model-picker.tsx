@@ -5,12 +5,12 @@ import { useState } from 'react';
 import { enabledModels } from '../../conversation/choices/model-choice.ts';
 import type { ModelDecision } from '../../conversation/submission.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 import classes from './model-picker.module.css';
 import type { AnsweringModel } from './use-answering-model.ts';
 
-const ModelMenu = lazyPart(async () => (await import('./model-menu.tsx')).ModelMenu);
+const ModelMenu = lazyComponent(async () => (await import('./model-menu.tsx')).ModelMenu);
 
 type Props = {
   chat: Chat | undefined;

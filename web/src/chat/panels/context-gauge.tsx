@@ -5,11 +5,11 @@ import { contextQuery } from '../../context/context-api.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 import classes from '../composer/composer.module.css';
 
-const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).ContextMenu);
+const ContextMenu = lazyComponent(async () => (await import('./context-menu.tsx')).ContextMenu);
 
 type Props = {
   store: ConversationStore;

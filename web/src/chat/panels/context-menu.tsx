@@ -1,4 +1,4 @@
-import '../../context/told-texts.ts';
+import '../../context/prompt-context-texts.ts';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,7 +11,7 @@ import { compactConversation } from '../../conversation/compaction.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { MenuAt } from '../../layout/menus/menu-at.tsx';
+import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 import { showFailure } from '../../layout/toasts.tsx';
 import classes from '../composer/composer.module.css';
@@ -40,7 +40,7 @@ export function ContextMenu({ label, store, used, answerId, contextWindow, isDis
     store.restart();
   };
   return (
-    <MenuAt {...place} label={label} position="top-start" width={300}>
+    <AnchoredMenu {...place} label={label} position="top-start" width={300}>
       <div className={classes.gaugeText}>
         {data && used > 0 ? (
           <ContextBar context={data} />
@@ -87,6 +87,6 @@ export function ContextMenu({ label, store, used, answerId, contextWindow, isDis
         {t('context.fresh')}
         <span className={classes.gaugeHint}>{t('context.freshText')}</span>
       </Menu.Item>
-    </MenuAt>
+    </AnchoredMenu>
   );
 }

@@ -5,16 +5,18 @@ import { memo } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { fileIcon } from '../../files/preview/file-kind.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { safeLink } from '../../markdown/links.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
 import classes from './part-view.module.css';
 import { ToolCall } from './tool-call.tsx';
-import { isOpenEnded, toolWords } from './tool-words.ts';
+import { isLongRunning, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
-const ConnectButton = lazyPart(async () => (await import('../../mcp/connect-button.tsx')).ConnectButton);
-const ArtifactChip = lazyPart(async () => (await import('../../files/attachments/artifact-chip.tsx')).ArtifactChip);
+const ConnectButton = lazyComponent(async () => (await import('../../mcp/connect-button.tsx')).ConnectButton);
+const ArtifactChip = lazyComponent(
+  async () => (await import('../../files/attachments/artifact-chip.tsx')).ArtifactChip,
+);
 
 type PartProps = {
   part: MessagePart;
@@ -79,15 +81,15 @@ function reasoningText(t: Translate, isGrowing: boolean, seconds: number | undef
 export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart[]; isLive: boolean; name: string }) {
   const t = useText();
   const tools = parts.filter((part) => part.type === 'dynamic-tool');
-  const current = isLive ? tools.findLast(isOpenEnded) : undefined;
-  const failed = tools.filter((tool) => toolWords(tool, isLive, t).isFailed).length;
+  const current = isLive ? tools.findLast(isLongRunning) : undefined;
+  const failed = tools.filter((tool) => toolCallTexts(tool, isLive, t).isFailed).length;
   return (
     <details className={classes.fold} data-part="steps">
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <ListChecks size={15} aria-hidden />
         <span>{t('tool.steps', { count: tools.length })}</span>
-        {current ? <span className={classes.shimmer}>{toolWords(current, true, t).title}</span> : null}
+        {current ? <span className={classes.shimmer}>{toolCallTexts(current, true, t).title}</span> : null}
         {failed > 0 ? <span className={classes.failed}>{t('tool.failedSteps', { count: failed })}</span> : null}
       </summary>
       <div className={classes.steps}>

@@ -3,17 +3,17 @@ import { ChevronRight, FileText, Terminal, Wrench } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { plannedIn } from '../../agent/plan-of.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { safeLink } from '../../markdown/links.ts';
 import classes from './part-view.module.css';
-import { isOwnTool, toolWords } from './tool-words.ts';
+import { isOwnTool, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
-const ToolDetails = lazyPart(async () => (await import('../../workspace/tool-details.tsx')).ToolDetails);
-const PublishedFile = lazyPart(async () => (await import('../../workspace/published-file.tsx')).PublishedFile);
-const OpenedApp = lazyPart(async () => (await import('../../workspace/previews/opened-app.tsx')).OpenedApp);
-const PlanList = lazyPart(async () => (await import('../../agent/plan-list.tsx')).PlanList);
-const ToolApproval = lazyPart(async () => (await import('../../mcp/approvals/tool-approval.tsx')).ToolApproval);
+const ToolDetails = lazyComponent(async () => (await import('../../workspace/tool-details.tsx')).ToolDetails);
+const PublishedFile = lazyComponent(async () => (await import('../../workspace/published-file.tsx')).PublishedFile);
+const OpenedApp = lazyComponent(async () => (await import('../../workspace/previews/opened-app.tsx')).OpenedApp);
+const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
+const ToolApproval = lazyComponent(async () => (await import('../../mcp/approvals/tool-approval.tsx')).ToolApproval);
 
 /** Characters of a tool's input or output that are put on the page. */
 const shownCharacters = 20_000;
@@ -21,7 +21,7 @@ const shownCharacters = 20_000;
 /** A tool call as one line that unfolds; a call that waits for the person as a card. */
 export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
   const t = useText();
-  const words = toolWords(part, isLive, t);
+  const words = toolCallTexts(part, isLive, t);
   const watched = useDuration(name, words.isRunning);
   const seconds = words.seconds ?? watched;
   const isOwn = isOwnTool(part.toolName);

@@ -2,7 +2,7 @@ import type { Message } from '@homeport/contracts/chat/conversations';
 import { useEffect, useRef, useState } from 'react';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { isOpenQuestion } from './waiting-parts.ts';
+import { isOpenQuestion } from './pending-parts.ts';
 
 /** Live region that announces the beginning and the end of an answer. The thread itself is not a live region. */
 export function Announcer({ view }: { view: ConversationView }) {

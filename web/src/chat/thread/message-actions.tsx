@@ -3,7 +3,7 @@ import { ActionIcon } from '@mantine/core';
 import { Check, ChevronLeft, ChevronRight, Copy, FileDiff, Pencil, RotateCcw, ScanEye } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../../clipboard.ts';
-import { mayHaveWritten } from '../../conversation/choices/writing-tools.ts';
+import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { dollars } from '../../dollars.ts';
 import { i18n, useText } from '../../i18n/i18n.ts';
@@ -48,7 +48,7 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       {role === 'assistant' && parentId !== null ? (
         <RegenerateWith messageId={parentId} isDisabled={isRunning} />
       ) : null}
-      {role === 'assistant' && mayHaveWritten(message) ? (
+      {role === 'assistant' && usedWritingTools(message) ? (
         <IconAction label={t('message.changes')} onClick={() => actions.showChanges(message.id)}>
           <FileDiff size={15} />
         </IconAction>

@@ -4,16 +4,16 @@ import { questionsIn } from '@homeport/contracts/chat/message-assembly';
 import { memo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
-import { callOf, isOpenQuestion } from './waiting-parts.ts';
+import { callOf, isOpenQuestion } from './pending-parts.ts';
 
-const QuestionCard = lazyPart(async () => (await import('../../agent/question-card.tsx')).QuestionCard);
+const QuestionCard = lazyComponent(async () => (await import('../../agent/question-card.tsx')).QuestionCard);
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
 

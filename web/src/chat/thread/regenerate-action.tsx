@@ -1,10 +1,10 @@
 import { ActionIcon } from '@mantine/core';
 import { ChevronDown } from 'lucide-react';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 
-const RegenerateMenu = lazyPart(async () => (await import('./regenerate-menu.tsx')).RegenerateMenu);
+const RegenerateMenu = lazyComponent(async () => (await import('./regenerate-menu.tsx')).RegenerateMenu);
 
 /** Answers a message again with a chosen model, for this answer only. */
 export function RegenerateWith({ messageId, isDisabled }: { messageId: string; isDisabled: boolean }) {

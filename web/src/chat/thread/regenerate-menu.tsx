@@ -4,7 +4,7 @@ import { catalogueQuery } from '../../api/queries.ts';
 import { groupByTier } from '../../conversation/choices/model-choice.ts';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { MenuAt } from '../../layout/menus/menu-at.tsx';
+import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 
 /** The models that can answer, by tier. */
@@ -13,7 +13,7 @@ export function RegenerateMenu({ messageId, ...place }: MenuPlace & { messageId:
   const { regenerate } = useThreadActions();
   const { data } = useQuery(catalogueQuery);
   return (
-    <MenuAt {...place} label={t('message.regenerateWith')} position="top-start" width={260}>
+    <AnchoredMenu {...place} label={t('message.regenerateWith')} position="top-start" width={260}>
       {groupByTier(data?.providers ?? [], data?.modelTiers ?? []).map((group) => (
         <div key={group.tier.value}>
           <Menu.Label>{group.tier.label}</Menu.Label>
@@ -24,6 +24,6 @@ export function RegenerateMenu({ messageId, ...place }: MenuPlace & { messageId:
           ))}
         </div>
       ))}
-    </MenuAt>
+    </AnchoredMenu>
   );
 }

@@ -7,7 +7,7 @@ import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { beginResponse } from '../../conversation/submission.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
 import { ProviderWaitNote } from './provider-wait.tsx';
@@ -15,7 +15,7 @@ import { QuoteButton } from './quote-button.tsx';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
 
-const SummaryLine = lazyPart(async () => (await import('./summary-line.tsx')).SummaryLine);
+const SummaryLine = lazyComponent(async () => (await import('./summary-line.tsx')).SummaryLine);
 
 /** The messages of a conversation, from the oldest loaded to the answer that is arriving. */
 export function Thread({ store, view }: { store: ConversationStore; view: ConversationView }) {

@@ -1,5 +1,5 @@
 /** Unsent texts of one user, kept per conversation across reloads, sign-out and a session that ran out. */
-export class DraftBook {
+export class DraftStore {
   readonly #storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   readonly #prefix: string;
   readonly #listeners = new Set<(name: string) => void>();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DraftBook } from './drafts.ts';
+import { DraftStore } from './drafts.ts';
 import { pastedName, storePasted } from './pasted-texts.ts';
 import { withQuote } from './quote.ts';
 import { clearSent, restoreSent } from './sent-draft.ts';
 
 function draftsOf(text: string, pasted: readonly string[] = []) {
   const items = new Map<string, string>();
-  const drafts = new DraftBook('user-1', {
+  const drafts = new DraftStore('user-1', {
     getItem: (key) => items.get(key) ?? null,
     setItem: (key, value) => void items.set(key, value),
     removeItem: (key) => void items.delete(key),

@@ -10,7 +10,7 @@ export type StreamDeps = {
    * Pause between two reads, so that frames which arrive meanwhile are read in one go; waking up for every word costs more
    * than the word.
    */
-  rest: () => Promise<void>;
+  pause: () => Promise<void>;
 };
 
 /**
@@ -36,7 +36,7 @@ export async function followResponse(
         const frame = parseFrame(event.data);
         if (frame) onFrame(frame, event.id);
       }
-      await deps.rest();
+      await deps.pause();
     }
   } catch {
     request.signal.throwIfAborted();

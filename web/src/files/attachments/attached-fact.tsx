@@ -5,14 +5,14 @@ import type { FileScope } from '../../api/upload.ts';
 import type { AttachedFile } from '../../conversation/draft/attached-files.ts';
 import { i18n, useText } from '../../i18n/i18n.ts';
 import classes from '../files.module.css';
-import { modelReach } from '../model-reach.ts';
+import { modelInput } from '../model-input.ts';
 import { documentQuery } from '../preview/document-query.ts';
 import { formatSize } from '../preview/file-look.ts';
 
 /** Line under an attached file's name: its size and how much of it the model gets. */
 export function AttachedFact({ scope, file }: { scope: FileScope; file: AttachedFile }) {
   const t = useText();
-  const reach = modelReach(file);
+  const reach = modelInput(file);
   const size = file.size === undefined ? undefined : formatSize(file.size);
   if (reach === 'document') return <DocumentFact scope={scope} file={file} size={size} />;
   return (
@@ -52,7 +52,7 @@ function DocumentFact({ scope, file, size }: { scope: FileScope; file: AttachedF
 /** Opens the first lines of what the model will read; nothing for files that are no documents. */
 export function FirstLines({ scope, file }: { scope: FileScope; file: AttachedFile }) {
   const t = useText();
-  const isDocument = modelReach(file) === 'document';
+  const isDocument = modelInput(file) === 'document';
   const { data: read } = useQuery({ ...documentQuery(scope, file.id), enabled: isDocument });
   if (!isDocument || !read?.firstLines) return null;
   const label = t('files.firstLines', { name: file.filename });

@@ -11,14 +11,14 @@ import {
   storeAttached,
   uploadingChats,
 } from '../../conversation/draft/attached-files.ts';
-import type { DraftBook } from '../../conversation/draft/drafts.ts';
+import type { DraftStore } from '../../conversation/draft/drafts.ts';
 import { type NewChat, newChatBody } from '../../conversation/new-chat.ts';
 import { UploadQueue } from './upload-queue.ts';
 
 export type AttachmentUploadOptions = {
   userId: string;
   chatId: string;
-  drafts: DraftBook;
+  drafts: DraftStore;
   maximumBytes: number;
   draftName: string;
   /** The conversation has to be created before it can have files; absent if it exists. */
@@ -78,7 +78,7 @@ function createDesk(desk: AttachmentUploadOptions): UploadQueue {
 /**
  * Adds an artifact to the draft, once. An uploaded one keeps its place in order: small files arrive before large ones.
  */
-export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, place?: number): void {
+export function attach(drafts: DraftStore, chatId: string, artifact: Artifact, place?: number): void {
   const { id, filename, mediaType, size, source } = artifact;
   const files = parseAttached(drafts.read(filesName(chatId)));
   if (files.some((file) => file.id === id) || files.length >= mostFiles) return;
@@ -88,7 +88,7 @@ export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, pl
 }
 
 /** Removes a file from the draft; one that was uploaded only for it is also deleted from the conversation. */
-export function detach(drafts: DraftBook, chatId: string, file: AttachedFile): void {
+export function detach(drafts: DraftStore, chatId: string, file: AttachedFile): void {
   const files = parseAttached(drafts.read(filesName(chatId)));
   drafts.replace(filesName(chatId), storeAttached(files.filter(({ id }) => id !== file.id)));
   // If deleting fails, it is listed among the files and can be deleted there.

@@ -14,7 +14,7 @@ import { RenderedView } from '../../rendered/rendered-view.tsx';
 import { previewAddress } from '../file-address.ts';
 import classes from '../files.module.css';
 import { fileTextQuery, wholeTextQuery } from '../files-api.ts';
-import { modelReach } from '../model-reach.ts';
+import { modelInput } from '../model-input.ts';
 import { parseTable } from './csv.ts';
 import { DocumentPages } from './document-pages.tsx';
 import type { PageChoice } from './document-query.ts';
@@ -46,7 +46,7 @@ export function FilePreview({ scope, file, version, at, onFix }: PreviewProps) {
     return <Pdf key={file.sha256} scope={scope} file={file} version={version} at={at} pages={pages} />;
   if (kind === 'none') {
     // Models read the present content only.
-    return modelReach(file) === 'document' && version === undefined ? (
+    return modelInput(file) === 'document' && version === undefined ? (
       pages
     ) : (
       <p className={classes.quiet}>{t('files.noPreview')}</p>

@@ -1,10 +1,10 @@
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 
-const ConfirmDialog = lazyPart(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
+const ConfirmDialog = lazyComponent(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
 
 /** Asks before deleting conversations, then deletes them. */
 export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClose: (isDeleted: boolean) => void }) {

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import { useText } from '../../i18n/i18n.ts';
 import classes from './find-bar.module.css';
-import { clearHits, findRanges, painted, revealRange, showHits } from './thread-hits.ts';
+import { clearHits, findRanges, nextPaint, revealRange, showHits } from './thread-hits.ts';
 
 type Props = { store: ConversationStore; title: string; query: string; onClose: () => void };
 
@@ -119,7 +119,7 @@ async function findWithin(
 ): Promise<Range[]> {
   await ready(store, signal);
   for (let page = 0; ; page += 1) {
-    await painted();
+    await nextPaint();
     const found = findRanges(words);
     const isEnd = store.getView().nextBefore === null || page === maximumPages || hasAllWords(title, words);
     if (found.length > 0 || isEnd || signal.aborted) return found;

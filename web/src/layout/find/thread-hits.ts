@@ -64,6 +64,6 @@ export function revealElement(element: Element, block: ScrollLogicalPosition): v
 }
 
 /** Once what was just loaded is on the page. */
-export function painted(): Promise<void> {
+export function nextPaint(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
 }

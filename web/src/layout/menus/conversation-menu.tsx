@@ -4,18 +4,18 @@ import { useState, useSyncExternalStore } from 'react';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { DeleteDialog } from '../dialogs/delete-dialog.tsx';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { useMenu } from './use-menu.ts';
 
-const ChatInstructionsDialog = lazyPart(
+const ChatInstructionsDialog = lazyComponent(
   async () => (await import('../dialogs/chat-instructions-dialog.tsx')).ChatInstructionsDialog,
 );
-const MoveDialog = lazyPart(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
+const MoveDialog = lazyComponent(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
 
-const RenameDialog = lazyPart(async () => (await import('../dialogs/rename-dialog.tsx')).RenameDialog);
+const RenameDialog = lazyComponent(async () => (await import('../dialogs/rename-dialog.tsx')).RenameDialog);
 
-const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
+const RowMenu = lazyComponent(async () => (await import('./row-menu.tsx')).RowMenu);
 
 /** The menu of the open conversation: rename, archive, export, delete. */
 export function ConversationMenu({ chatId }: { chatId: string }) {

@@ -17,7 +17,7 @@ import {
 import { fileAddress } from '../../api/api.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
-import { MenuAt } from './menu-at.tsx';
+import { AnchoredMenu } from './anchored-menu.tsx';
 import type { MenuPlace } from './use-menu.ts';
 
 export type ConversationActions = {
@@ -101,13 +101,13 @@ type Props = MenuPlace & { chat: Chat; actions: ConversationActions };
 export function RowMenu({ chat, actions, ...place }: Props) {
   const t = useText();
   return (
-    <MenuAt
+    <AnchoredMenu
       {...place}
       label={t('nav.more', { title: chat.title || t('nav.untitled') })}
       position="bottom-end"
       width={212}
     >
       <ConversationMenuItems chat={chat} actions={actions} />
-    </MenuAt>
+    </AnchoredMenu>
   );
 }

@@ -1,5 +1,5 @@
 import { type MouseEvent, useCallback, useState } from 'react';
-import type { LazyPart } from '../lazy-part.tsx';
+import type { LazyComponent } from '../lazy-component.tsx';
 
 /** Button of a lazily loaded menu, and its close callback. */
 export type MenuPlace = { button: HTMLElement; onClose: () => void };
@@ -8,7 +8,7 @@ export type MenuPlace = { button: HTMLElement; onClose: () => void };
  * A button whose menu is loaded on first use, starting as soon as a pointer or the focus is on the button. `place` is
  * set while the menu is open.
  */
-export function useMenu<P extends object>(part: LazyPart<P>, popup: 'menu' | 'dialog' = 'menu') {
+export function useMenu<P extends object>(part: LazyComponent<P>, popup: 'menu' | 'dialog' = 'menu') {
   const [button, setButton] = useState<HTMLElement>();
   const onClose = useCallback(() => {
     button?.focus({ preventScroll: true });

@@ -5,7 +5,7 @@ import { useClientSession } from '../../conversation/client-session.ts';
 import { locales } from '../../i18n/choose-locale.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { useLocale } from '../../i18n/locale.ts';
-import { MenuAt } from '../menus/menu-at.tsx';
+import { AnchoredMenu } from '../menus/anchored-menu.tsx';
 import type { MenuPlace } from '../menus/use-menu.ts';
 import { useSignOut } from '../sign-out.ts';
 import classes from './account-menu.module.css';
@@ -18,7 +18,7 @@ export function AccountMenuItems(place: MenuPlace) {
   const { user } = useClientSession();
   const signOut = useSignOut();
   return (
-    <MenuAt {...place} label={`${t('nav.account')} ${user.name}`} position="top-start" width={240} offset={6}>
+    <AnchoredMenu {...place} label={`${t('nav.account')} ${user.name}`} position="top-start" width={240} offset={6}>
       <div className={classes.identity}>{user.email}</div>
       <Menu.Divider />
       <ThemeSwitch />
@@ -34,7 +34,7 @@ export function AccountMenuItems(place: MenuPlace) {
       <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>
         {t('nav.signOut')}
       </Menu.Item>
-    </MenuAt>
+    </AnchoredMenu>
   );
 }
 

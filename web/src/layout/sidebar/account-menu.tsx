@@ -2,11 +2,11 @@ import { UnstyledButton } from '@mantine/core';
 import { ChevronsUpDown } from 'lucide-react';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { useMenu } from '../menus/use-menu.ts';
 import classes from './account-menu.module.css';
 
-const AccountMenuItems = lazyPart(async () => (await import('./account-menu-items.tsx')).AccountMenuItems);
+const AccountMenuItems = lazyComponent(async () => (await import('./account-menu-items.tsx')).AccountMenuItems);
 
 /** The signed-in user, with the account menu. */
 export function AccountMenu() {

@@ -7,7 +7,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { chatsQuery } from '../../api/queries.ts';
 import { i18n, type TextId, useText } from '../../i18n/i18n.ts';
 import { DeleteDialog } from '../dialogs/delete-dialog.tsx';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { useIsSlow } from '../use-is-slow.ts';
 import classes from './conversation-list.module.css';
@@ -17,12 +17,12 @@ import { groupByTime, type TimeGroup } from './time-groups.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
 import { useSelectionMode } from './use-selection-mode.ts';
 
-const ChatInstructionsDialog = lazyPart(
+const ChatInstructionsDialog = lazyComponent(
   async () => (await import('../dialogs/chat-instructions-dialog.tsx')).ChatInstructionsDialog,
 );
-const MoveDialog = lazyPart(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
-const RowMenu = lazyPart(async () => (await import('../menus/row-menu.tsx')).RowMenu);
-const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
+const MoveDialog = lazyComponent(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
+const RowMenu = lazyComponent(async () => (await import('../menus/row-menu.tsx')).RowMenu);
+const SelectionBar = lazyComponent(async () => (await import('./selection-bar.tsx')).SelectionBar);
 
 /** Conversations by their last activity; more are loaded as the end comes into view. */
 export function ConversationList({ q, isArchived }: { q: string; isArchived: boolean }) {

@@ -7,13 +7,13 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { ArchiveRestore, ChevronRight, Folder, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { canManage, projectsQuery } from '../records/projects-api.ts';
 import { useProjectChanges } from '../records/use-project-changes.ts';
 import classes from './projects-section.module.css';
 
 // The section is on every page; the dialog with its form is not.
-const NameDialog = lazyPart(async () => (await import('../dialogs/project-name-dialog.tsx')).NameDialog);
+const NameDialog = lazyComponent(async () => (await import('../dialogs/project-name-dialog.tsx')).NameDialog);
 
 /** How many projects the sidebar shows at first. */
 const shownAtFirst = 6;

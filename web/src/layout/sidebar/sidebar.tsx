@@ -5,14 +5,14 @@ import { Archive, ArrowLeft, Bot, Monitor, PanelLeftClose, Search, SquarePen, X 
 import { useRef, useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
 import { useBranding } from '../branding.ts';
-import { lazyPart } from '../lazy-part.tsx';
+import { lazyComponent } from '../lazy-component.tsx';
 import { shortcutKeys } from '../palette/shortcuts.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import classes from './sidebar.module.css';
 
-const ProjectsSection = lazyPart(async () => (await import('./projects-section.tsx')).ProjectsSection);
+const ProjectsSection = lazyComponent(async () => (await import('./projects-section.tsx')).ProjectsSection);
 
 /** Product, new conversation, search, list, account. `onClose` is set if it is in a drawer. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {

@@ -2,9 +2,9 @@ import { Check, Copy } from 'lucide-react';
 import { Fragment, memo, use, useCallback, useRef, useState } from 'react';
 import { useCopy } from '../../clipboard.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
-import { GrowingContext } from '../growing.ts';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import classes from '../markdown.module.css';
+import { StreamingContext } from '../streaming-context.ts';
 import { type HighlightedLine, tokenKinds } from './highlight-protocol.ts';
 import { useHighlight } from './use-highlight.ts';
 
@@ -13,13 +13,13 @@ const shownAtFirst = 50_000;
 
 type Props = { code: string; language: string /** Its closing fence has arrived. */; isClosed: boolean };
 
-const DiagramView = lazyPart(async () => (await import('../../diagram/diagram-view.tsx')).DiagramView);
+const DiagramView = lazyComponent(async () => (await import('../../diagram/diagram-view.tsx')).DiagramView);
 
 /** Preformatted text with its language and a copy button; a diagram's code can be shown as a picture. */
 export function CodeBlock({ code, language, isClosed }: Props) {
   const t = useText();
   const { isCopied, copy } = useCopy();
-  const isGrowing = use(GrowingContext);
+  const isGrowing = use(StreamingContext);
   const [showsAll, setShowsAll] = useState(false);
   const figure = useRef<HTMLElement>(null);
   const lines = useHighlight(figure, { code, language, isClosed: isClosed || !isGrowing });

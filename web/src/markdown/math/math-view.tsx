@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { inTurns } from '../in-turns.ts';
+import { runCooperatively } from '../cooperative-queue.ts';
 import classes from '../markdown.module.css';
 
 type Props = { formula: string; source: string; isDisplay: boolean };
@@ -16,7 +16,7 @@ export function MathView({ formula, source, isDisplay }: Props) {
         const set = () => {
           if (host.current) setSet(typeset(formula, host.current, isDisplay));
         };
-        if (isWanted) callOff = inTurns(set);
+        if (isWanted) callOff = runCooperatively(set);
       },
       () => {},
     );

@@ -17,7 +17,7 @@ import { storedTierLabel, tierLabel } from '../../i18n/tier-label.ts';
 import { UnsavedGuard } from '../../layout/dialogs/unsaved-guard.tsx';
 import { showToast } from '../../layout/toasts.tsx';
 import { TierItem } from './tier-item.tsx';
-import { freeValue, moveRow, type TierRow, tierFaults } from './tier-rows.ts';
+import { moveRow, type TierRow, tierFaults, unusedTierValue } from './tier-rows.ts';
 import classes from './tiers.module.css';
 
 /** All tiers as one form: nothing is changed before it is saved. */
@@ -78,7 +78,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
     setAnnouncement(t('tiers.removed', { name: row.label }));
   };
   const add = () => {
-    const value = freeValue(rows, stored);
+    const value = unusedTierValue(rows, stored);
     focusNext.current = `[data-tier="${value}"] input`;
     change([...rows, { value, label: '' }]);
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
-import { freeValue, moveRow, tierFaults } from './tier-rows.ts';
+import { moveRow, tierFaults, unusedTierValue } from './tier-rows.ts';
 
 const rows = [
   { value: 1, label: 'Low' },
@@ -22,9 +22,9 @@ test('moves a row and keeps the order of the others', () => {
 });
 
 test('gives a new tier an unused value', () => {
-  assert.equal(freeValue(rows, []), 6);
-  assert.equal(freeValue(rows, [{ value: 9, label: 'Removed' }]), 10);
-  assert.equal(freeValue([{ value: limits.tierValueMax, label: 'Last' }], [{ value: 1, label: 'First' }]), 2);
+  assert.equal(unusedTierValue(rows, []), 6);
+  assert.equal(unusedTierValue(rows, [{ value: 9, label: 'Removed' }]), 10);
+  assert.equal(unusedTierValue([{ value: limits.tierValueMax, label: 'Last' }], [{ value: 1, label: 'First' }]), 2);
 });
 
 test('requires labels that are bounded and unique, regardless of case', () => {

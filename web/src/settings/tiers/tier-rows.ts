@@ -14,7 +14,7 @@ export function moveRow(rows: readonly TierRow[], from: number, to: number): Tie
 }
 
 /** A value that no tier has or had, so that no model comes under a new tier by accident. */
-export function freeValue(rows: readonly TierRow[], stored: readonly TierRow[]): number {
+export function unusedTierValue(rows: readonly TierRow[], stored: readonly TierRow[]): number {
   const highest = Math.max(0, ...rows.map((row) => row.value), ...stored.map((row) => row.value));
   if (highest < limits.tierValueMax) return highest + 1;
   const taken = new Set([...rows, ...stored].map((row) => row.value));

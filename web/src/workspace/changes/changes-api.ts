@@ -6,7 +6,7 @@ import { ApiFailure } from '../../api/api-failure.ts';
 export type Side = 'before' | 'after';
 export type Answer = { chatId: string; messageId: string };
 export type Changes = TurnChanges;
-export type Wish = { direction: 'undo' | 'redo'; paths?: string[] };
+export type ChangeRequest = { direction: 'undo' | 'redo'; paths?: string[] };
 
 /** The workspace may change at any time, so the list is read each time it is opened. */
 export function changesQuery(answer: Answer) {
@@ -35,7 +35,7 @@ export function versionAddress(answer: Answer, path: string, side: Side): string
 /** Undoes or redoes. With `conflicts`, files that were changed since, nothing was written. */
 export async function changeWorkspace(
   answer: Answer,
-  { direction, paths }: Wish,
+  { direction, paths }: ChangeRequest,
   force: boolean,
 ): Promise<{ conflicts: string[]; skipped: string[]; changes?: Changes }> {
   const body = { ...answer, ...(paths === undefined ? {} : { paths }), ...(force ? { force } : {}) };

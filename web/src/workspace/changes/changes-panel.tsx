@@ -8,14 +8,16 @@ import fileClasses from '../../files/files.module.css';
 import { FormFailure } from '../../forms/notice.tsx';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyPart } from '../../layout/lazy-part.tsx';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { SidePanel } from '../../layout/panel/side-panel.tsx';
 import { showFailure, showToast } from '../../layout/toasts.tsx';
 import classes from './changes.module.css';
-import { type Answer, changesQuery, changeWorkspace, shortList, type Wish } from './changes-api.ts';
+import { type Answer, type ChangeRequest, changesQuery, changeWorkspace, shortList } from './changes-api.ts';
 import { ChangesDiff } from './changes-diff.tsx';
 
-const ConfirmDialog = lazyPart(async () => (await import('../../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
+const ConfirmDialog = lazyComponent(
+  async () => (await import('../../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog,
+);
 
 /** Up to this many files are unfolded initially. */
 const openedAtOnce = 3;
@@ -119,7 +121,7 @@ function FileChange({
   isBusy: boolean;
   isOpen: boolean;
   onToggle: () => void;
-  onChange: (direction: Wish['direction']) => void;
+  onChange: (direction: ChangeRequest['direction']) => void;
 }) {
   const t = useText();
   const isUndone = file.state === 'undone';
@@ -160,8 +162,8 @@ function useChange(answer: Answer) {
   const t = useText();
   const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<{ wish: Wish; paths: string[] }>();
-  const change = async (wish: Wish, force = false): Promise<void> => {
+  const [asked, setAsked] = useState<{ wish: ChangeRequest; paths: string[] }>();
+  const change = async (wish: ChangeRequest, force = false): Promise<void> => {
     setBusy(true);
     setAsked(undefined);
     try {

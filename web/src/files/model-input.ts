@@ -1,0 +1,16 @@
+/**
+ * Part of an attached file that a model gets, by type and size; for a document, the server decides after reading it.
+ */
+export type ModelInput = 'all' | 'name' | 'document';
+
+const textBytes = 256 * 1024;
+const imageBytes = 5 * 1024 * 1024;
+const pictures = /^image\/(?:png|jpeg|gif|webp)$/;
+const unread = /^(?:audio|video|font|image)\//;
+const documents = /pdf$|zip|msword|ms-excel|ms-powerpoint|officedocument|opendocument|rtf$|html|rfc822|octet-stream/;
+
+export function modelInput({ mediaType, size = 0 }: { mediaType: string; size?: number }): ModelInput {
+  if (pictures.test(mediaType)) return size > imageBytes ? 'name' : 'all';
+  if (mediaType !== 'image/svg+xml' && unread.test(mediaType)) return 'name';
+  return documents.test(mediaType) || size > textBytes ? 'document' : 'all';
+}
