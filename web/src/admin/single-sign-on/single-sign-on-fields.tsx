@@ -82,7 +82,7 @@ export function ProviderFields({ form, stored }: { form: Form; stored: OidcConfi
   );
 }
 
-/** Fields for the people who can sign in, with warnings about combinations that admit everyone or nobody. */
+/** Fields for the people who can sign in, with warnings about combinations that admit everyone or no one. */
 export function PeopleFields({ form }: { form: Form }) {
   const t = useText();
   const { values } = form;
