@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { daemonError } from '@homeport/contracts/workspace/daemon';
 import { startDaemon, textOf } from './running-daemon.ts';
 
-test('draining tells running commands and terminals why, and begins nothing new', async () => {
+test('shows the drain notice in running commands and terminals and starts nothing new', async () => {
   const daemon = await startDaemon();
   try {
     const command = daemon.exec({ id: 'long', command: 'echo begun; exec sleep 1000' });
@@ -29,7 +29,7 @@ test('draining tells running commands and terminals why, and begins nothing new'
   }
 });
 
-test('a notice is a text of limited length', async () => {
+test('accepts a notice up to a limited length', async () => {
   const daemon = await startDaemon();
   try {
     for (const json of [{}, { message: '' }, { message: 7 }, { message: 'x'.repeat(501) }]) {

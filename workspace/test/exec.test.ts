@@ -24,7 +24,7 @@ async function processOf(id: string): Promise<ProcessState> {
 /** A duration that no other process of this machine sleeps for. */
 const odd = (seconds: number) => `${seconds}.${process.pid}`;
 
-test('a command: start, output of both kinds, exit code', async () => {
+test('streams the start, both outputs and the exit code of a command', async () => {
   const events = await run('plain', 'echo out; echo err >&2; exit 3');
   const [start] = events;
   assert.equal(start?.type, 'start');
@@ -37,7 +37,7 @@ test('a command: start, output of both kinds, exit code', async () => {
   assert.deepEqual(log.split('\n').sort(), ['', 'err', 'out']);
 });
 
-test('commands get the environment of the contract, nothing of the daemon', async () => {
+test('gives commands the environment of the contract, without the daemon’s own', async () => {
   const names = textOf(await run('environment', 'env'))
     .trim()
     .split('\n')
@@ -49,12 +49,12 @@ test('commands get the environment of the contract, nothing of the daemon', asyn
   assert.equal(textOf(await run('scope', 'echo $HOMEPORT_SCOPE', { scope: 'chat:c1' })), 'chat:c1\n');
 });
 
-test('output can be written by the names of its devices', async () => {
+test('accepts output written to /dev/stdout and /dev/stderr', async () => {
   const events = await run('devices', 'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee /dev/stderr');
   assert.deepEqual([textOf(events), textOf(events, 'stderr')], ['one\nthree\n', 'two\nthree\n']);
 });
 
-test('a signal ends it: the name instead of a code', async () => {
+test('reports the signal name instead of an exit code', async () => {
   const { exitCode, signal } = exitOf(await run('segv', 'kill -SEGV $$'));
   assert.deepEqual([exitCode, signal], [null, 'SIGSEGV']);
 });
@@ -66,14 +66,14 @@ test('joins characters split over writes and replaces invalid UTF-8', async () =
   assert.equal(many, 'ä€😀\n'.repeat(50_000));
 });
 
-test('each piece of output is at most 32 KiB, also when every byte of it is replaced', async () => {
+test('limits each piece of output to 32 KiB, even if every byte of it is replaced', async () => {
   const events = await run('pieces', `head -c 3000000 /dev/zero | tr '\\0' '\\377'`);
   assert.equal(textOf(events), '\uFFFD'.repeat(3_000_000));
   const sizes = events.map((event) => (event.type === 'stdout' ? Buffer.byteLength(event.data) : 0));
   assert.ok(Math.max(...sizes) <= 32 * 1024);
 });
 
-test('a time-out kills the whole tree: sessions, cleared environments, double forks, deaf ones', async () => {
+test('kills the whole process tree on a time-out: sessions, cleared environments, double forks, ignored signals', async () => {
   const seconds = odd(7101);
   const deaf = `trap '' TERM INT HUP; while :; do sleep ${seconds}; done`;
   const command = [
@@ -92,7 +92,7 @@ test('a time-out kills the whole tree: sessions, cleared environments, double fo
   }
 });
 
-test('a command that ends takes with it what it left running, and says so', async () => {
+test('kills and reports the processes that a command left running', async () => {
   const seconds = odd(7102);
   const events = await run('left', `setsid env -i sleep ${seconds} & echo done`);
   assert.equal(textOf(events), 'done\n');
@@ -101,7 +101,7 @@ test('a command that ends takes with it what it left running, and says so', asyn
   assert.equal(countProcesses(seconds), 0);
 });
 
-test('a storm of forks is bounded by the time-out', async () => {
+test('ends a fork bomb at the time-out', async () => {
   const name = `storm${process.pid}`;
   // This machine is not a sandbox: never more than 255 of them with a child each, however slow it is. The last ones
   // keep forking.
@@ -113,7 +113,7 @@ test('a storm of forks is bounded by the time-out', async () => {
   assert.equal((await daemon.call('/v1/health')).status, 200);
 });
 
-test('50 MB of output: all of it passes, the log keeps 10 MiB, the daemon stays small', async () => {
+test('streams 50 MB of output, keeps 10 MiB in the log and bounds its memory', async () => {
   const stream = daemon.exec({ id: 'large', command: `head -c 50000000 /dev/zero | tr '\\0' x; echo end` });
   const events = await stream.ended;
   const { outputBytes, omittedBytes } = exitOf(events);
@@ -127,7 +127,7 @@ test('50 MB of output: all of it passes, the log keeps 10 MiB, the daemon stays 
   assert.ok(textOf(later).endsWith('xxend\n'));
 });
 
-test('a reader that does not read stops the output, and costs no memory', async () => {
+test('applies backpressure for a slow reader without buffering', async () => {
   const stream = daemon.exec({ id: 'slow-reader', command: 'yes' });
   const incoming = await stream.opened;
   incoming.pause();
@@ -153,7 +153,7 @@ test('ends a foreground command when its reader disconnects', async () => {
   assert.equal(exitOf(later).timedOut, false);
 });
 
-test('the same id: joins the same request, refuses another', async () => {
+test('joins an equal request with the same id and refuses a different one', async () => {
   const command = 'echo first; until [ -e joined ]; do sleep 0.02; done; echo second';
   const one = daemon.exec({ id: 'same', command });
   await one.next((event) => event.type === 'stdout');
@@ -168,7 +168,7 @@ test('the same id: joins the same request, refuses another', async () => {
   assert.equal(JSON.parse(other.text).error.code, 'invalid_request');
 });
 
-test('in the background: answers at once, output from any byte on and live, signals', async () => {
+test('answers background commands at once, with output from any byte on and signals', async () => {
   const command = 'trap "echo caught; exit 5" USR1; echo 0123456789; while :; do sleep 0.02; done';
   const events = await run('background', command, { background: true });
   assert.deepEqual(
@@ -197,7 +197,7 @@ test('keeps processes that a background command leaves running until they are en
   await until(() => countProcesses(seconds) === 0);
 });
 
-test('at most 32 at once; those that ended make room', async () => {
+test('runs at most 32 commands at once; ended ones free their place', async () => {
   const own = await startDaemon();
   try {
     for (let index = 0; index < 32; index += 1) {
@@ -247,7 +247,7 @@ test('runs a command longer than the limit of one program argument', async () =>
   assert.equal(exitOf(events).exitCode, 4);
 });
 
-test('requests that make no sense are refused in words', async () => {
+test('rejects invalid requests with a message', async () => {
   const bad: unknown[] = [
     {},
     [],

@@ -40,7 +40,7 @@ test('lists folders first, then by name, shows links as links and omits special 
   assert.equal(body.entries[3].size, 1);
 });
 
-test('pages of a folder hold each name once, also when names come and go', async () => {
+test('lists each name once over all pages, even while names are added and removed', async () => {
   mkdirSync(inHome('many'));
   for (let index = 0; index < 2500; index += 1) writeFileSync(inHome('many', `${index % 7}-${index}`), '');
   const seen: string[] = [];
@@ -61,7 +61,7 @@ test('pages of a folder hold each name once, also when names come and go', async
   }
 });
 
-test('a file is shown: text, cut where a character is not; a picture as base64; nothing of other bytes', async () => {
+test('previews text cut between characters, pictures as base64, and no other bytes', async () => {
   writeFileSync(inHome('notes.md'), '# Grüße');
   const { body } = await files.call(`/v1/files${at('notes.md')}`);
   assert.deepEqual(
@@ -91,7 +91,7 @@ test('a file is shown: text, cut where a character is not; a picture as base64; 
   assert.deepEqual([bytes.encoding, bytes.content, bytes.mediaType], ['none', '', 'application/octet-stream']);
 });
 
-test('content: the whole, ranges, conditions, HEAD', async () => {
+test('serves content whole, by range, conditionally and for HEAD', async () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
   writeFileSync(inHome('data.bin'), bytes);
   const path = `/v1/files/content${at('~/data.bin')}`;
@@ -141,7 +141,7 @@ test('content: the whole, ranges, conditions, HEAD', async () => {
   assert.equal((await files.call(`/v1/files/content${at('empty')}`)).headers['content-length'], '0');
 });
 
-test('a file that shrinks while it is sent breaks the connection; a reader that leaves costs nothing', async () => {
+test('breaks the connection if a file shrinks while it is sent, and frees its descriptor if the reader disconnects', async () => {
   writeFileSync(inHome('large'), Buffer.alloc(64 * 1024 * 1024));
   for (const leave of [false, true]) {
     const request = files.open(`/v1/files/content${at('large')}`);
@@ -164,7 +164,7 @@ test('a file that shrinks while it is sent breaks the connection; a reader that 
   }
 });
 
-test('an unknown endpoint, method or missing path is refused', async () => {
+test('rejects an unknown endpoint, an unknown method and a missing path', async () => {
   assert.equal((await files.call('/v1/files/nothing')).status, 404);
   const wrong = await files.call('/v1/files/stat?path=x', { method: 'POST' });
   assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET']);

@@ -56,7 +56,7 @@ const find = async (json: object) => {
   };
 };
 
-test('globs', () => {
+test('matches globs', () => {
   const cases: [string, string, boolean][] = [
     ...([
       ['*.ts', 'a/b/c.ts', true],
@@ -93,7 +93,7 @@ test('globs', () => {
   assert.throws(() => compileGlob('x'.repeat(1000)));
 });
 
-test('find: by glob, links told and not followed, cut at the limit', async () => {
+test('finds entries by glob, lists links without following them, and truncates at the limit', async () => {
   const typed = await find({ path: 'src', glob: '*.ts' });
   assert.deepEqual(typed, {
     paths: ['~/src/a.ts', '~/src/deep/b.ts', '~/src/link.ts'],
@@ -108,7 +108,7 @@ test('find: by glob, links told and not followed, cut at the limit', async () =>
   assert.equal((await find({ path: 'src/out' })).error.code, 'invalid_path');
 });
 
-test('search: lines with their numbers, below a folder or in a file; long lines are cut, links and binaries left out', async () => {
+test('searches a folder or a file for lines with numbers, cuts long lines, and skips links and binaries', async () => {
   const { body } = await search({ pattern: 'need(le)+' });
   const found = body.matches.map(({ path, line }: { path: string; line: number }) => `${path}:${line}`).sort();
   assert.deepEqual(found, ['~/src/a.ts:2', '~/src/a.ts:3', '~/src/deep/b.ts:1', '~/src/deep/c: odd\nname.md:1']);
@@ -140,7 +140,7 @@ test('search: lines with their numbers, below a folder or in a file; long lines 
   }
 });
 
-test('search: without ripgrep the same patterns find the same, by grep', async () => {
+test('finds the same lines with grep if ripgrep is missing', async () => {
   const programs = join(files.base, 'programs');
   mkdirSync(programs);
   symlinkSync('/usr/bin/grep', join(programs, 'grep'));
@@ -162,7 +162,7 @@ test('search: without ripgrep the same patterns find the same, by grep', async (
   }
 });
 
-test('an archive of 60,000 empty files is made with little work', async () => {
+test('writes an archive of 60,000 empty files with little work', async () => {
   const folder = join(files.home, 'many');
   for (let group = 0; group < 60; group += 1) {
     mkdirSync(join(folder, String(group)), { recursive: true });
@@ -178,7 +178,7 @@ test('an archive of 60,000 empty files is made with little work', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('names in archives lead nowhere else', () => {
+test('keeps names in archives inside the target folder', () => {
   assert.equal(safeName(['home', 'C:', 'a\\..\\b', 'line\nbreak']), 'home/C_/a_.._b/line_break');
 });
 

@@ -16,7 +16,7 @@ after(() => files.stop());
 
 const bytes = (count: number) => Buffer.alloc(count * mebibyte, 1);
 
-test('a file without room is refused with the numbers, whether its size was announced or not', async () => {
+test('refuses a file above the limit with the numbers, with or without an announced size', async () => {
   const announced = await files.put('~/new', bytes(3));
   assert.deepEqual([announced.status, announced.body.error.code], [507, 'storage_full']);
   assert.match(announced.body.error.message, /no room for this file: 2\.\d MiB of 4\.0 MiB are used/);

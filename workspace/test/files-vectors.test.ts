@@ -94,7 +94,7 @@ function layOut(): void {
   execFileSync('mkfifo', [inHome('fifo')]);
 }
 
-test('there are vectors', () => assert.equal(vectors.length, 103));
+test('reads all 103 vectors', () => assert.equal(vectors.length, 103));
 
 for (const vector of vectors.filter(({ op }) => op !== 'race')) {
   test(`${vector.id} ${vector.op} ${JSON.stringify(vector.path.slice(0, 40))}: ${vector.why}`, async () => {

@@ -60,7 +60,7 @@ test('writes a body as a file with its parent folders; rejects, replaces or rena
   assert.ok(!existsSync(inHome('deep/new')));
 });
 
-test('numbered names keep their ending and fit', () => {
+test('keeps the extension and the length limit of numbered names', () => {
   assert.equal(numbered('a.tar.gz', 2), 'a (2).tar.gz');
   assert.equal(numbered('.bashrc', 2), '.bashrc (2)');
   assert.equal(numbered('plain', 12), 'plain (12)');
@@ -68,7 +68,7 @@ test('numbered names keep their ending and fit', () => {
   assert.ok(Buffer.byteLength(long) <= 255 && long.endsWith(' (2).x'));
 });
 
-test('nothing is written through links, wherever they lead', async () => {
+test('writes nothing through links', async () => {
   mkdirSync(inHome('real'));
   symlinkSync('real', inHome('alias'));
   writeFileSync(inHome('real/file'), 'kept');
@@ -90,7 +90,7 @@ test('nothing is written through links, wherever they lead', async () => {
   assert.equal(text('real/file'), 'kept');
 });
 
-test('a body of another size than announced, or cut off, leaves nothing: no file, no folder, no descriptor', async () => {
+test('leaves no file, folder or descriptor of a body that is cut off or of another size than announced', async () => {
   const path = '/v1/files/content?path=cut/off.bin';
   const short = await files.call(`${path}&size=10`, { method: 'PUT', body: Readable.from([Buffer.alloc(9)]) });
   assert.deepEqual([short.status, short.body.error.code], [400, 'invalid_request']);
@@ -109,7 +109,7 @@ test('a body of another size than announced, or cut off, leaves nothing: no file
   assert.deepEqual(readdirSync(inHome('.workspace/tmp')), []);
 });
 
-test('fifty uploads of one name at once become fifty files', async () => {
+test('writes fifty concurrent uploads of one name as fifty files', async () => {
   const names = await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
       const { body } = await files.put('crowd/same.txt', `content ${index}`, 'rename');
@@ -120,7 +120,7 @@ test('fifty uploads of one name at once become fifty files', async () => {
   for (const [path = '', content] of names) assert.equal(text(path.slice(2)), content);
 });
 
-test('edits: exact, each once unless all, all or none; permissions stay', async () => {
+test('applies exact edits all or none, each to one match unless all is set, and keeps permissions', async () => {
   writeFileSync(inHome('code.js'), 'a = 1;\nb = 1;\nc = $&;\n');
   chmodSync(inHome('code.js'), 0o755);
   const edit = (edits: unknown) => files.call('/v1/files/edit', { json: { path: 'code.js', edits } });
@@ -145,7 +145,7 @@ test('edits: exact, each once unless all, all or none; permissions stay', async 
   assert.equal((await files.call('/v1/files/edit', { json: binary })).status, 400);
 });
 
-test('move and rename: files, folders, links; nothing is overwritten', async () => {
+test('moves and renames files, folders and links without overwriting', async () => {
   mkdirSync(inHome('from/inner'), { recursive: true });
   writeFileSync(inHome('from/inner/file'), 'moved');
   writeFileSync(inHome('from/other'), 'other');
@@ -168,7 +168,7 @@ test('move and rename: files, folders, links; nothing is overwritten', async () 
   assert.ok(lstatSync(inHome('to/link')).isSymbolicLink());
 });
 
-test('folders: made with those above, found when there; not where a file is', async () => {
+test('creates folders with their parents, accepts existing ones and rejects a file’s path', async () => {
   const make = (path: string) => files.call('/v1/files/folder', { json: { path } });
   assert.equal((await make('new/folder/')).body.entry.type, 'directory');
   assert.equal((await make('new/folder')).status, 201);
@@ -178,7 +178,7 @@ test('folders: made with those above, found when there; not where a file is', as
   assert.equal((await make(`${'d/'.repeat(600)}x`)).body.error.code, 'invalid_path');
 });
 
-test('delete: a file, a link, a folder with everything in it, however deep, odd or forbidden', async () => {
+test('deletes files, links and folders with deep, odd or unreadable content', async () => {
   const outside = join(files.base, 'outside');
   mkdirSync(outside);
   writeFileSync(join(outside, 'f'), 'kept');
@@ -205,7 +205,7 @@ test('delete: a file, a link, a folder with everything in it, however deep, odd 
   assert.equal((await remove('single')).status, 200);
 });
 
-test('a full disk is storage_full and leaves nothing', async (context) => {
+test('answers storage_full on a full disk and leaves nothing behind', async (context) => {
   const disk = inHome('small-disk');
   mkdirSync(disk);
   try {

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-test('programs and modules of Python are those that are found, also what was installed into the home', async () => {
+test('lists the programs and Python modules found, including those installed into the home', async () => {
   const notes = async () => workspaceNotes.parse(JSON.parse((await daemon.call('/v1/notes')).text));
   const before = await notes();
   for (const name of ['typst', 'soffice']) assert.ok(!before.programs.includes(name), `${name} is on this machine`);

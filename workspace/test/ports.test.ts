@@ -45,7 +45,7 @@ async function answerOf(stream: Duplex): Promise<string> {
 }
 
 for (const host of ['127.0.0.1', '::1', '0.0.0.0']) {
-  test(`a program that listens on ${host} is listed with its command, and answers through a tunnel`, async () => {
+  test(`lists a program that listens on ${host} with its command and tunnels to it`, async () => {
     const app = createServer((incoming, outgoing) => outgoing.end(`asked for ${incoming.url}`));
     await new Promise<void>((resolve) => app.listen(0, host, resolve));
     const { port } = app.address() as AddressInfo;
@@ -85,7 +85,7 @@ test('refuses invalid ports, the daemon’s own ports and requests without the t
   assert.ok(ports.every(({ port }) => port !== 3128));
 });
 
-test('of very many ports the lowest hundred are listed', async () => {
+test('lists only the lowest hundred ports', async () => {
   const apps = Array.from({ length: 120 }, () => createTcpServer());
   await Promise.all(apps.map((app) => new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))));
   const { ports } = workspacePorts.parse(JSON.parse((await daemon.call('/v1/ports')).text));
@@ -98,7 +98,7 @@ test('of very many ports the lowest hundred are listed', async () => {
   for (const app of apps) app.close();
 });
 
-test('the kernel’s table: listening sockets that answer at loopback', () => {
+test('reads the sockets that accept connections at loopback from the kernel’s table', () => {
   const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1
    1: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12 1

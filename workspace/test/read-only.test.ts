@@ -29,7 +29,7 @@ test('reports whether read-only commands are supported', async () => {
   assert.equal(refused, 400);
 });
 
-test('no command of 200 that write, run, connect or kill has an effect', async () => {
+test('blocks 200 commands that write, run, connect or kill', async () => {
   const commands = effectCommands(targets);
   assert.ok(commands.length >= 200);
   const untouched = picture(daemon.home);
@@ -40,7 +40,7 @@ test('no command of 200 that write, run, connect or kill has an effect', async (
   }
 });
 
-test('most of the same commands have an effect without it', async () => {
+test('lets most of the same commands take effect without read-only mode', async () => {
   const sample = effectCommands({ ...targets, victim: 0 }).filter(
     (command, index) => index % 8 === 0 && !/kill/i.test(command),
   );
@@ -55,7 +55,7 @@ test('most of the same commands have an effect without it', async () => {
   assert.ok(effects > sample.length * 0.6, `${effects} of ${sample.length}`);
 });
 
-test('ordinary reading commands work', async () => {
+test('runs ordinary reading commands', async () => {
   const outputs: Record<string, RegExp> = {
     'ls -la': /script\.sh/,
     'cat file folder/inner': /^a\nb\n$/,
@@ -81,7 +81,7 @@ test('ordinary reading commands work', async () => {
   }
 });
 
-test('it gets no permission, and cannot look into the daemon', async () => {
+test('gives read-only commands no permissions and no view into the daemon', async () => {
   const names = textOf(await run('env'))
     .trim()
     .split('\n')
@@ -95,7 +95,7 @@ test('it gets no permission, and cannot look into the daemon', async () => {
   }
 });
 
-test('a command of 120 KB, one in the background and one that is stopped are kept from writing as well', async () => {
+test('blocks writing by long, background and stopped commands too', async () => {
   const untouched = picture(daemon.home);
   assert.match(textOf(await run(`${'echo x\n'.repeat(17_000)}touch made; echo end`)), /end\n$/);
   await run('sleep 0.01; touch made', { readOnly: true, background: true });

@@ -20,11 +20,11 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-test('ports and version are those of the contract', () => {
+test('uses the ports and the version of the contract', () => {
   assert.deepEqual([bridgePort, modelsPort, protocolVersion], [egressBridgePort, modelsPortOfContract, daemonProtocol]);
 });
 
-test('health: little without a token, all of it with one', async () => {
+test('answers health briefly without a token and fully with one', async () => {
   for (const token of ['', 'wrong']) {
     const { status, text } = await daemon.call('/v1/health', { token });
     assert.deepEqual([status, text], [200, `{"ok":true,"protocol":${daemonProtocol}}`]);
@@ -35,7 +35,7 @@ test('health: little without a token, all of it with one', async () => {
   assert.ok(health.usage.processes > 0);
 });
 
-test('every other endpoint needs the token', async () => {
+test('requires the token on every other endpoint', async () => {
   const places = ['/v1/files', '/v1/exec', '/v1/processes', '/v1/terminal', '/v1/shutdown', '/', '/nope'];
   const wrong = ['', 'Bearer', 'Basic eDp5', 'Bearer x'];
   for (const path of places) {
@@ -48,7 +48,7 @@ test('every other endpoint needs the token', async () => {
   }
 });
 
-test('unknown places and methods, wrong types, bodies that are no JSON', async () => {
+test('rejects unknown paths and methods, wrong types and invalid JSON', async () => {
   assert.equal((await daemon.call('/nope')).status, 404);
   const refused = await daemon.call('/v1/exec', { method: 'DELETE' });
   assert.equal(refused.status, 405);
@@ -61,7 +61,7 @@ test('unknown places and methods, wrong types, bodies that are no JSON', async (
   assert.equal((await daemon.call('/v1/processes/%ff/output')).status, 400);
 });
 
-test('bytes that are no request, and floods of headers, break nothing', async () => {
+test('survives invalid HTTP and floods of headers', async () => {
   const hostile = [
     'nonsense\r\n\r\n',
     '\0\0\0\0',
@@ -89,7 +89,7 @@ function raw(text: string): Promise<string> {
   });
 }
 
-test('shutdown answers, then ends the daemon', async () => {
+test('answers a shutdown, then ends the daemon', async () => {
   const own = await startDaemon();
   const closed = new Promise((resolve) => own.child.once('close', resolve));
   assert.equal((await own.call('/v1/shutdown', { method: 'POST' })).text, '{"ok":true}');
@@ -98,7 +98,7 @@ test('shutdown answers, then ends the daemon', async () => {
   await own.stop();
 });
 
-test('the bridge adds the token to what it passes on, and nothing else may', async () => {
+test('adds the token to requests in the bridge and rejects a client’s own', async () => {
   const tokenFile = join(daemon.folder, 'token');
   writeFileSync(tokenFile, 'wst_secret\n');
   const heads: string[] = [];

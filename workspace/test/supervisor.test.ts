@@ -20,7 +20,7 @@ function start(command: string, more: { keep?: boolean; perl?: string } = {}) {
 
 const read = (stream: Readable): Promise<string> => text(stream);
 
-test('without Perl: output, exit code, signals', async () => {
+test('reports output, exit code and signals without Perl', async () => {
   const supervised = start('echo out; echo err >&2; exit 3');
   const { stdout, stderr } = await supervised.streams;
   assert.deepEqual(await Promise.all([read(stdout), read(stderr)]), ['out\n', 'err\n']);
@@ -30,13 +30,13 @@ test('without Perl: output, exit code, signals', async () => {
   assert.deepEqual(await killed.exited, { exitCode: null, signal: 'SIGKILL' });
 });
 
-test('the supervisor is correct Perl, also by its strict rules', () => {
+test('has a supervisor that compiles as strict Perl', () => {
   const file = new URL('../src/daemon/exec/supervisor.pl', import.meta.url).pathname;
   const { status, stderr } = spawnSync(perlPath, ['-Mstrict', '-Mwarnings=FATAL,syntax', '-c', file]);
   assert.equal(status, 0, String(stderr));
 });
 
-test('without Perl: what left its session ends with the command, and on TERM, by its marker', async () => {
+test('ends processes outside the session by their marker without Perl, at the end and on TERM', async () => {
   const seconds = `7301.${process.pid}`;
   const ending = start(`setsid sleep ${seconds} & sleep 0.1`);
   await ending.exited;
@@ -48,7 +48,7 @@ test('without Perl: what left its session ends with the command, and on TERM, by
   await until(() => countProcesses(seconds) === 0);
 });
 
-test('a kill that comes before the command has started ends it all the same', async () => {
+test('ends a command that is killed before it has started', async () => {
   const seconds = `7302.${process.pid}`;
   const early = start(`setsid env -i sleep ${seconds} &`, { keep: true, perl: perlPath });
   // The supervisor waits for an answer before it starts the command, and gets none while this loop holds the thread.
@@ -59,7 +59,7 @@ test('a kill that comes before the command has started ends it all the same', as
   assert.equal(countProcesses(seconds), 0);
 });
 
-test('a kill finds what forks and exits all the time, as soon as it stops doing so', async () => {
+test('kills a process that keeps forking as soon as it stops', async () => {
   const seconds = `7303.${process.pid}`;
   for (let run = 0; run < 5; run += 1) {
     const chain = `syswrite STDOUT, "go"; fork and exit for 1 .. 100; exec qw(env -i sleep ${seconds})`;
@@ -72,7 +72,7 @@ test('a kill finds what forks and exits all the time, as soon as it stops doing 
   }
 });
 
-test('a command that ends takes such a one with it as well', async () => {
+test('ends such a process with its command', async () => {
   const seconds = `7304.${process.pid}`;
   const chain = `my $now = time; fork and exit while time < $now + 2; exec qw(env -i sleep ${seconds})`;
   const ending = start(`setsid perl -e '${chain}' &`, { perl: perlPath });
@@ -80,7 +80,7 @@ test('a command that ends takes such a one with it as well', async () => {
   assert.equal(countProcesses(seconds), 0);
 });
 
-test('a supervisor that is slow is left to its work: nothing survives it, whatever it has hidden', async () => {
+test('waits for a slow supervisor, so that no hidden process survives', async () => {
   const seconds = `7305.${process.pid}`;
   const folder = mkdtempSync(join(tmpdir(), 'hp-slow-'));
   try {
@@ -102,7 +102,7 @@ test('a supervisor that is slow is left to its work: nothing survives it, whatev
   }
 });
 
-test('a command that stops its supervisor is ended with all it left', async () => {
+test('ends a command that stops its supervisor, with its processes', async () => {
   const seconds = `7306.${process.pid}`;
   const stopping = start(`${hidden(seconds)}; kill -STOP $PPID; wait`, { perl: perlPath });
   const { stdout } = await stopping.streams;

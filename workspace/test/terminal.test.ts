@@ -15,7 +15,7 @@ async function openTerminals(): Promise<number> {
   return JSON.parse((await daemon.call('/v1/health')).text).active.terminals;
 }
 
-test('a shell: attached, size, input, output, exit', async () => {
+test('attaches to a shell with size, input, output and exit code', async () => {
   const terminal = daemon.openTerminal('id=plain&columns=101&rows=31');
   await until(() => terminal.messages.length > 0);
   assert.deepEqual(terminal.messages[0], { type: 'attached', id: 'plain', isNew: true });
@@ -32,7 +32,7 @@ test('a shell: attached, size, input, output, exit', async () => {
   await until(async () => (await openTerminals()) === 0);
 });
 
-test('descriptors of the daemon are not the shell’s', async () => {
+test('passes no descriptors of the daemon to the shell', async () => {
   const terminal = daemon.openTerminal('id=descriptors');
   await terminal.opened;
   terminal.type('ls -l /proc/self/fd; echo the"-"end\n');
@@ -42,7 +42,7 @@ test('descriptors of the daemon are not the shell’s', async () => {
   await terminal.closed;
 });
 
-test('re-attached: the kept output first, then what comes; the program ran on', async () => {
+test('replays the kept output on re-attaching and then continues the running program', async () => {
   const first = daemon.openTerminal('id=again');
   await first.opened;
   first.type('echo one-$((1+1)); (until [ -e go ]; do sleep 0.02; done; echo three-$((1+3)))\n');
@@ -90,7 +90,7 @@ test('pauses the shell while a socket does not read and continues for another on
   await second.closed;
 });
 
-test('DELETE ends the shell and what it runs in the foreground', async () => {
+test('ends the shell and its foreground program on DELETE', async () => {
   const seconds = `7201.${process.pid}`;
   const terminal = daemon.openTerminal('id=delete');
   await terminal.opened;
@@ -102,7 +102,7 @@ test('DELETE ends the shell and what it runs in the foreground', async () => {
   assert.equal((await daemon.call('/v1/terminal?id=delete', { method: 'DELETE' })).status, 404);
 });
 
-test('at most 8; the ninth is refused before it is a WebSocket', async () => {
+test('refuses the ninth terminal before the WebSocket handshake', async () => {
   const own = await startDaemon();
   try {
     const terminals = Array.from({ length: 8 }, (_, index) => own.openTerminal(`id=t${index}`));
@@ -116,7 +116,7 @@ test('at most 8; the ninth is refused before it is a WebSocket', async () => {
   }
 });
 
-test('a wrong token, a wrong place and nonsense are refused', async () => {
+test('rejects a wrong token, a wrong path and invalid messages', async () => {
   assert.equal(await daemon.openTerminal('id=x', { bearer: 'wrong' }).refused, 401);
   assert.equal(await daemon.openTerminal('id=../x').refused, 400);
   assert.equal(await daemon.openTerminal('id=x&columns=0').refused, 400);
@@ -133,7 +133,7 @@ test('a wrong token, a wrong place and nonsense are refused', async () => {
   await terminal.closed;
 });
 
-test('a terminal in which nothing happens says something every 20 seconds, and ends when nothing comes back', () => {
+test('pings an idle terminal every 20 seconds and closes it without a response', () => {
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     const said: string[] = [];
