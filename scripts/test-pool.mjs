@@ -1,3 +1,5 @@
+// Runs test files in a few processes that are reused. Node's own runner starts a process for each file, or without
+// isolation loads all files into one process before the first test runs, which uses one core.
 import { fork } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
