@@ -10,7 +10,7 @@ const server = /^server\/test\/.*\.test\.ts$/;
  * process of its own.
  */
 export const aloneNames = [
-  'control-silence',
+  'control-plane-watchdog',
   'documents-hostile-service',
   'embedded-postgres',
   'kubernetes-runtime',

@@ -24,9 +24,9 @@ import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { Documents } from './documents/documents.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
-import { answerBadHttp } from './http/bad-request.ts';
 import { ConnectionDrain } from './http/connection-drain.ts';
 import { openStreamCount } from './http/event-stream.ts';
+import { answerMalformedHttp } from './http/malformed-http.ts';
 import { originRule } from './http/origin.ts';
 import { createWebClient } from './http/pages/web-client.ts';
 import { createUpgrades } from './http/upgrade.ts';
@@ -204,7 +204,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (previews.owns(request)) previews.upgrade(request, socket, head);
     else upgrades.answer(request, socket, head);
   });
-  answerBadHttp(server);
+  answerMalformedHttp(server);
   door.watch(server, () =>
     log.warn({ most: config.maxConnections }, 'refusing new connections: the limit MAX_CONNECTIONS is reached'),
   );

@@ -6,7 +6,7 @@ import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
 import { type Handler, streamed } from '../http/handler.ts';
 import { applyChanges, type Direction, listChanges, noChanges, openVersion } from '../workspaces/changes.ts';
-import { passOn } from '../workspaces/daemon-response.ts';
+import { streamBody } from '../workspaces/daemon-response.ts';
 import { withFiles } from '../workspaces/files.ts';
 import { assertEnded, findWritingAnswer } from './run/turn-changes.ts';
 
@@ -36,7 +36,7 @@ export const getChatChangesFile: Handler<Deps, Endpoints['getChatChangesFile']> 
     if (request.method === 'HEAD') {
       body.destroy();
       request.outgoing.end();
-    } else await passOn(body, request.outgoing, hold.touch);
+    } else await streamBody(body, request.outgoing, hold.touch);
     return streamed;
   });
 };

@@ -9,7 +9,7 @@ export const silenceMs = 300_000;
  * Streams a body after its head has been sent: any failure breaks the connection, so that the client does not take half
  * a file for the whole.
  */
-export async function passOn(body: Readable, outgoing: Writable, touch: () => void): Promise<void> {
+export async function streamBody(body: Readable, outgoing: Writable, touch: () => void): Promise<void> {
   const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   body.on('data', () => {
     silence.restart();

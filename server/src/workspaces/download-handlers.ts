@@ -6,7 +6,7 @@ import { untrustedHeaders } from '../http/file-response.ts';
 import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readDownloadRefusal, readRefusal } from './daemon-client.ts';
-import { passOn, silenceMs } from './daemon-response.ts';
+import { silenceMs, streamBody } from './daemon-response.ts';
 import { type FileHold, pathQuery } from './files.ts';
 
 /** Packing begins once the folder has been counted. */
@@ -46,7 +46,7 @@ export async function sendContent(
   }
 }
 
-/** Like `passOn`, with one buffer for everything. */
+/** Like `streamBody`, with one buffer for everything. */
 async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
   const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   const leave = (): void => answer.destroy();
@@ -82,7 +82,7 @@ export async function sendArchive(
     const name = `${entry.name === '~' ? 'home' : entry.name}.zip`;
     request.outgoing.writeHead(200, { ...headersFor(request, name), 'content-type': 'application/zip' });
     if (method === 'HEAD') request.outgoing.end();
-    else await passOn(answer.body, request.outgoing, touch);
+    else await streamBody(answer.body, request.outgoing, touch);
     return streamed;
   } finally {
     answer.body.destroy();

@@ -4,7 +4,7 @@ import { clock } from '../clock.ts';
 import { collectGarbage, endProcess } from '../end-process.ts';
 import { trackActivity } from './activity.ts';
 import { type Address, bridgePort, modelsPort, readConfig } from './config.ts';
-import { watchSilence } from './control-silence.ts';
+import { startControlPlaneWatchdog } from './control-plane-watchdog.ts';
 import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
 import { createDaemonServer, type Exchange, hasToken, type Route, sendJson } from './http.ts';
@@ -43,8 +43,8 @@ const routes: Route[] = [
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
-const silence = watchSilence(() => {
-  log('the control plane has been silent for half an hour');
+const watchdog = startControlPlaneWatchdog(() => {
+  log('no request from the control plane for half an hour');
   end();
 });
 const server = createDaemonServer({
@@ -52,7 +52,7 @@ const server = createDaemonServer({
   routes,
   open: (exchange) => isHealth(exchange),
   onRequest: () => {
-    silence.heard();
+    watchdog.reset();
     daemon.activity.touch();
   },
   upgrade: async (request, socket, head, url) => {
@@ -66,7 +66,7 @@ const server = createDaemonServer({
 
 function isHealth(exchange: Exchange): boolean {
   if (exchange.pathname !== '/v1/health' || exchange.method !== 'GET') return false;
-  if (hasToken(daemon.config.tokenHash, exchange.request)) silence.heard();
+  if (hasToken(daemon.config.tokenHash, exchange.request)) watchdog.reset();
   getHealth(exchange, daemon);
   return true;
 }

@@ -88,7 +88,7 @@ export class Command {
   }
 
   /** Adds a line of ours to what it says. */
-  tell(text: string): void {
+  notify(text: string): void {
     if (!this.isRunning) return;
     const line = `[${text}]\n`;
     this.#log.append(Buffer.from(line));

@@ -25,9 +25,9 @@ export class Commands {
   constructor(daemon: Daemon) {
     this.#daemon = daemon;
     const running = (): Command[] => this.list().filter((command) => command.isRunning);
-    spaceOf(daemon).hear({
-      tell: (text) => {
-        for (const command of running()) command.tell(text);
+    spaceOf(daemon).subscribe({
+      notify: (text) => {
+        for (const command of running()) command.notify(text);
       },
       end: () => {
         for (const command of running()) command.signal('SIGKILL');

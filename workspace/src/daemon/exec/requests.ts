@@ -35,7 +35,7 @@ export function createExec(daemon: Daemon) {
       const reader = new Reader(exchange, () => command.detach(reader));
       reader.send([command.started]);
       if (isNew && !request.background) command.attach(reader);
-      if (isNew && space.full !== undefined) command.tell(space.full);
+      if (isNew && space.full !== undefined) command.notify(space.full);
       if (request.background) return reader.end();
       if (!isNew) await command.follow(reader, 0);
     },

@@ -24,7 +24,7 @@ export function createPipes(daemon: Daemon) {
   const open = new Set<Supervised>();
   let count = 0;
   const space = spaceOf(daemon);
-  space.hear({ tell: () => undefined, end: () => endAll() });
+  space.subscribe({ notify: () => undefined, end: () => endAll() });
 
   async function run(socket: Duplex): Promise<void> {
     const program = parseProgram(await firstLine(socket));

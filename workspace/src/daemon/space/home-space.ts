@@ -8,9 +8,9 @@ import { setWriting } from './write-limit.ts';
 
 /** Undefined: no limit. */
 export type SpaceLimits = { bytes: number | undefined; files: number | undefined };
-export type Hearer = {
+export type SpaceListener = {
   /** A notice for people and models, as that nothing can be written from now on. */
-  tell(text: string): void;
+  notify(text: string): void;
   /** A process exceeds the limit on purpose: ends all running processes. */
   end(): void;
 };
@@ -45,7 +45,7 @@ export class HomeSpace {
   readonly limits: SpaceLimits;
   readonly #home: string;
   readonly #activity: Daemon['activity'];
-  readonly #hearers = new Set<Hearer>();
+  readonly #listeners = new Set<SpaceListener>();
   #used: Space = { bytes: 0, files: 0 };
   #expected = 0;
   #temporary = 0;
@@ -82,14 +82,14 @@ export class HomeSpace {
     this.#timer ??= clock.every(tickMs, () => this.#tick());
   }
 
-  /** Tells a text to everything that runs. */
+  /** Shows a notice in all running commands and terminals. */
   announce(text: string): void {
-    for (const hearer of this.#hearers) hearer.tell(text);
+    for (const listener of this.#listeners) listener.notify(text);
   }
 
-  hear(hearer: Hearer): () => void {
-    this.#hearers.add(hearer);
-    return () => void this.#hearers.delete(hearer);
+  subscribe(listener: SpaceListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Called before so many bytes are written. Measures again before it throws `storage_full`. */
@@ -198,12 +198,12 @@ export class HomeSpace {
     } else if (why !== undefined && this.#ended === undefined) {
       this.#ended = this.#used;
       const text = this.full ?? why;
-      for (const hearer of this.#hearers) hearer.tell(text);
+      for (const listener of this.#listeners) listener.notify(text);
       await setWriting(false);
       // Bytes written before writing was switched off are not a violation.
       this.#ended = (await measureHome(this.#home)) ?? this.#used;
     } else if (this.#ended !== undefined && this.#grows(this.#ended)) {
-      for (const hearer of this.#hearers) hearer.end();
+      for (const listener of this.#listeners) listener.end();
       await setWriting(false);
     }
   }

@@ -22,9 +22,9 @@ export function createTerminals(daemon: Daemon) {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes, perMessageDeflate: false });
   sockets.on('error', () => undefined);
   const space = spaceOf(daemon);
-  space.hear({
-    tell: (text) => {
-      for (const { terminal } of open.values()) terminal.tell(text);
+  space.subscribe({
+    notify: (text) => {
+      for (const { terminal } of open.values()) terminal.notify(text);
     },
     end: () => endAll(),
   });

@@ -76,7 +76,7 @@ export class Terminal {
   }
 
   /** A line of ours between what the shell says. */
-  tell(text: string): void {
+  notify(text: string): void {
     this.#output(Buffer.from(`\r\n[${text}]\r\n`));
   }
 

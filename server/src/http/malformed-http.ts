@@ -19,10 +19,10 @@ export function unroutable(code: 'invalid_request' | 'internal_error'): Answer {
 }
 
 /**
- * Answers in the one error shape what Node refuses before any handler; Node's own answer has no body and no request id.
+ * Answers requests that Node refuses before any handler with the API error body; Node’s own response has no body or id.
  * The server must not check for a Host header: the router does.
  */
-export function answerBadHttp(server: Server): void {
+export function answerMalformedHttp(server: Server): void {
   const latest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (incoming, outgoing) => latest.set(incoming.socket, outgoing));
   server.on('checkExpectation', (_incoming, outgoing: ServerResponse) => {
