@@ -174,8 +174,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const statements = options.trace ?? (tracing === noTracing ? undefined : tracing.statement);
   const trace = statements === undefined ? {} : { trace: statements };
   const alone = options.alone ?? false;
-  const said = options.log === undefined ? silentLog : log;
-  const db = openDatabase({ ...database.address, max: 10, alone, log: said, outage, ...trace });
+  const appLog = options.log === undefined ? silentLog : log;
+  const db = openDatabase({ ...database.address, max: 10, alone, log: appLog, outage, ...trace });
   if (options.givesUp !== true) waitForConnections(db);
   const service = await createService({
     config,

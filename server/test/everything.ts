@@ -11,16 +11,16 @@ export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<{
   const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
   const script = join(dirname(manifest), 'dist/index.js');
   const child = spawn(process.execPath, [script, mode], { env: { PATH: process.env.PATH, PORT: String(port) } });
-  let said = '';
+  let printed = '';
   child.stderr?.on('data', (chunk) => {
-    said += chunk;
+    printed += chunk;
   });
   child.stdout?.on('data', (chunk) => {
-    said += chunk;
+    printed += chunk;
   });
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(said);
-    return said.includes(String(port));
+    if (child.exitCode !== null) throw new Error(printed);
+    return printed.includes(String(port));
   });
   return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, child };
 }

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { rootCertificates } from 'node:tls';
 import { until } from '../../contracts/test/until.ts';
 import { createTestDatabase } from './database.ts';
-import { dataFolder, postmasterPid, ready, said, startServer, takePort } from './process.ts';
+import { dataFolder, postmasterPid, ready, startServer, takePort, untilPrinted } from './process.ts';
 
 /** The process as operators see it: failing starts, mistyped settings, reached limits. */
 
@@ -50,7 +50,7 @@ test('keeps certificates that are still being read open when it closes inherited
   const written = await open(pipe, 'r+');
   const server = startServer({ DATA_DIR: dataFolder(), NODE_EXTRA_CA_CERTS: pipe });
   await written.write(certificate.slice(0, 100));
-  await said(server, /database started/);
+  await untilPrinted(server, /database started/);
   await written.write(`${certificate.slice(100)}\n`);
   await written.close();
   await ready(server);
@@ -76,7 +76,7 @@ test('logs that it ran out of file descriptors', async () => {
   for (let index = 0; index < 200; index += 1) {
     sockets.push(connect(Number(url.port), url.hostname).on('error', () => undefined));
   }
-  await said(server, /file descriptors are running out/);
+  await untilPrinted(server, /file descriptors are running out/);
   for (const socket of sockets) socket.destroy();
   server.child.kill('SIGTERM');
   assert.equal(await server.exited, 0, server.output());

@@ -70,7 +70,7 @@ export function startServer(env: Record<string, string>, limit?: string): Server
 }
 
 /** Waits until its output matches `pattern`, or until it ends. */
-export async function said(server: ServerProcess, pattern: RegExp): Promise<string> {
+export async function untilPrinted(server: ServerProcess, pattern: RegExp): Promise<string> {
   let hasEnded = false;
   server.exited.then(() => {
     hasEnded = true;
@@ -85,7 +85,7 @@ export async function said(server: ServerProcess, pattern: RegExp): Promise<stri
 
 /** The address of a server once it is ready. */
 export function ready(server: ServerProcess): Promise<string> {
-  return said(server, /"address":"([^"]+)"[^\n]*Homeport is ready/);
+  return untilPrinted(server, /"address":"([^"]+)"[^\n]*Homeport is ready/);
 }
 
 /** The embedded PostgreSQL that claims the folder. */

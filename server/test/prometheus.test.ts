@@ -232,12 +232,12 @@ async function startPrometheus(): Promise<string> {
   ];
   const child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   prometheus = child;
-  let said = '';
+  let printed = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    printed += text;
   });
   await until('Prometheus is ready', async () => {
-    assert.equal(child.exitCode, null, said);
+    assert.equal(child.exitCode, null, printed);
     return fetch(`http://${address}/-/ready`).then(
       ({ ok }) => ok,
       () => false,

@@ -12,6 +12,6 @@ await store.prepare();
 const bytes = () => Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(64 * 1024, 1)));
 const error = await store.put(bytes()).catch((thrown: unknown) => thrown);
 const { size } = await store.put(Readable.from([Buffer.alloc(1000)]));
-const told = error instanceof ApiError ? { code: error.code, status: error.status } : { code: String(error) };
+const failure = error instanceof ApiError ? { code: error.code, status: error.status } : { code: String(error) };
 const left = readdirSync(join(folder, 'incoming')).length;
-process.stdout.write(JSON.stringify({ ...told, left, thenFits: size }));
+process.stdout.write(JSON.stringify({ ...failure, left, thenFits: size }));

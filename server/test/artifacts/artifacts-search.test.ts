@@ -93,9 +93,9 @@ test('lists and searches read index ranges, never the whole table', async () => 
     [searchStatements.window(''), [...page, '%port%']],
     [searchStatements.window('$5'), [...page, '%port%', 'folder 200']],
   ] as const) {
-    const told = await plan(text, [...values]);
-    assert.match(told, /artifacts_namespace_path_key/, text);
-    assert.doesNotMatch(told, /Seq Scan|"Sort"/, text);
+    const explained = await plan(text, [...values]);
+    assert.match(explained, /artifacts_namespace_path_key/, text);
+    assert.doesNotMatch(explained, /Seq Scan|"Sort"/, text);
   }
   const rare = await plan(searchStatements.index(''), [key, '', 101, '%größe%']);
   assert.match(rare, /artifacts_search/);

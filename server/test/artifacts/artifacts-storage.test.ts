@@ -170,8 +170,8 @@ test('a full disk answers 507 and stores nothing', async (context) => {
   await rm(folder, { recursive: true, force: true });
   if (/Operation not permitted|permission denied/i.test(run.stderr)) return context.skip('no mounts can be made here');
   assert.equal(run.status, 0, run.stderr);
-  const told: Json = JSON.parse(run.stdout);
-  assert.deepEqual(told, { code: 'storage_full', status: 507, left: 0, thenFits: 1000 });
+  const printed: Json = JSON.parse(run.stdout);
+  assert.deepEqual(printed, { code: 'storage_full', status: 507, left: 0, thenFits: 1000 });
 });
 
 test("reports a sender's failure unchanged, and stores nothing", async () => {

@@ -110,10 +110,10 @@ test('an assistant sets instructions, model and parameters; the more specific se
   await change(who, '/api/chats', { id: chatId, modelPinned: false });
   assert.equal((await ask(who, chatId)).sent.model, 'words-3');
 
-  const told = await who.call('GET /api/chats/context', undefined, { query: { chatId, messageId: one.message.id } });
-  assert.equal(told.body.system, one.system);
+  const context = await who.call('GET /api/chats/context', undefined, { query: { chatId, messageId: one.message.id } });
+  assert.equal(context.body.system, one.system);
   assert.deepEqual(
-    told.body.instructions.map(({ layer }: Json) => layer),
+    context.body.instructions.map(({ layer }: Json) => layer),
     ['installation', 'assistant', 'moment'],
   );
 });

@@ -128,8 +128,8 @@ test('members use a project’s skill, and administrators add everyone’s', asy
   assert.equal(refused.status, 200, refused.text);
   await remove(admin, forAll.id);
   const { events } = (await admin.call('GET /api/admin/audit')).body;
-  const told = events.filter(({ action }: Json) => action.startsWith('skill.')).map(({ action }: Json) => action);
-  assert.deepEqual(told.slice(0, 4), ['skill.deleted', 'skill.updated', 'skill.created', 'skill.created']);
+  const actions = events.filter(({ action }: Json) => action.startsWith('skill.')).map(({ action }: Json) => action);
+  assert.deepEqual(actions.slice(0, 4), ['skill.deleted', 'skill.updated', 'skill.created', 'skill.created']);
   await remove(owner, own.id);
 });
 
@@ -179,10 +179,10 @@ test('models get trusted skills only, and a changed one is left out with one not
   assert.deepEqual([untrusted.notices, untrusted.tools.includes('skill')], [[], false]);
 
   await trust(member, made);
-  const told = await turn(member, chatId, model, 'go', { name: 'sails' }, { name: 'sails', file: 'more.md' });
-  assert.match(told.system, /# Skills[\s\S]*- sails: Makes sails things\.$/);
-  assert.match(told.outputs[0] ?? '', /\[skill sails; read its files with this tool: SKILL\.md, more\.md\]\n\n# How/);
-  assert.equal(told.outputs[1], 'More.');
+  const loaded = await turn(member, chatId, model, 'go', { name: 'sails' }, { name: 'sails', file: 'more.md' });
+  assert.match(loaded.system, /# Skills[\s\S]*- sails: Makes sails things\.$/);
+  assert.match(loaded.outputs[0] ?? '', /\[skill sails; read its files with this tool: SKILL\.md, more\.md\]\n\n# How/);
+  assert.equal(loaded.outputs[1], 'More.');
   const elsewhere = await talker(member);
   assert.doesNotMatch((await turn(member, elsewhere.chatId, elsewhere.model, 'go')).system, /sails/);
 

@@ -9,11 +9,11 @@ import { actorPassword } from './authorization-world.ts';
 
 /** A valid request of every endpoint about the caller's own records, and what each id in it names. */
 
-const said = (id: string) => ({ id, parts: [{ type: 'text', text: 'Hello' }] });
+const messageOf = (id: string) => ({ id, parts: [{ type: 'text', text: 'Hello' }] });
 const submission: Sample['request'] = ({ records }) => ({
   body: {
     chatId: records.chat,
-    message: said(randomUUIDv7()),
+    message: messageOf(randomUUIDv7()),
     parentId: records.answer,
     modelId: records.model,
     mcpServerIds: [],

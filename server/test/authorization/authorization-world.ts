@@ -23,7 +23,7 @@ import { RuntimeFailure } from '../../src/workspaces/runtime.ts';
 import { newWorkspaceToken, workspaceTokenHash } from '../../src/workspaces/tokens.ts';
 import { startTestApp, type TestApp, testConfig } from '../app.ts';
 import { makeModel, makeProvider } from '../catalogue/catalogue-makers.ts';
-import { answer, keepTold, makeChat, queueInput, say } from '../conversations/conversation-makers.ts';
+import { addPromptContext, answer, makeChat, queueInput, say } from '../conversations/conversation-makers.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from '../fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { ScriptedRuntime } from '../fakes/scripted-runtime.ts';
@@ -177,7 +177,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const chat = await makeChat(database, userId);
     const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
     const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
-    await keepTold(database, { messageId: answered, ownerId: userId, chatId: chat });
+    await addPromptContext(database, { messageId: answered, ownerId: userId, chatId: chat });
     const summary = randomUUIDv7();
     await database.pool.query(
       `insert into summaries (id, chat_id, up_to_message_id, kind, text) values ($1, $2, $3, 'summary', 'A summary')`,

@@ -51,8 +51,8 @@ for (const name of names) {
       assert.equal(status, 400, where);
       const { error }: Json = JSON.parse(text);
       assert.equal(error.code, 'invalid_request', where);
-      const told: string[] = error.details.map((detail: Json) => detail.path);
-      assert.ok(told.includes(path.join('.')), `${where} tells of ${told}`);
+      const reported: string[] = error.details.map((detail: Json) => detail.path);
+      assert.ok(reported.includes(path.join('.')), `${where} tells of ${reported}`);
       tried += 1;
     }
     assert.equal(await world.digest(), digest, 'a refused request changed something');

@@ -91,16 +91,16 @@ test(`leaves only complete backups after random kills under load (seed ${seed})`
       env: { ...env, KILL_AT: killAt },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
+    let printed = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      printed += text;
     });
     const [code, signal] = await once(child, 'close');
-    return { code, signal, writes: Number(/^writes: (\d+)$/m.exec(said)?.[1] ?? 0), said };
+    return { code, signal, writes: Number(/^writes: (\d+)$/m.exec(printed)?.[1] ?? 0), printed };
   };
   // With load there is more to write, so each of these writes is reached later as well.
-  const { writes, said } = await run(await places.folder());
-  assert.ok(writes > 10, said);
+  const { writes, printed } = await run(await places.folder());
+  assert.ok(writes > 10, printed);
   let finished = 0;
   for (let round = 0; round < rounds; round += 1) {
     const folder = await places.folder();
@@ -111,7 +111,7 @@ test(`leaves only complete backups after random kills under load (seed ${seed})`
     const killAt = killPoint(round, writes, next);
     assert.equal((await run(folder, killAt)).signal, 'SIGKILL', killAt);
     const whole = await run(folder);
-    assert.equal(whole.code, 0, whole.said);
+    assert.equal(whole.code, 0, whole.printed);
     stop.abort();
     await writing;
     for (const name of await readdir(folder)) {

@@ -117,8 +117,8 @@ test('detects a missing or moved member even if the others are intact', async ()
   }
   assert.ok(members.some(({ name }) => name.startsWith('files/')));
   for (const { at, end, name } of members) {
-    const said = await verdict(Buffer.concat([plain.subarray(0, at), plain.subarray(end)]));
-    assert.notEqual(said, 'whole', name);
+    const result = await verdict(Buffer.concat([plain.subarray(0, at), plain.subarray(end)]));
+    assert.notEqual(result, 'whole', name);
   }
   assert.match(await verdict(Buffer.from('something else'.repeat(100))), /damaged|not a backup/);
 });

@@ -41,11 +41,11 @@ for (const name of readdirSync(folder)) {
         { email: 'ada@example.org', role: 'admin' },
         { email: 'bob@example.org', role: 'user' },
       ]);
-      const { rows: said } = await db.pool.query(
+      const { rows: stored } = await db.pool.query(
         `select c.title, m.role, m.parts from messages m join chats c on c.id = m.chat_id order by m.seq`,
       );
       assert.deepEqual(
-        said.map(({ title, role, parts }) => [title, role, JSON.parse(parts)[0].text]),
+        stored.map(({ title, role, parts }) => [title, role, JSON.parse(parts)[0].text]),
         [
           ['Über Brücken 🌉', 'user', 'Which bridge is the longest?\tTell me\\now.'],
           ['Über Brücken 🌉', 'assistant', 'The Danyang–Kunshan Grand Bridge.'],

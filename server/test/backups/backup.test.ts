@@ -123,9 +123,9 @@ test('includes homes of workspaces on request with links as links, and keys only
     assert.equal(await readlink(join(restored, 'link')), '/etc/passwd');
     const secrets = join(place.config.dataDir, 'secrets.json');
     assert.equal(existsSync(secrets), passphrase !== undefined);
-    const told = notes.flatMap((note) => /PREVIOUS_FILE to (\S+),/.exec(note)?.[1] ?? []);
-    assert.equal(told.length, passphrase === undefined ? 0 : 1, notes.join());
-    for (const file of told) assert.equal(await readFile(file, 'utf8'), `${former}\n`);
+    const namedFiles = notes.flatMap((note) => /PREVIOUS_FILE to (\S+),/.exec(note)?.[1] ?? []);
+    assert.equal(namedFiles.length, passphrase === undefined ? 0 : 1, notes.join());
+    for (const file of namedFiles) assert.equal(await readFile(file, 'utf8'), `${former}\n`);
     if (passphrase !== undefined) assert.ok((await readFile(secrets, 'utf8')).includes(source.encryptionKey));
   }
 });

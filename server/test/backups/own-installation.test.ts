@@ -80,8 +80,8 @@ async function storeFile({ db, artifactStore }: ReturnType<typeof depsOf>): Prom
 
 test('replicas that start at the same time agree on one key, and another one is refused with advice', async () => {
   const starts = await Promise.all([startWith(key), startWith(key), startWith(otherKey), startWith(otherKey)]);
-  assert.equal(starts.filter((said) => said === 'starts').length, 2, 'those with one key, whichever was first');
-  const refused = starts.find((said) => said !== 'starts') ?? '';
+  assert.equal(starts.filter((logged) => logged === 'starts').length, 2, 'those with one key, whichever was first');
+  const refused = starts.find((logged) => logged !== 'starts') ?? '';
   assert.match(refused, /SETTINGS_ENCRYPTION_KEY is not the key of this installation.*_PREVIOUS.*adopt-key/s);
   for (const secret of [key, otherKey]) assert.ok(!refused.includes(secret));
 });
@@ -102,11 +102,11 @@ test('a change of keys succeeds: both, then only the new one after rotate-keys, 
 
 test('warns about another key with the embedded database', async () => {
   assert.equal(await startWith(key), 'starts');
-  const said: string[] = [];
+  const logged: string[] = [];
   const config = { ...testConfig, databaseUrl: undefined, encryptionKey: otherKey };
-  const warning = Object.assign(createLogger('silent'), { warn: (text: string) => said.push(text) });
+  const warning = Object.assign(createLogger('silent'), { warn: (text: string) => logged.push(text) });
   await assertEncryptionKey(config, installation.database, warning);
-  assert.match(said.join(), /SETTINGS_ENCRYPTION_KEY is not the key of this installation/);
+  assert.match(logged.join(), /SETTINGS_ENCRYPTION_KEY is not the key of this installation/);
 });
 
 test('a process with another key exits with the reason, and starts once the key was adopted', async () => {

@@ -11,12 +11,12 @@ import { startTestApp, type TestApp } from '../app.ts';
 let app: TestApp;
 let folder: string;
 let needs: TestApp['service']['deps'];
-const said: string[] = [];
+const logged: string[] = [];
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'homeport-scheduled-'));
   app = await startTestApp({
     config: { backupTo: folder, backupKeep: 2, metricsToken: 'token' },
-    log: (line) => said.push(line),
+    log: (line) => logged.push(line),
   });
   const { deps } = app.service;
   // The app itself has no schedule, or it would make one of the backups first.
@@ -106,7 +106,7 @@ test('reports a failure in the log and in metrics, and retries in an hour', asyn
   const attempt = () => run(blocked);
   assert.equal(await attempt(), 'failed');
   assert.equal(await attempt(), 'not due');
-  assert.ok(said.some((line) => line.includes('the scheduled backup failed')));
+  assert.ok(logged.some((line) => line.includes('the scheduled backup failed')));
 });
 
 test('metrics have the release and the time of the last backup', async () => {

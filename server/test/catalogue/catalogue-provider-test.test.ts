@@ -335,10 +335,10 @@ test('names the protocol that answered when the wrong one was chosen for an addr
     ['anthropic', anthropic, 401, /refused the credentials/],
     ['gemini', gemini, 403, /refused the credentials/],
   ];
-  for (const [kind, body, status, said, answered] of cases) {
+  for (const [kind, body, status, message, answered] of cases) {
     answer = json(body, status);
     const error = await failure(ask({ kind, baseUrl }));
-    assert.match(error.message, said, kind);
+    assert.match(error.message, message, kind);
     assert.deepEqual(error.details, answered === undefined ? { status } : { status, answered });
   }
 });
@@ -360,12 +360,12 @@ test('confirms the protocol with a request of its own, since a list alone proves
       request.on('data', (data: Buffer) => bodies.push(data.toString()));
       request.on('end', () => refusal(response, request));
     };
-  for (const [kind, models, asked, said, answered] of cases) {
+  for (const [kind, models, asked, message, answered] of cases) {
     answer = listing(models);
     for (const missing of [json({ detail: 'Not Found' }, 404), text('', 405), text('no', 501)]) {
       refusal = missing;
       const error = await failure(ask({ kind, baseUrl, apiKey: 'sk-1' }));
-      assert.match(error.message, said, kind);
+      assert.match(error.message, message, kind);
       assert.deepEqual(error.details, { status: 404, answered }, kind);
       assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`).slice(1), [asked], kind);
       assert.equal(bodies.pop(), '{"model":"first"}', 'nothing that could be answered');

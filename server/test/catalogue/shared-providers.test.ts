@@ -155,10 +155,10 @@ test("only its owner changes a shared provider, and other users' attempts are an
       reader.call('PATCH /api/models', { id: model, isDefault: true }),
       reader.call('DELETE /api/models', undefined, { query: { id: model } }),
     ];
-    const told = (list: Awaited<ReturnType<typeof patch>>[]) =>
+    const seenTexts = (list: Awaited<ReturnType<typeof patch>>[]) =>
       list.map(({ status, body }) => [status, body.error?.message]);
-    const shared = told(await Promise.all(attempts(id, models[0] ?? '')));
-    assert.deepEqual(shared, told(await Promise.all(attempts('missing', 'missing'))));
+    const shared = seenTexts(await Promise.all(attempts(id, models[0] ?? '')));
+    assert.deepEqual(shared, seenTexts(await Promise.all(attempts('missing', 'missing'))));
     assert.ok(shared.every(([status]) => status === 404));
   }
   assert.equal((await seen(other, id)).sharedWith, 'everyone', 'administrators know with whom');
@@ -280,12 +280,12 @@ test('the end of sharing applies from the next turn, with an error that names it
 
 test('the key and headers of a shared provider are in no body and no frame of another user', async () => {
   const { admin, id, models } = await share('everyone');
-  const told: string[] = [];
+  const seenTexts: string[] = [];
   const reader = await app.signIn({ role: 'admin' });
   const chatId = await createChat(reader);
   for (const modelId of [...models, 'missing']) {
     const messageId = await submit(reader, chatId, 'Hello', { modelId }).catch(() => undefined);
-    if (messageId !== undefined) told.push((await answer(reader, chatId, messageId)).text);
+    if (messageId !== undefined) seenTexts.push((await answer(reader, chatId, messageId)).text);
   }
   const broken = await admin.call('POST /api/models', {
     providerId: id,
@@ -296,9 +296,9 @@ test('the key and headers of a shared provider are in no body and no frame of an
     tier: 2,
   });
   const failing = await submit(reader, chatId, 'Hello', { modelId: broken.body.model.id });
-  told.push((await answer(reader, chatId, failing)).text);
+  seenTexts.push((await answer(reader, chatId, failing)).text);
   const stream = await reader.fetch(`/api/chat/${chatId}/stream`);
-  told.push(stream.status === 200 ? (await readStream(stream)).text : '');
+  seenTexts.push(stream.status === 200 ? (await readStream(stream)).text : '');
   const { messages } = await chatDetail(reader, chatId);
   const answerId = messages.find(({ role, status }: Json) => role === 'assistant' && status === 'complete').id;
   const reads: [string, Record<string, string>?][] = [
@@ -313,9 +313,9 @@ test('the key and headers of a shared provider are in no body and no frame of an
   for (const [path, query = {}] of reads) {
     const { status, text } = await reader.call(`GET ${path}`, undefined, { query });
     assert.equal(status, 200, path);
-    told.push(text);
+    seenTexts.push(text);
   }
-  for (const text of told) assert.doesNotMatch(text, /canary/);
+  for (const text of seenTexts) assert.doesNotMatch(text, /canary/);
   assert.ok(
     upstream.requests.some(({ headers }) => headers['x-canary'] === header),
     'they were used',

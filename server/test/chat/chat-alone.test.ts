@@ -33,8 +33,8 @@ for (const alone of [true, false]) {
 
 /** Signals through the database while a response runs and is stopped; this replica receives both in any case. */
 async function signalsOfAnAnswer(app: TestApp, database: TestDatabase): Promise<Set<string>> {
-  const heard = new Set<Signal['kind']>();
-  app.service.deps.responses.signals.on(({ kind }) => heard.add(kind));
+  const signals = new Set<Signal['kind']>();
+  app.service.deps.responses.signals.on(({ kind }) => signals.add(kind));
   const sent = new Set<string>();
   const client = await database.database.openClient();
   client.on('notification', ({ payload }) => sent.add(payload?.split(':')[0] ?? ''));
@@ -44,10 +44,10 @@ async function signalsOfAnAnswer(app: TestApp, database: TestDatabase): Promise<
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const reading = readStream(await postChat(user, { chatId, messageId }));
-  await until('frames', () => heard.has('frames'));
+  await until('frames', () => signals.has('frames'));
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await reading;
-  await until('the end', () => heard.has('ended'));
+  await until('the end', () => signals.has('ended'));
   // Notices arrive in the order of their commits: after this one there are none from before.
   await client.query(`select pg_notify('homeport', 'mark:x')`);
   await until(() => sent.has('mark'));

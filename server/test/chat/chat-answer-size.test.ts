@@ -50,8 +50,8 @@ for (const [character, kind] of [
     assert.deepEqual(error, { type: 'error', errorText: message.error.message });
     const bytes = Buffer.byteLength(JSON.stringify(message.parts));
     assert.ok(bytes <= limits.answerBytes + 10_000 && bytes > limits.answerBytes - megabyte, `${bytes} bytes`);
-    const said = message.parts.map(({ text = '' }) => text).join('');
-    assert.ok(said.isWellFormed() && said.replaceAll(character, '') === '');
+    const stored = message.parts.map(({ text = '' }) => text).join('');
+    assert.ok(stored.isWellFormed() && stored.replaceAll(character, '') === '');
   });
 }
 

@@ -44,34 +44,34 @@ function at(app: TestApp, user: SignedIn): SignedIn {
 
 /** A response of a model that falls silent, made by a replica that receives no signals. */
 async function askSilentModel() {
-  const deaf = await startTestApp({ timings, database: maker.database });
-  await deaf.service.deps.responses.signals.stop();
-  const user = await deaf.signIn();
+  const unsignaled = await startTestApp({ timings, database: maker.database });
+  await unsignaled.service.deps.responses.signals.stop();
+  const user = await unsignaled.signIn();
   await addModels(user, provider, ['silent']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const streaming = readStream(await postChat(user, { chatId, messageId }));
   const asked = provider.requests.at(-1);
-  return { deaf, user, chatId, streaming, asked };
+  return { unsignaled, user, chatId, streaming, asked };
 }
 
 test('Stop reaches a silent response at a replica that receives no signals', async () => {
-  const { deaf, user, chatId, streaming, asked } = await askSilentModel();
+  const { unsignaled, user, chatId, streaming, asked } = await askSilentModel();
   const stopped = await at(other, user).call(`POST /api/chat/${chatId}/stop`, {});
   assert.equal(stopped.body.stopped, true);
   assert.equal(await asked?.closed, 'aborted');
   assert.ok((await streaming).frames.some(({ frame }) => frame.type === 'abort'));
-  await deaf.stop();
+  await unsignaled.stop();
 });
 
 test('deleting a conversation at another replica ends its silent response without a signal', async () => {
-  const { deaf, user, chatId, streaming, asked } = await askSilentModel();
-  await untilStored(deaf, chatId, 'first');
+  const { unsignaled, user, chatId, streaming, asked } = await askSilentModel();
+  await untilStored(unsignaled, chatId, 'first');
   const deleted = await at(other, user).call('DELETE /api/chats', undefined, { query: { id: chatId } });
   assert.equal(deleted.status, 200);
   assert.equal(await asked?.closed, 'aborted');
   assert.equal((await streaming).done, false);
-  await deaf.stop();
+  await unsignaled.stop();
 });
 
 test('an earlier Stop does not affect a response that is continued at another replica', async () => {

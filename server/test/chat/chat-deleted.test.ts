@@ -45,6 +45,6 @@ test('a response whose conversation is deleted before its end is stored ends wit
   });
   assert.equal(stream.done, false);
   await idle(app);
-  const told = log.filter((line) => JSON.parse(line).level >= 50);
-  assert.deepEqual(told, []);
+  const errors = log.filter((line) => JSON.parse(line).level >= 50);
+  assert.deepEqual(errors, []);
 });

@@ -67,7 +67,7 @@ test("answers a retry like the first request after the response and the message'
   const chatId = await createChat(user);
   const body = submission(chatId, 'Hello');
   const first = await user.call('POST /api/chat/turn-inputs', body);
-  const said = await answer(user, chatId, body.message.id);
+  const streamed = await answer(user, chatId, body.message.id);
   const { pool } = app.database.database;
   const stored = await pool.query('select parts from inputs where id = $1', [body.message.id]);
   assert.deepEqual(stored.rows, [{ parts: '[]' }], 'the message has the parts, and the input no copy of them');
@@ -81,7 +81,7 @@ test("answers a retry like the first request after the response and the message'
 
   const again = await user.call('POST /api/chat/turn-inputs', body);
   assert.deepEqual([again.status, again.body.input], [200, { ...first.body.input, state: 'applied' }]);
-  assert.equal((await answer(user, chatId, body.message.id)).text, said.text);
+  assert.equal((await answer(user, chatId, body.message.id)).text, streamed.text);
   assert.equal((await chatDetail(user, chatId)).messages.length, 2);
   const changed = await user.call('POST /api/chat/turn-inputs', submission(chatId, 'Other', {}, body.message.id));
   assert.deepEqual([changed.status, changed.body.error.code], [409, 'input_conflict']);

@@ -69,12 +69,12 @@ async function answering(model: string, app = cutOff) {
   const messageId = await submit(user, chatId, 'Count');
   const begun = Promise.withResolvers<void>();
   let text = '';
-  const hear = ({ frame }: StreamedFrame): boolean => {
+  const onFrame = ({ frame }: StreamedFrame): boolean => {
     if (frame.type === 'text-delta') text += frame.delta;
     if (text.includes('word19')) begun.resolve();
     return false;
   };
-  const reading = readStream(await postChat(user, { chatId, messageId }), hear);
+  const reading = readStream(await postChat(user, { chatId, messageId }), onFrame);
   await begun.promise;
   const run = app.service.deps.responses.find((await firstResponse(chatId, app.database)).id);
   assert.ok(run !== undefined);
@@ -124,7 +124,8 @@ function movableClock() {
   return { clock, passLeases };
 }
 
-const said = (message: { parts: { text?: string }[] }): string => message.parts.map(({ text }) => text ?? '').join('');
+const textOf = (message: { parts: { text?: string }[] }): string =>
+  message.parts.map(({ text }) => text ?? '').join('');
 
 for (const mode of ['cut', 'stall'] as const) {
   test(`a replica without its database sends nothing more after its lease expires (${mode})`, async () => {
@@ -148,7 +149,7 @@ for (const mode of ['cut', 'stall'] as const) {
         return found.response === null && found;
       });
       assert.deepEqual([detail.messages[1].parentId, detail.messages[1].status], [messageId, 'interrupted']);
-      assert.ok(seen.text.startsWith(said(detail.messages[1])));
+      assert.ok(seen.text.startsWith(textOf(detail.messages[1])));
       proxy.set('pass');
       await until(async () => cutOff.service.deps.responses.size === 0);
       assert.deepEqual((await chatDetail(elsewhere, chatId)).messages[1], detail.messages[1]);
@@ -178,7 +179,7 @@ for (const mode of ['cut', 'stall'] as const) {
     const last = seen.frames.at(-1)?.frame;
     assert.equal(last?.type === 'finish' && last.messageMetadata?.status, 'complete');
     const [, message] = (await chatDetail(user, chatId)).messages;
-    assert.deepEqual([message.status, said(message)], ['complete', seen.text]);
+    assert.deepEqual([message.status, textOf(message)], ['complete', seen.text]);
   });
 }
 
@@ -211,7 +212,7 @@ test('a response that clients saw to its end is complete, though its prompt cont
     assert.ok(last?.type === 'finish');
     assert.equal(last.messageMetadata?.status, 'complete');
     const [, message] = (await chatDetail(user, chatId)).messages;
-    assert.deepEqual([message.status, said(message)], ['complete', words(100)]);
+    assert.deepEqual([message.status, textOf(message)], ['complete', words(100)]);
   } finally {
     back.resolve();
     await app.stop();
@@ -270,18 +271,18 @@ for (const count of [1, 51, 500]) {
     );
     const row = { seqFrom: 0, seqTo: 1, frames: '{"type":"start-step"}' };
     const batch = ids.map((id) => ({ id: `assistant${id}`, generation: 1, row }));
-    const told = new Set<string>();
+    const signaled = new Set<string>();
     const leave = deps.responses.signals.on((signal) => {
-      if (signal.kind === 'frames') for (const id of signal.ids) told.add(id);
+      if (signal.kind === 'frames') for (const id of signal.ids) signaled.add(id);
     });
     try {
       // It listens again a second after its database is back, and earlier signals are not repeated.
       await until('it listens', async () => {
         await notify(database.database.kysely, 'frames', ['probe']);
-        return told.has('probe');
+        return signaled.has('probe');
       });
       assert.equal((await storeFrames(deps, batch)).size, count);
-      await until(async () => batch.every(({ id }) => told.has(id)));
+      await until(async () => batch.every(({ id }) => signaled.has(id)));
     } finally {
       leave();
       await pool.query('delete from chats where owner_id = $1', [user.id]);

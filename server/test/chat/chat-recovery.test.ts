@@ -24,7 +24,7 @@ after(async () => {
   await provider.close();
 });
 
-async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: string }> {
+async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; storedText: string }> {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   // It is not complete, however late it is stopped.
@@ -32,13 +32,13 @@ async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: st
   await readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 60);
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await idle(app);
-  return { chatId, said: (await chatDetail(user, chatId)).messages[1].parts.at(-1).text };
+  return { chatId, storedText: (await chatDetail(user, chatId)).messages[1].parts.at(-1).text };
 }
 
 test('a response that cannot be read while it is continued is not lost', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-900@100']);
-  const { chatId, said } = await stoppedAnswer(user);
+  const { chatId, storedText } = await stoppedAnswer(user);
   const { deps } = app.service;
   const request = { chatId, ownerId: user.id, decision: {}, isFull: false };
   const outcome = await claimResumption(deps, request, deps.responses.maker);
@@ -62,13 +62,13 @@ test('a response that cannot be read while it is continued is not lost', async (
   const detail = await chatDetail(user, chatId);
   assert.equal(detail.response, null);
   assert.equal(detail.messages[1].status, 'failed');
-  assert.equal(detail.messages[1].parts.at(-1).text, said);
+  assert.equal(detail.messages[1].parts.at(-1).text, storedText);
 });
 
 test('a continued response that a crash interrupts before it is read keeps its text', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['words-900@100']);
-  const { chatId, said } = await stoppedAnswer(user);
+  const { chatId, storedText } = await stoppedAnswer(user);
   const { deps } = app.service;
   const outcome = await claimResumption(
     deps,
@@ -85,7 +85,7 @@ test('a continued response that a crash interrupts before it is read keeps its t
   for (let tick = 0; tick < 5; tick += 1) await deps.clock.sleep(deps.responses.timings.tickMs);
   await locker.query('rollback');
   await locker.end();
-  await until(async () => run.log.seq > outcome.response.first_seq + said.length);
+  await until(async () => run.log.seq > outcome.response.first_seq + storedText.length);
   await until(async () => !run.log.hasPending);
   run.stop();
   await run.done;
@@ -96,7 +96,7 @@ test('a continued response that a crash interrupts before it is read keeps its t
     .where('generation', '=', 2)
     .orderBy('seq_from')
     .executeTakeFirstOrThrow();
-  assert.ok(first.frames.includes(said.slice(0, 40)), 'the log begins with all that was there');
+  assert.ok(first.frames.includes(storedText.slice(0, 40)), 'the log begins with all that was there');
 });
 
 test('a tool begins only after its call is stored for recovery, however rarely frames are stored', async () => {

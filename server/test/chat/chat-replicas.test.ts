@@ -97,12 +97,12 @@ test('a response of a lost replica becomes interrupted with all logged frames, a
   ];
   const row = { seqFrom: 0, seqTo: 21, frames: frames.map((frame) => JSON.stringify(frame)).join('\n') };
   assert.equal((await storeFrames(deps, [{ id, generation, row }])).has(id), true);
-  const heard = Promise.withResolvers<void>();
+  const firstText = Promise.withResolvers<void>();
   const follower = readStream(await at(second, user).fetch(`/api/chat/${chatId}/stream`), ({ frame }) => {
-    if (frame.type === 'text-delta') heard.resolve();
+    if (frame.type === 'text-delta') firstText.resolve();
     return false;
   });
-  await heard.promise;
+  await firstText.promise;
   await passLease(first, chatId);
   const detail = await until(async () => {
     const found = await chatDetail(user, chatId);
@@ -138,15 +138,15 @@ test('a client that joins a lost response gets the frames of the database, not t
   const taken = `update responses set generation = generation + 1, replica = $2, last_seq = 0,
     lease_until = now() + interval '1 hour' where id = $1`;
   await first.database.database.pool.query(taken, [run.response.id, randomUUIDv7()]);
-  let told = '';
+  let received = '';
   let isEnded = false;
   const follower = {
     closed: false,
     write: (events: string) => {
-      told += events;
+      received += events;
     },
     end: (events: string) => {
-      told += events;
+      received += events;
       isEnded = true;
     },
   };
@@ -154,10 +154,10 @@ test('a client that joins a lost response gets the frames of the database, not t
   const left = new AbortController();
   const following = followResponse(deps, run.response.id, 0, follower, left.signal);
   await run.done;
-  assert.deepEqual([told, isEnded], ['', false]);
+  assert.deepEqual([received, isEnded], ['', false]);
   left.abort();
   await following;
-  assert.deepEqual([told, isEnded], ['', true]);
+  assert.deepEqual([received, isEnded], ['', true]);
 });
 
 test('a stopping replica hands over its responses, and another one continues them', async () => {

@@ -196,14 +196,14 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
 }
 
 function check(detail: Json, sent: readonly Sent[]): void {
-  const told: string[] = detail.messages.flatMap((message: Json) => (message.role === 'user' ? [message.id] : []));
+  const delivered: string[] = detail.messages.flatMap((message: Json) => (message.role === 'user' ? [message.id] : []));
   const kept = sent.filter(({ isCancelled }) => !isCancelled);
   assert.deepEqual(
-    [...told].sort(),
+    [...delivered].sort(),
     kept.map(({ id }) => id).sort(),
     'each message once, and none that was taken back',
   );
-  const place = ({ id }: Sent) => told.indexOf(id);
+  const place = ({ id }: Sent) => delivered.indexOf(id);
   for (const [index, one] of kept.entries()) {
     for (const later of kept.slice(index + 1)) {
       if (later.steered === undefined)

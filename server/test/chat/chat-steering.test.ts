@@ -23,8 +23,8 @@ let second: TestApp;
 let provider: FakeProvider;
 const timings = { heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 
-type Said = { role: string; content: string };
-const saidIn = (body: FakeChatBody): Said[] =>
+type SentMessage = { role: string; content: string };
+const messagesIn = (body: FakeChatBody): SentMessage[] =>
   (body.messages ?? []).flatMap(({ role, content }) =>
     role === 'user' || role === 'tool' ? [{ role, content: String(content) }] : [],
   );
@@ -33,7 +33,7 @@ before(async () => {
   provider = await startFakeProvider();
   // Calls the tool once for a message that begins with “work”, and repeats the last message.
   provider.script('works', (call) => {
-    const last = saidIn(call.body).at(-1);
+    const last = messagesIn(call.body).at(-1);
     if (last?.role !== 'user' || !last.content.startsWith('work')) {
       return { steps: [...say(`heard ${last?.content}`), ...finish(call, 2)] };
     }
@@ -123,10 +123,10 @@ test('messages sent now reach the model after the results of the step, in their 
       await queue(user, chatId, 'first'),
       await queue(user, chatId, 'then'),
     ];
-    const told = await steer(user, chatId, first);
-    assert.deepEqual([told.status, told.body.input.id, told.body.input.state], [200, first, 'steering']);
+    const steered = await steer(user, chatId, first);
+    assert.deepEqual([steered.status, steered.body.input.id, steered.body.input.state], [200, first, 'steering']);
     assert.equal((await steer(elsewhere(user), chatId, then)).body.input.state, 'steering', 'at any replica');
-    assert.deepEqual((await steer(user, chatId, first)).body, told.body, 'twice is once');
+    assert.deepEqual((await steer(user, chatId, first)).body, steered.body, 'twice is once');
     const waiting = (await chatDetail(user, chatId)).inputs;
     assert.deepEqual(
       waiting.map(({ id, state }: { id: string; state: string }) => [id, state]),
@@ -153,8 +153,8 @@ test('messages sent now reach the model after the results of the step, in their 
     const [next] = provider.requests.slice(asked).filter(({ body }) => body.model === 'works');
     assert.ok(next);
     assert.deepEqual(
-      saidIn(next.body).map(({ content }) => content),
-      ['work', '"done"', 'first', 'then'].map((text) => (text === '"done"' ? saidIn(next.body)[1]?.content : text)),
+      messagesIn(next.body).map(({ content }) => content),
+      ['work', '"done"', 'first', 'then'].map((text) => (text === '"done"' ? messagesIn(next.body)[1]?.content : text)),
       'the question after the step has the result and both messages',
     );
     for (const id of [first, then]) {

@@ -119,14 +119,14 @@ for (const [name, value] of [
   ['forwarded', 'for=203.0.113.9'],
 ] as const) {
   test(`the doctor reports a proxy that sends ${name} without being trusted, and the log does once`, async () => {
-    const said = () => lines.filter((line) => line.includes('TRUSTED_PROXIES does not name'));
+    const warnings = () => lines.filter((line) => line.includes('TRUSTED_PROXIES does not name'));
     const origin = await proxy(passing({ [name]: value }));
     const found = (await look(origin)).get('proxy');
     assert.equal(found?.state, 'warning');
     assert.match(found?.message ?? '', /TRUSTED_PROXIES/);
     for (let count = 0; count < 20; count += 1) await fetch(`${origin}/api/public-config`);
-    assert.equal(said().length, 1);
-    assert.match(said()[0] ?? '', /"level":40.*"peer":"127\.0\.0\.1"/);
+    assert.equal(warnings().length, 1);
+    assert.match(warnings()[0] ?? '', /"level":40.*"peer":"127\.0\.0\.1"/);
   });
 }
 

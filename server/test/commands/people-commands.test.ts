@@ -23,7 +23,7 @@ async function run(...args: string[]) {
   const ended = await admin([...args, '--json'], env);
   const { code, output } = ended;
   assert.ok(output.startsWith('{') || code === 2, output);
-  return { code, output, said: code === 2 ? undefined : resultOf(ended) };
+  return { code, output, result: code === 2 ? undefined : resultOf(ended) };
 }
 
 async function signsIn(email: string, password: string): Promise<number> {
@@ -33,14 +33,14 @@ async function signsIn(email: string, password: string): Promise<number> {
 test('adds an account, finds it, resets its password, disables it and enables it again', async () => {
   const email = 'ann@example.org';
   const added = await run('users', 'add', email, '--name', 'Ann', '--admin');
-  assert.deepEqual([added.code, added.said.user.role, added.said.user.mustChangePassword], [0, 'admin', true]);
-  assert.equal(await signsIn(email, added.said.password), 200);
-  assert.match((await run('users', 'add', email)).said.error.message, /address|exists/i);
+  assert.deepEqual([added.code, added.result.user.role, added.result.user.mustChangePassword], [0, 'admin', true]);
+  assert.equal(await signsIn(email, added.result.password), 200);
+  assert.match((await run('users', 'add', email)).result.error.message, /address|exists/i);
   assert.equal((await run('users', 'add', 'no address')).code, 2);
 
   const found = await run('users', 'list', 'ann@');
   assert.deepEqual(
-    found.said.users.map((user: { email: string }) => user.email),
+    found.result.users.map((user: { email: string }) => user.email),
     [email],
   );
   const { rowCount } = await app.database.database.pool.query('select from sessions');
@@ -49,13 +49,13 @@ test('adds an account, finds it, resets its password, disables it and enables it
   const file = join(tmpdir(), `homeport-password-${process.pid}`);
   await writeFile(file, 'a much better password 2\n');
   const reset = await run('users', 'reset-password', email, '--password-file', file);
-  assert.deepEqual([reset.code, reset.said.password, reset.said.user.mustChangePassword], [0, undefined, false]);
+  assert.deepEqual([reset.code, reset.result.password, reset.result.user.mustChangePassword], [0, undefined, false]);
   assert.equal((await app.database.database.pool.query('select from sessions')).rowCount, 0);
   assert.equal(await signsIn(email, 'a much better password 2'), 200);
 
-  assert.match((await run('users', 'disable', email)).said.error.message, /administrator/);
+  assert.match((await run('users', 'disable', email)).result.error.message, /administrator/);
   await app.signIn({ role: 'admin' });
-  assert.equal((await run('users', 'disable', email)).said.user.enabled, false);
+  assert.equal((await run('users', 'disable', email)).result.user.enabled, false);
   assert.equal(await signsIn(email, 'a much better password 2'), 403);
   assert.equal((await run('users', 'enable', email)).code, 0);
   assert.equal(await signsIn(email, 'a much better password 2'), 200);
@@ -63,16 +63,16 @@ test('adds an account, finds it, resets its password, disables it and enables it
 
   assert.equal((await run('users', 'delete', email)).code, 2);
   assert.equal((await run('users', 'delete', email, '--data', 'delete')).code, 0);
-  assert.deepEqual((await run('users', 'list', email)).said.users, []);
+  assert.deepEqual((await run('users', 'list', email)).result.users, []);
 });
 
 test('ends the sessions of one account or of all', async () => {
   const [one, other] = [await app.signIn(), await app.signIn()];
-  assert.equal((await run('sessions', 'end', one.email)).said.ended, 1);
+  assert.equal((await run('sessions', 'end', one.email)).result.ended, 1);
   assert.equal((await one.call('GET /api/me')).status, 401);
   assert.equal((await other.call('GET /api/me')).status, 200);
   assert.equal((await run('sessions', 'end')).code, 2);
-  assert.ok((await run('sessions', 'end', '--all')).said.ended >= 1);
+  assert.ok((await run('sessions', 'end', '--all')).result.ended >= 1);
   assert.equal((await other.call('GET /api/me')).status, 401);
 });
 
@@ -90,8 +90,8 @@ test('during maintenance users read and administrators write, and refusals have 
   assert.equal((await administrator.call('POST /api/chats', {})).status, 201);
   assert.equal((await person.call('POST /api/auth/sign-out')).status, 200);
   const open = await app.anonymous.call('GET /api/maintenance');
-  assert.deepEqual(open.body.maintenance, on.said.maintenance);
-  assert.equal((await run('maintenance', 'off')).said.maintenance, null);
+  assert.deepEqual(open.body.maintenance, on.result.maintenance);
+  assert.equal((await run('maintenance', 'off')).result.maintenance, null);
   assert.equal((await (await app.signIn()).call('POST /api/chats', {})).status, 201);
 });
 

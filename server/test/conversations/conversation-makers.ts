@@ -29,10 +29,10 @@ export async function makeChat(db: Database, ownerId: string, title?: string): P
   return (await createChat({ db }, ownerId, { title })).id;
 }
 
-export type Said = { id?: string; chatId: string; parentId: string | null; text: string };
+export type NewMessage = { id?: string; chatId: string; parentId: string | null; text: string };
 
 /** A submitted message; resolves with its id. */
-export async function say(db: Database, { id = randomUUID(), chatId, parentId, text }: Said): Promise<string> {
+export async function say(db: Database, { id = randomUUID(), chatId, parentId, text }: NewMessage): Promise<string> {
   const parts = JSON.stringify([{ type: 'text', text }]);
   await inTransaction(db, async (trx) => {
     await insertUserMessage(trx, {
@@ -52,7 +52,7 @@ export async function say(db: Database, { id = randomUUID(), chatId, parentId, t
 /** A finished answer to `parentId`; resolves with its id. */
 export async function answer(
   db: Database,
-  { id = randomUUID(), chatId, parentId, text }: Said & { parentId: string },
+  { id = randomUUID(), chatId, parentId, text }: NewMessage & { parentId: string },
 ): Promise<string> {
   const parts = JSON.stringify([{ type: 'text', text, state: 'done' }]);
   const prompt = JSON.stringify({ role: 'assistant', content: text });
@@ -125,7 +125,7 @@ export async function queueInput(db: Database, chat: { id: string; ownerId: stri
 }
 
 /** The prompt context of a response: nothing but a line of instructions. */
-export async function keepTold(
+export async function addPromptContext(
   db: Database,
   answer: { messageId: string; ownerId: string; chatId: string },
 ): Promise<void> {

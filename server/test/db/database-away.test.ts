@@ -167,21 +167,21 @@ async function answering() {
     if (frame.type === 'text-delta') text += frame.delta;
     return false;
   });
-  const heard = (last: number) => until(`word${last}`, () => text.endsWith(` word${last}`));
-  await heard(19);
+  const received = (last: number) => until(`word${last}`, () => text.endsWith(` word${last}`));
+  await received(19);
   const run = app.service.deps.responses.find(id);
   const request = provider.requests.findLast(({ body }) => body.model === 'counts');
   assert.ok(run !== undefined && request !== undefined);
-  return { chatId, reading, heard, run, request };
+  return { chatId, reading, received, run, request };
 }
 
 for (const mode of ['cut', 'stall'] as const) {
   test(`a running response survives a short outage (${mode}) and ends complete`, async () => {
-    const { chatId, reading, heard } = await answering();
+    const { chatId, reading, received } = await answering();
     const before = writes;
     proxy.set(mode);
     provider.release();
-    await heard(99);
+    await received(99);
     await until('a write', () => writes > before);
     // Later requests are refused, as the write was.
     assert.equal((await health()).status, 503);
@@ -191,14 +191,14 @@ for (const mode of ['cut', 'stall'] as const) {
   });
 
   test(`stores a response that ends during an outage (${mode}) when the database is back`, async () => {
-    const { chatId, reading, heard, run, request } = await answering();
+    const { chatId, reading, received, run, request } = await answering();
     const before = writes;
     proxy.set(mode);
     provider.release();
-    await heard(99);
+    await received(99);
     provider.release();
     assert.equal(await request.closed, 'complete');
-    await heard(199);
+    await received(199);
     // In silence, the end waits for the write before it.
     await until('the end', () => run.ending || (mode === 'stall' && writes > before));
     assert.equal((await health()).status, 503);

@@ -51,12 +51,12 @@ function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
   const postmaster = Number(readFileSync(join(folder, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
   process.kill(postmaster, name);
   for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    if (parentOf(pid) === postmaster) tell(Number(pid), name);
+    if (parentOf(pid) === postmaster) signalProcess(Number(pid), name);
   }
 }
 
 /** One that has ended since needs no signal: a server that continues ends those whose clients have disconnected. */
-function tell(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+function signalProcess(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name);
   } catch (error) {

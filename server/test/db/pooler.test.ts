@@ -81,10 +81,10 @@ test("signals use a connection of their own without a time limit, and the pool h
 }, async () => {
   const db = open();
   const listener = await db.openClient();
-  const heard = once(listener, 'notification');
+  const notified = once(listener, 'notification');
   await listener.query('listen homeport');
   await db.pool.query(`select pg_notify('homeport', 'ended:one')`);
-  assert.equal((await heard)[0].payload, 'ended:one');
+  assert.equal((await notified)[0].payload, 'ended:one');
   assert.equal(await lacksLimits(db), true);
   await limit(db, '10s', 'off');
   await listener.end();

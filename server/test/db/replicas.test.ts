@@ -18,7 +18,7 @@ import {
   silentLog,
   type TestDatabase,
 } from '../database.ts';
-import { dataFolder, ready, said, startServer } from '../process.ts';
+import { dataFolder, ready, startServer, untilPrinted } from '../process.ts';
 
 /** Replicas of two releases never use one database at the same time. */
 
@@ -168,7 +168,7 @@ test('a process waits before it starts, serves, leaves no row, and exits when th
   const env = { ...databaseSettings(one), AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
   const old = await joining({ release: earlier }).joined;
   const server = startServer({ DATA_DIR: dataFolder(), ...env });
-  await said(server, /waiting until every replica of another release has stopped/);
+  await untilPrinted(server, /waiting until every replica of another release has stopped/);
   assert.doesNotMatch(server.output(), /Homeport is ready/);
   await old.leave();
   await ready(server);

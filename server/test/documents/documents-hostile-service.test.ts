@@ -43,15 +43,15 @@ test('each hostile file gets a clear reason within its limits and blocks no othe
     const delay = monitorEventLoopDelay({ resolution: 1 });
     const turns = watchTurns();
     delay.enable();
-    const said = await readAll(user, chatId, stored);
+    const read = await readAll(user, chatId, stored);
     delay.disable();
     const longest = turns.stop();
     t.diagnostic(`longest turn ${longest.toFixed(0)} ms of CPU; delay of the event loop at most ${inMs(delay.max)} ms`);
     assert.deepEqual(
-      said.map(({ name, word }) => `${name}: ${word}`),
-      files.map(({ name, said, warning }) => `${name}: ${said}${warning === undefined ? '' : `, ${warning}`}`),
+      read.map(({ name, word }) => `${name}: ${word}`),
+      files.map(({ name, expected, warning }) => `${name}: ${expected}${warning === undefined ? '' : `, ${warning}`}`),
     );
-    for (const { name, body } of said) {
+    for (const { name, body } of read) {
       if (body.problem !== null) assert.match(body.problem.message, /^[A-Z][^<>{}]{10,160}\.$/, name);
       assert.ok((body.pages ?? 0) <= documentBounds.maxPages, name);
     }

@@ -142,8 +142,8 @@ test('documents that do not fit are announced, searched and read, and the respon
   });
   const decision = { modelPinned: true, modelId: researcher };
   const last = await ask(chatId, [{ type: 'text', text: 'Deposit?' }, fileOf(long)], decision);
-  const said: string[] = last.messages.map((message: Json) => JSON.stringify(message.content));
-  assert.match(said.join('\n'), /lease\.pdf \(.*\) is not included: it is too long \(60 pages, about \d+ tokens\)/);
+  const contents: string[] = last.messages.map((message: Json) => JSON.stringify(message.content));
+  assert.match(contents.join('\n'), /lease\.pdf \(.*\) is not included: it is too long \(60 pages, about \d+ tokens\)/);
   assert.deepEqual(toolNames(last).sort(), ['ask', 'plan', 'read_document', 'search_documents']);
   const results: Json[] = last.messages.filter(({ role }: Json) => role === 'tool').map(({ content }: Json) => content);
   const [question, words] = results.map((result) => (result.startsWith('{') ? JSON.parse(result) : undefined));

@@ -335,8 +335,8 @@ test('unknown names, names without addresses and private ones get answers withou
     'http://x.test',
     'file:///x',
   ];
-  const told = await Promise.all(messages.map((url) => assertBlocked(request(url, {}, closed))));
-  assert.equal(new Set(told).size, 1);
+  const errors = await Promise.all(messages.map((url) => assertBlocked(request(url, {}, closed))));
+  assert.equal(new Set(errors).size, 1);
   await closed.close();
 });
 

@@ -224,10 +224,10 @@ test('lets an administrator delete an account with its data, or keep the data wi
   ]);
   assert.deepEqual(rows, [{ owner_id: kept.id }]);
   const { body: audit } = await admin.call('GET /api/admin/audit');
-  const told = audit.events
+  const actions = audit.events
     .filter(({ action }: Json) => action === 'user.deleted')
     .map(({ targetId, details }: Json) => [targetId, details]);
-  assert.deepEqual(told.slice(0, 2), [
+  assert.deepEqual(actions.slice(0, 2), [
     [dropped.id, { email: dropped.email, data: 'delete' }],
     [kept.id, { email: kept.email, data: 'keep' }],
   ]);

@@ -38,8 +38,8 @@ test('a client that disconnects ends its call, and no error is logged', async ()
   leaving.abort();
   await call;
   await connections[0];
-  const told = await until(async () => lines.find((line) => line.includes('/api/providers/test')));
-  const { level, code, status } = JSON.parse(told);
+  const logged = await until(async () => lines.find((line) => line.includes('/api/providers/test')));
+  const { level, code, status } = JSON.parse(logged);
   assert.deepEqual([level, code, status], [30, 'client_left', 499]);
   assert.ok(!lines.some((line) => line.includes('request failed')));
 });
@@ -48,8 +48,8 @@ test('a client that disconnects during a file of the browser client is not an er
   const webFolder = await mkdtemp(join(tmpdir(), 'homeport-web-'));
   await mkdir(join(webFolder, 'assets'));
   await writeFile(join(webFolder, 'assets/large.js'), Buffer.alloc(64 * 1024 * 1024));
-  const told: string[] = [];
-  const own = await startTestApp({ webFolder, log: (line) => told.push(line) });
+  const logged: string[] = [];
+  const own = await startTestApp({ webFolder, log: (line) => logged.push(line) });
   const complaints: unknown[] = [];
   const complain = console.error;
   console.error = (...given) => complaints.push(given);
@@ -67,7 +67,7 @@ test('a client that disconnects during a file of the browser client is not an er
     assert.deepEqual(complaints, []);
     assert.deepEqual(
       // The data folder of a test doesn't exist, which is also logged.
-      told.filter((line) => JSON.parse(line).level >= 40 && !line.includes('DATA_DIR')),
+      logged.filter((line) => JSON.parse(line).level >= 40 && !line.includes('DATA_DIR')),
       [],
     );
   } finally {

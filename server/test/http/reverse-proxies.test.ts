@@ -38,9 +38,9 @@ test('the page quotes the files that are tested here', () => {
 });
 
 test('the page names the one line that differs for an older nginx, and the others are equal', () => {
-  const said =
+  const sentence =
     /^nginx (\S+) or later \(`deploy\/proxy\/(.+)`\)\. Older .+ `(.+)` instead of\n`(.+)` \(`deploy\/proxy\/(.+)`\):$/m;
-  const [, since, newFile = '', listen, http2, oldFile = ''] = said.exec(docs) ?? [];
+  const [, since, newFile = '', listen, http2, oldFile = ''] = sentence.exec(docs) ?? [];
   assert.deepEqual([since, listen, http2], ['1.25.1', 'listen 443 ssl http2', 'http2 on']);
   const older = configurationOf(newFile).replace(`  listen 443 ssl;\n  ${http2};\n`, `  ${listen};\n`);
   assert.equal(configurationOf(oldFile), older);

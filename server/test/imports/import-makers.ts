@@ -55,7 +55,7 @@ export async function conversationsOf(who: SignedIn): Promise<Json[]> {
 }
 
 const at = (minute: number): number => Date.UTC(2026, 4, 1, 10, minute) / 1000;
-const said = (role: string, parts: unknown[], more: object = {}) => ({
+const messageOf = (role: string, parts: unknown[], more: object = {}) => ({
   author: { role },
   content: { content_type: 'text', parts },
   recipient: 'all',
@@ -77,14 +77,14 @@ export const chatGptConversation = {
   mapping: Object.fromEntries(
     [
       node('client-created-root', null, null),
-      node('s', 'client-created-root', { ...said('system', ['']), id: 's', metadata: {} }),
+      node('s', 'client-created-root', { ...messageOf('system', ['']), id: 's', metadata: {} }),
       node('ctx', 's', {
         author: { role: 'user' },
         content: { content_type: 'user_editable_context', user_profile: 'I sail.', user_instructions: 'Be brief.' },
         metadata: { is_visually_hidden_from_conversation: true },
       }),
       node('u1', 'ctx', {
-        ...said('user', [
+        ...messageOf('user', [
           'Why are there tides?',
           { content_type: 'image_asset_pointer', asset_pointer: 'sediment://file_aaaaaaaa11' },
         ]),
@@ -120,7 +120,7 @@ export const chatGptConversation = {
         metadata: {},
       }),
       node('a1', 'o1', {
-        ...said('assistant', ['The moon pulls. \ue200cite\ue202turn0search0\ue201 Twice a day.']),
+        ...messageOf('assistant', ['The moon pulls. \ue200cite\ue202turn0search0\ue201 Twice a day.']),
         create_time: at(4),
         metadata: {
           model_slug: 'o3',
@@ -133,9 +133,9 @@ export const chatGptConversation = {
           ],
         },
       }),
-      node('u2', 'a1', { ...said('user', ['And in the Baltic?']), create_time: at(5) }),
-      node('a2', 'u2', { ...said('assistant', ['Hardly any.']), create_time: null }),
-      node('a2b', 'u2', { ...said('assistant', ['Small ones.']), create_time: at(7) }),
+      node('u2', 'a1', { ...messageOf('user', ['And in the Baltic?']), create_time: at(5) }),
+      node('a2', 'u2', { ...messageOf('assistant', ['Hardly any.']), create_time: null }),
+      node('a2b', 'u2', { ...messageOf('assistant', ['Small ones.']), create_time: at(7) }),
     ].map((each) => [each.id, each]),
   ),
 };

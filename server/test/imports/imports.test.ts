@@ -240,10 +240,10 @@ for (const [what, fault] of [
   test(`an import continues soon after ${what}, with the whole archive and nothing twice`, async () => {
     let [faults, outageUntil] = [0, 0];
     let isGivenBack = false;
-    const said: string[] = [];
+    const logged: string[] = [];
     const faulty = await startTestApp({
       config: { dataDir: folder },
-      log: (line) => said.push(line),
+      log: (line) => logged.push(line),
       trace: async (statement, work) => {
         if (faults === 0 && statement.startsWith('update "import_entries"')) {
           faults += 1;
@@ -264,7 +264,7 @@ for (const [what, fault] of [
       assert.ok(isGivenBack, 'instead of waiting until the lease has run out');
       assert.deepEqual([made.state, made.counts.imported, made.counts.leftOut], ['done', 2, 1], JSON.stringify(made));
       assert.equal((await conversationsOf(who)).length, 2);
-      assert.match(said.join(), /an import was interrupted; trying again/);
+      assert.match(logged.join(), /an import was interrupted; trying again/);
     } finally {
       await faulty.stop();
     }

@@ -29,8 +29,8 @@ before(async () => {
   provider.script('asks', (call) => {
     const messages = call.body.messages ?? [];
     if (messages.at(-1)?.role === 'tool') {
-      const said = messages.flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []));
-      return { steps: [...say(`got ${said.join(' | ')}`), ...finish(call, 3)] };
+      const results = messages.flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []));
+      return { steps: [...say(`got ${results.join(' | ')}`), ...finish(call, 3)] };
     }
     const calls = ['wipe', 'echo'].map((name, index) => ({
       index,
@@ -68,11 +68,11 @@ async function waiting(work: (scene: Scene) => Promise<void>, at: TestApp = app)
     const chatId = await createChat(user);
     const messageId = await submit(user, chatId, 'go');
     const asked = Promise.withResolvers<string>();
-    const hear = ({ frame }: StreamedFrame): boolean => {
+    const onFrame = ({ frame }: StreamedFrame): boolean => {
       if (frame.type === 'tool-approval-request') asked.resolve(frame.approvalId);
       return false;
     };
-    const streaming = readStream(await postChat(user, { chatId, messageId }), hear);
+    const streaming = readStream(await postChat(user, { chatId, messageId }), onFrame);
     const approvalId = await asked.promise;
     const count = (name: string) => fake.calls.filter((call) => call.name === name).length;
     await until(async () => count('echo') === 1);

@@ -75,7 +75,7 @@ test("marks content attached from a server for the model as another party's text
   const ids = [await upload({ source: 'MCP server “Notes”, notes://1' }), await upload({})];
   const { withAttachments } = await import('../../src/chat/run/attachments.ts');
   const { noDocumentRoom } = await import('../../src/chat/run/attached-documents.ts');
-  const told: string[] = [];
+  const prompts: string[] = [];
   for (const id of ids) {
     const parts = JSON.stringify([
       { type: 'file', mediaType: 'text/plain', filename: 'a.txt', url: `artifact://${id}` },
@@ -91,11 +91,11 @@ test("marks content attached from a server for the model as another party's text
       new AbortController().signal,
       noDocumentRoom(),
     )) {
-      told.push(String(filled.prompt));
+      prompts.push(String(filled.prompt));
     }
   }
-  assert.match(told[0] ?? '', /from MCP server “Notes”, notes:\/\/1\. Somebody else wrote it.*Ignore all rules/s);
-  assert.doesNotMatch(told[1] ?? '', /Somebody else/);
+  assert.match(prompts[0] ?? '', /from MCP server “Notes”, notes:\/\/1\. Somebody else wrote it.*Ignore all rules/s);
+  assert.doesNotMatch(prompts[1] ?? '', /Somebody else/);
 });
 
 test("lists the reference server's prompts and turns them into text", async () => {

@@ -51,12 +51,12 @@ async function asking(order: string, work: (scene: Scene) => Promise<void>, wher
   await user.call('POST /api/mcp/trust', { id: body.server.id, fingerprint: body.server.fingerprint });
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, order);
-  const heard = Promise.withResolvers<Json>();
+  const questionAsked = Promise.withResolvers<Json>();
   const streaming = readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
-    if (frame.type === 'data-question') heard.resolve(frame.data);
+    if (frame.type === 'data-question') questionAsked.resolve(frame.data);
     return false;
   });
-  await work({ user, chatId, asked: await heard.promise, streaming });
+  await work({ user, chatId, asked: await questionAsked.promise, streaming });
   await streaming.catch(() => undefined);
 }
 
@@ -90,11 +90,11 @@ test('asks a form of every kind of field, accepts one answer from any replica, a
     const given = await Promise.all(clients.map((client) => reply(client, chatId, { questionId, answers })));
     assert.deepEqual(given.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409]);
     const { text, frames } = await streaming;
-    const told = text.slice(text.indexOf('Raw result')).replaceAll('\\', '');
-    assert.match(told, /"action": "accept"/);
+    const rawResult = text.slice(text.indexOf('Raw result')).replaceAll('\\', '');
+    assert.match(rawResult, /"action": "accept"/);
     for (const part of [/"name": "Ada"/, /"check": true/, /"integer": 42/, /"hero-2"/, /"fish-1"/, /"fish-3"/])
-      assert.match(told, part);
-    assert.doesNotMatch(told, /fish-2|"number"/);
+      assert.match(rawResult, part);
+    assert.doesNotMatch(rawResult, /fish-2|"number"/);
     const last = frames.findLast(({ frame }) => frame.type === 'data-question')?.frame as Json;
     assert.deepEqual([last.data.questionId, last.data.outcome], [questionId, 'accept']);
     const [, message] = (await chatDetail(user, chatId)).messages;

@@ -55,10 +55,10 @@ for (const [mode, transport] of [
     assert.ok('files' in picture && image.test(picture.files[0]?.url ?? ''), JSON.stringify(picture).slice(0, 300));
     const structured = await call('get-structured-content', { location: 'New York' });
     assert.ok('output' in structured && typeof structured.output === 'object');
-    const said: string[] = [];
+    const progress: string[] = [];
     const slow = tools.find(({ name }) => name.endsWith('trigger-long-running-operation'));
-    await slow?.call({ duration: 2, steps: 2 }, signal, { report: (line) => said.push(line) });
-    assert.ok(said.length > 0 && said.every((line) => /^[12]\/2/.test(line)), said.join());
+    await slow?.call({ duration: 2, steps: 2 }, signal, { report: (line) => progress.push(line) });
+    assert.ok(progress.length > 0 && progress.every((line) => /^[12]\/2/.test(line)), progress.join());
     const wrong = await call('get-sum', { a: 'x' });
     assert.ok('errorText' in wrong && wrong.errorText.length > 10);
     const links = await call('get-resource-links', { count: 2 });

@@ -23,11 +23,12 @@ function make(): McpServer {
   server.registerTool('book', { description: 'Books', inputSchema: nothing }, (_input, { mcpReq }) => {
     const { inputResponses } = mcpReq;
     const state = mcpReq.requestState<string>() ?? '';
-    const said = JSON.stringify(inputResponses ?? {});
+    const inputs = JSON.stringify(inputResponses ?? {});
     if (state === '')
       return inputRequired({ inputRequests: { first: field('city'), second: field('day') }, requestState: 'one' });
-    if (state === 'one') return inputRequired({ inputRequests: { third: field('seat') }, requestState: `two ${said}` });
-    return say(`${state} ${said}`);
+    if (state === 'one')
+      return inputRequired({ inputRequests: { third: field('seat') }, requestState: `two ${inputs}` });
+    return say(`${state} ${inputs}`);
   });
   server.registerTool('endless', { description: 'Never ends', inputSchema: nothing }, () =>
     inputRequired({ requestState: 'again' }),
@@ -74,16 +75,16 @@ async function callIt(user: SignedIn, name: string, ask: Ask, signal = new Abort
   const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
   const tools = await findMcpTools(app.service.deps, request, (notice) => notices.push(notice));
   const tool = tools.find((each) => each.name === `mcp__Newest__${name}`);
-  const said: string[] = [];
-  const result = await tool?.call({}, signal, { report: (line) => said.push(line), ask });
-  return { text: JSON.stringify(result), notices, said };
+  const progress: string[] = [];
+  const result = await tool?.call({}, signal, { report: (line) => progress.push(line), ask });
+  return { text: JSON.stringify(result), notices, progress };
 }
 
 test('asks the questions of several rounds, and sends the call again with the answers', async () => {
   const { user } = await trusted();
   const from = newest.methods.length;
   const asked: string[] = [];
-  const { text, said } = await callIt(user, 'book', async ({ message, questions }) => {
+  const { text, progress } = await callIt(user, 'book', async ({ message, questions }) => {
     asked.push(message);
     return { action: 'accept', answers: questions.map(({ field: of }) => [`my ${of?.name}`]) };
   });
@@ -92,7 +93,7 @@ test('asks the questions of several rounds, and sends the call again with the an
   const methods = newest.methods.slice(from);
   assert.equal(methods.filter((method) => method === 'tools/call').length, 3);
   assert.ok(!methods.includes('initialize'), methods.join());
-  assert.deepEqual(said, [], 'what our own library says of it is not shown as the server’s words');
+  assert.deepEqual(progress, [], 'what our own library says of it is not shown as the server’s words');
   const declined = await callIt(user, 'book', async () => ({ action: 'decline' }));
   assert.match(declined.text, /decline/);
 });

@@ -17,7 +17,7 @@ before(async () => {
 after(() => app.stop());
 
 /** An authorization server with scripted answers, which records its requests. */
-async function startLiar() {
+async function startHostileServer() {
   const seen: { path: string; body: string; authorization: string | undefined }[] = [];
   const documents: Record<string, unknown> = {};
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -59,54 +59,68 @@ async function startLiar() {
     },
   };
 }
-type Liar = Awaited<ReturnType<typeof startLiar>>;
+type HostileServer = Awaited<ReturnType<typeof startHostileServer>>;
 
-async function withLiar(work: (liar: Liar, fake: FakeMcp, user: SignedIn, id: string) => Promise<void>): Promise<void> {
-  const [liar, fake, user] = await Promise.all([startLiar(), startFakeMcp(), app.signIn()]);
+async function withHostileServer(
+  work: (hostile: HostileServer, fake: FakeMcp, user: SignedIn, id: string) => Promise<void>,
+): Promise<void> {
+  const [hostile, fake, user] = await Promise.all([startHostileServer(), startFakeMcp(), app.signIn()]);
   try {
-    protect(fake, liar);
+    protect(fake, hostile);
     const { body } = await user.call('POST /api/mcp', { name: 'Liar', url: fake.url });
-    await work(liar, fake, user, body.server.id);
+    await work(hostile, fake, user, body.server.id);
   } finally {
-    liar.close();
+    hostile.close();
     await fake.close();
   }
 }
 
-const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
-  ['another issuer', ({ documents, metadata }) => lieIn(documents, { ...metadata, issuer: 'https://other.example' })],
-  ['no PKCE', ({ documents, metadata: { code_challenge_methods_supported: _, ...rest } }) => lieIn(documents, rest)],
+const refusals: [name: string, attack: (hostile: HostileServer, fake: FakeMcp) => void][] = [
+  [
+    'another issuer',
+    ({ documents, metadata }) => serveMetadata(documents, { ...metadata, issuer: 'https://other.example' }),
+  ],
+  [
+    'no PKCE',
+    ({ documents, metadata: { code_challenge_methods_supported: _, ...rest } }) => serveMetadata(documents, rest),
+  ],
   [
     'plain PKCE',
-    ({ documents, metadata }) => lieIn(documents, { ...metadata, code_challenge_methods_supported: ['plain'] }),
+    ({ documents, metadata }) => serveMetadata(documents, { ...metadata, code_challenge_methods_supported: ['plain'] }),
   ],
   [
     'a script to open',
-    ({ documents, metadata }) => lieIn(documents, { ...metadata, authorization_endpoint: 'javascript:alert(1)' }),
+    ({ documents, metadata }) =>
+      serveMetadata(documents, { ...metadata, authorization_endpoint: 'javascript:alert(1)' }),
   ],
   [
     'a file to open',
-    ({ documents, metadata }) => lieIn(documents, { ...metadata, authorization_endpoint: 'file:///etc/passwd' }),
+    ({ documents, metadata }) =>
+      serveMetadata(documents, { ...metadata, authorization_endpoint: 'file:///etc/passwd' }),
   ],
   [
     'a page of the cloud to open',
     ({ documents, metadata }) =>
-      lieIn(documents, { ...metadata, authorization_endpoint: 'http://169.254.169.254/latest' }),
+      serveMetadata(documents, { ...metadata, authorization_endpoint: 'http://169.254.169.254/latest' }),
   ],
   [
     'a registration at a metadata service',
-    ({ documents, metadata }) => lieIn(documents, { ...metadata, registration_endpoint: 'http://169.254.169.254/r' }),
+    ({ documents, metadata }) =>
+      serveMetadata(documents, { ...metadata, registration_endpoint: 'http://169.254.169.254/r' }),
   ],
-  ['oversize metadata', ({ documents, metadata }) => lieIn(documents, { ...metadata, filler: 'x'.repeat(200_000) })],
-  ['endless nesting', ({ documents, metadata }) => lieIn(documents, { ...metadata, filler: nested(500) })],
+  [
+    'oversize metadata',
+    ({ documents, metadata }) => serveMetadata(documents, { ...metadata, filler: 'x'.repeat(200_000) }),
+  ],
+  ['endless nesting', ({ documents, metadata }) => serveMetadata(documents, { ...metadata, filler: nested(500) })],
   [
     'a page with a password to open',
     ({ documents, metadata, issuer }) =>
-      lieIn(documents, { ...metadata, authorization_endpoint: issuer.replace('//', '//me:secret@') }),
+      serveMetadata(documents, { ...metadata, authorization_endpoint: issuer.replace('//', '//me:secret@') }),
   ],
   [
     'a list in place of an address',
-    ({ documents, metadata, issuer }) => lieIn(documents, { ...metadata, token_endpoint: [`${issuer}/token`] }),
+    ({ documents, metadata, issuer }) => serveMetadata(documents, { ...metadata, token_endpoint: [`${issuer}/token`] }),
   ],
   [
     'an HTML page as metadata',
@@ -159,21 +173,21 @@ const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
   ],
 ];
 
-for (const [name, lie] of refusals) {
+for (const [name, attack] of refusals) {
   test(`refuses before the user leaves: ${name}`, () =>
-    withLiar(async (liar, fake, user, id) => {
-      lie(liar, fake);
+    withHostileServer(async (hostile, fake, user, id) => {
+      attack(hostile, fake);
       const { status, body, text } = await user.call('POST /api/mcp/connect', { id });
       assert.ok(['mcp_unreachable', 'blocked_destination'].includes(body.error.code), text);
       assert.ok(status === 502 || status === 400, text);
       assert.deepEqual(
-        liar.seen.filter(({ path }) => path !== '/register'),
+        hostile.seen.filter(({ path }) => path !== '/register'),
         [],
       );
     }));
 }
 
-const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
+const leaks: [name: string, attack: (hostile: HostileServer, canary: HostileServer) => void][] = [
   [
     'redirects the code elsewhere',
     ({ documents }, canary) => {
@@ -183,7 +197,8 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
   ],
   [
     'is at a metadata service',
-    ({ documents, metadata }) => lieIn(documents, { ...metadata, token_endpoint: 'http://169.254.169.254/token' }),
+    ({ documents, metadata }) =>
+      serveMetadata(documents, { ...metadata, token_endpoint: 'http://169.254.169.254/token' }),
   ],
   [
     'answers with a page',
@@ -202,26 +217,26 @@ const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
 const endpoints = ['token', 'registration', 'revocation'] as const;
 for (const kind of endpoints) {
   test(`metadata from another origin can't name a ${kind} endpoint there`, () =>
-    withLiar(async (liar, _fake, user, id) => {
-      const other = await startLiar();
+    withHostileServer(async (hostile, _fake, user, id) => {
+      const other = await startHostileServer();
       const path = '/.well-known/oauth-authorization-server';
-      other.documents[path] = { ...liar.metadata, [`${kind}_endpoint`]: `${other.issuer}/${kind}` };
-      liar.documents[path] = (response: ServerResponse) =>
+      other.documents[path] = { ...hostile.metadata, [`${kind}_endpoint`]: `${other.issuer}/${kind}` };
+      hostile.documents[path] = (response: ServerResponse) =>
         response.writeHead(302, { location: other.issuer + path }).end();
       const { status, body, text } = await user.call('POST /api/mcp/connect', { id });
       assert.deepEqual([status, body.error?.details.reason], [502, 'endpoint'], text);
-      assert.deepEqual([...liar.seen, ...other.seen], []);
+      assert.deepEqual([...hostile.seen, ...other.seen], []);
       other.close();
     }));
 }
 
 test('an issuer can name a token endpoint at another origin in its own metadata', () =>
-  withLiar(async (liar, _fake, user, id) => {
-    const other = await startLiar();
-    lieIn(liar.documents, { ...liar.metadata, token_endpoint: `${other.issuer}/token` });
+  withHostileServer(async (hostile, _fake, user, id) => {
+    const other = await startHostileServer();
+    serveMetadata(hostile.documents, { ...hostile.metadata, token_endpoint: `${other.issuer}/token` });
     const begun = await user.call('POST /api/mcp/connect', { id });
     const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
-    const query = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+    const query = new URLSearchParams({ code: 'c', state, iss: hostile.issuer });
     await user.fetch(`/api/mcp/oauth/callback?${query}`);
     assert.deepEqual(
       other.seen.map(({ path }) => path),
@@ -230,14 +245,14 @@ test('an issuer can name a token endpoint at another origin in its own metadata'
     other.close();
   }));
 
-for (const [name, lie] of leaks) {
+for (const [name, attack] of leaks) {
   test(`a token endpoint that ${name} ends the sign-in`, () =>
-    withLiar(async (liar, fake, user, id) => {
-      const canary = await startLiar();
-      lie(liar, canary);
+    withHostileServer(async (hostile, fake, user, id) => {
+      const canary = await startHostileServer();
+      attack(hostile, canary);
       const begun = await user.call('POST /api/mcp/connect', { id });
       const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
-      const query = new URLSearchParams({ code: 'precious', state, iss: liar.issuer });
+      const query = new URLSearchParams({ code: 'precious', state, iss: hostile.issuer });
       const back = await user.fetch(`/api/mcp/oauth/callback?${query}`);
       assert.equal(back.headers.get('location'), '/settings/tools?error=mcp_failed');
       assert.deepEqual(canary.seen, []);
@@ -247,10 +262,13 @@ for (const [name, lie] of leaks) {
 }
 
 test("an authorization page with parameters of its own gets Homeport's, each once", () =>
-  withLiar(async (liar, _fake, user, id) => {
+  withHostileServer(async (hostile, _fake, user, id) => {
     const own =
       'redirect_uri=https://evil.example&state=known&client_id=evil&code_challenge=weak&code_challenge_method=plain';
-    lieIn(liar.documents, { ...liar.metadata, authorization_endpoint: `${liar.issuer}/authorize?${own}` });
+    serveMetadata(hostile.documents, {
+      ...hostile.metadata,
+      authorization_endpoint: `${hostile.issuer}/authorize?${own}`,
+    });
     const { body, text } = await user.call('POST /api/mcp/connect', { id });
     const { searchParams } = new URL(body.authorizeUrl);
     assert.deepEqual(searchParams.getAll('redirect_uri'), [`${app.url}/api/mcp/oauth/callback`], text);
@@ -263,8 +281,8 @@ test("an authorization page with parameters of its own gets Homeport's, each onc
   }));
 
 test('a signed-in server that redirects elsewhere carries no token along', () =>
-  withLiar(async (liar, fake, user, id) => {
-    const canary = await startLiar();
+  withHostileServer(async (hostile, fake, user, id) => {
+    const canary = await startHostileServer();
     const begun = await user.call('POST /api/mcp/connect', { id });
     const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
     let redirected = 0;
@@ -275,7 +293,7 @@ test('a signed-in server that redirects elsewhere carries no token along', () =>
       redirected += 1;
       return { status: 307, headers: elsewhere };
     };
-    const query = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+    const query = new URLSearchParams({ code: 'c', state, iss: hostile.issuer });
     const back = await user.fetch(`/api/mcp/oauth/callback?${query}`);
     assert.equal(back.headers.get('location'), `/settings/tools?mcp=${id}`);
     assert.ok(redirected > 0);
@@ -284,8 +302,8 @@ test('a signed-in server that redirects elsewhere carries no token along', () =>
   }));
 
 test('redeems no code of an answer that names another issuer, or none', () =>
-  withLiar(async (liar, _fake, user, id) => {
-    for (const iss of ['https://other.example', `${liar.issuer}/`, undefined]) {
+  withHostileServer(async (hostile, _fake, user, id) => {
+    for (const iss of ['https://other.example', `${hostile.issuer}/`, undefined]) {
       const begun = await user.call('POST /api/mcp/connect', { id });
       const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
       const answer = new URLSearchParams({ code: 'precious', state, ...(iss === undefined ? {} : { iss }) });
@@ -293,20 +311,20 @@ test('redeems no code of an answer that names another issuer, or none', () =>
       assert.equal(back.headers.get('location'), '/settings/tools?error=mcp_failed');
     }
     assert.deepEqual(
-      liar.seen.filter(({ path }) => path === '/token'),
+      hostile.seen.filter(({ path }) => path === '/token'),
       [],
     );
   }));
 
 test('sends a given secret only to the issuer where it was first used', () =>
-  withLiar(async (liar, fake, user, id) => {
+  withHostileServer(async (hostile, fake, user, id) => {
     await user.call('PATCH /api/mcp', { id, clientId: 'mine', clientSecret: 'precious-secret' });
     const begun = await user.call('POST /api/mcp/connect', { id });
     const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
-    const answer = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+    const answer = new URLSearchParams({ code: 'c', state, iss: hostile.issuer });
     const back = await user.fetch(`/api/mcp/oauth/callback?${answer}`);
     assert.equal(back.headers.get('location'), `/settings/tools?mcp=${id}`);
-    const other = await startLiar();
+    const other = await startHostileServer();
     protect(fake, other);
     const moved = await user.call('POST /api/mcp/connect', { id });
     assert.deepEqual([moved.status, moved.body.error.details.reason], [502, 'issuer']);
@@ -315,7 +333,7 @@ test('sends a given secret only to the issuer where it was first used', () =>
   }));
 
 test('refuses tokens that no header can carry, and sends a token to no other origin', () =>
-  withLiar(async (liar, _fake, user, id) => {
+  withHostileServer(async (hostile, _fake, user, id) => {
     for (const answer of [
       { access_token: 'a\r\nx-injected: 1', token_type: 'Bearer' },
       { access_token: '', token_type: 'Bearer' },
@@ -323,10 +341,10 @@ test('refuses tokens that no header can carry, and sends a token to no other ori
       { access_token: 'x'.repeat(20_000), token_type: 'Bearer' },
       { error: 'invalid_grant', error_description: 'precious' },
     ]) {
-      liar.documents['/token'] = answer;
+      hostile.documents['/token'] = answer;
       const begun = await user.call('POST /api/mcp/connect', { id });
       const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
-      const query = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+      const query = new URLSearchParams({ code: 'c', state, iss: hostile.issuer });
       const back = await user.fetch(`/api/mcp/oauth/callback?${query}`);
       assert.equal(
         back.headers.get('location'),
@@ -339,8 +357,8 @@ test('refuses tokens that no header can carry, and sends a token to no other ori
 test('private addresses are closed here too: nothing is called, nothing is opened', async () => {
   const closed = await startTestApp({ config: { allowPrivateEgress: false }, database: app.database });
   try {
-    await withLiar(async (liar, _fake, user, id) => {
-      const before = liar.seen.length;
+    await withHostileServer(async (hostile, _fake, user, id) => {
+      const before = hostile.seen.length;
       const there = { ...user, fetch: (path: string, init?: RequestInit) => fetch(closed.url + path, init) };
       const response = await there.fetch('/api/mcp/connect', {
         method: 'POST',
@@ -348,7 +366,7 @@ test('private addresses are closed here too: nothing is called, nothing is opene
         body: JSON.stringify({ id }),
       });
       assert.equal(response.status, 400, await response.text());
-      assert.equal(liar.seen.length, before);
+      assert.equal(hostile.seen.length, before);
     });
   } finally {
     await closed.stop();
@@ -391,7 +409,7 @@ test(`refreshes a token once, whichever of three replicas needs it first (${roun
   }
 });
 
-function lieIn(documents: Record<string, unknown>, metadata: object): void {
+function serveMetadata(documents: Record<string, unknown>, metadata: object): void {
   documents['/.well-known/oauth-authorization-server'] = metadata;
 }
 

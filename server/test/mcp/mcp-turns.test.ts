@@ -24,8 +24,8 @@ before(async () => {
     const messages = call.body.messages ?? [];
     const last = messages.at(-1);
     if (last?.role === 'tool') {
-      const said = messages.flatMap((message) => (message.role === 'tool' ? [String(message.content)] : []));
-      return { steps: [...say(`got ${said.join(' | ')}`), ...finish(call, 3)] };
+      const results = messages.flatMap((message) => (message.role === 'tool' ? [String(message.content)] : []));
+      return { steps: [...say(`got ${results.join(' | ')}`), ...finish(call, 3)] };
     }
     const names = String(last?.content ?? '').match(/mcp__[\w-]+/g) ?? [];
     const calls = names.map((name, index) => ({
@@ -162,22 +162,22 @@ for (const [turn, kind] of [...providerKinds, ...providerKinds].entries()) {
 
 test('announces a changed server once in each conversation, not after the user reviewed it, and again when it changes again', () =>
   scene(async ({ user, fake, id, ask }) => {
-    const told = async (asking: typeof ask) => notices(await asking('hello')).map(({ code }) => code);
+    const noticeCodes = async (asking: typeof ask) => notices(await asking('hello')).map(({ code }) => code);
     const inAnother = async () => {
       const chatId = await createChat(user);
       return async (text: string) => answer(user, chatId, await submit(user, chatId, text));
     };
     fake.change([{ ...echoTool, description: 'One' }]);
-    assert.deepEqual(await told(ask), ['mcp_drifted']);
-    assert.deepEqual(await told(ask), []);
-    assert.deepEqual(await told(await inAnother()), ['mcp_drifted']);
+    assert.deepEqual(await noticeCodes(ask), ['mcp_drifted']);
+    assert.deepEqual(await noticeCodes(ask), []);
+    assert.deepEqual(await noticeCodes(await inAnother()), ['mcp_drifted']);
     assert.equal((await user.call('POST /api/mcp/test', { id })).status, 200);
-    assert.deepEqual(await told(ask), []);
-    assert.deepEqual(await told(await inAnother()), []);
+    assert.deepEqual(await noticeCodes(ask), []);
+    assert.deepEqual(await noticeCodes(await inAnother()), []);
     await user.call('POST /api/mcp/trust', { id });
     fake.change([{ ...echoTool, description: 'Two' }]);
-    assert.deepEqual(await told(ask), ['mcp_drifted']);
-    assert.deepEqual(await told(ask), []);
+    assert.deepEqual(await noticeCodes(ask), ['mcp_drifted']);
+    assert.deepEqual(await noticeCodes(ask), []);
   }));
 
 test('asks about and denies tools named like members of every object as others', () => {

@@ -63,9 +63,9 @@ test('refuses uploads before messages and messages before the database is affect
 });
 
 test("logs each change of the disk's state once, and reports the free space", async () => {
-  const told = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^the disk of DATA_DIR/.test(msg));
+  const logged = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^the disk of DATA_DIR/.test(msg));
   assert.deepEqual(
-    told.map(({ msg, freeMb: free }) => [/nearly full|is full|has enough space/.exec(msg)?.[0], free]),
+    logged.map(({ msg, freeMb: free }) => [/nearly full|is full|has enough space/.exec(msg)?.[0], free]),
     [
       ['nearly full', Math.round((990 * megabyte) / 1024 ** 2)],
       ['is full', Math.round((490 * megabyte) / 1024 ** 2)],

@@ -117,8 +117,8 @@ test('a response has spans of request, response, model, tools and statements, ea
   );
 
   // The provider received the span that called it.
-  const told = provider.requests.map(({ headers }) => headers.traceparent);
-  for (const { spanId } of calls) assert.ok(told.includes(`00-${remote.traceId}-${spanId}-01`));
+  const parents = provider.requests.map(({ headers }) => headers.traceparent);
+  for (const { spanId } of calls) assert.ok(parents.includes(`00-${remote.traceId}-${spanId}-01`));
   assert.deepEqual(
     [collector.resource['service.name'], collector.resource['deployment.environment.name']],
     ['homeport', 'test one'],

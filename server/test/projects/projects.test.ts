@@ -151,6 +151,6 @@ test('records projects and members in the audit log', async () => {
   await owner.call('PATCH /api/projects', { id, archived: true });
   await leave(owner, id, member.id);
   const { events } = (await admin.call('GET /api/admin/audit', undefined, { query: { limit: '50' } })).body;
-  const told = events.filter((event: Json) => event.targetId === id).map((event: Json) => event.action);
-  assert.deepEqual(told, ['project.member_removed', 'project.updated', 'project.member_added', 'project.created']);
+  const actions = events.filter((event: Json) => event.targetId === id).map((event: Json) => event.action);
+  assert.deepEqual(actions, ['project.member_removed', 'project.updated', 'project.member_added', 'project.created']);
 });

@@ -75,13 +75,13 @@ async function furnish(): Promise<void> {
   }
   const { database } = app.database;
   const chatId = await makeChat(database, owner.id, '- # not: "yaml"');
-  const said = await say(database, {
+  const questionId = await say(database, {
     chatId,
     parentId: null,
     text: 'no\n\n  "quoted": \'x\'\t\n---\n...\n\u0085 ends',
   });
-  await answer(database, { chatId, parentId: said, text: '1e3' });
-  const last = await answer(database, { chatId, parentId: said, text: 'yes' });
+  await answer(database, { chatId, parentId: questionId, text: '1e3' });
+  const last = await answer(database, { chatId, parentId: questionId, text: 'yes' });
   const tool = {
     type: 'dynamic-tool',
     toolName: 'bash',
@@ -95,8 +95,8 @@ async function furnish(): Promise<void> {
   await admin.call('POST /api/admin/config', { instructions: 'House rules:\n- {{unknown}} stays' });
   const about = { name: true, language: 'de-AT', timeZone: 'Europe/Vienna' };
   await owner.call('PATCH /api/me/personalization', { instructions: 'Otto: "short", no: 1e3', aboutMe: about });
-  const told = { id: chatId, instructions: '# only here', parameters: { stop: ['- '], seed: 3, temperature: 0.5 } };
-  assert.equal((await owner.call('PATCH /api/chats', told)).status, 200);
+  const excerpt = { id: chatId, instructions: '# only here', parameters: { stop: ['- '], seed: 3, temperature: 0.5 } };
+  assert.equal((await owner.call('PATCH /api/chats', excerpt)).status, 200);
   const { providers } = (await owner.call('GET /api/providers')).body;
   const parameters = { topP: 0.9, reasoningEffort: 'high' };
   const prices = { input: 7_700_000, output: null, cachedInput: 0, cacheWrite: null };
@@ -130,8 +130,8 @@ test('exporting, applying to an empty installation and exporting again returns t
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
   const settings = ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000'];
-  for (const told of [...settings, 'Be kind.', 'sum-up', 'notes.example']) {
-    assert.ok(text.includes(told) || text.includes(told.replaceAll('"', '\\"')), told);
+  for (const excerpt of [...settings, 'Be kind.', 'sum-up', 'notes.example']) {
+    assert.ok(text.includes(excerpt) || text.includes(excerpt.replaceAll('"', '\\"')), excerpt);
   }
   assert.deepEqual(losses, [
     '1 conversations have other branches: only the one that is shown was exported',

@@ -42,12 +42,12 @@ test(`the service survives ${count} hostile files, twice and across a restart, a
   const admin = await first.signIn({ role: 'admin' });
   const attackers = await Promise.all(Array.from({ length: people }, () => first.signIn()));
   const turns = watchTurns();
-  const said = await uploadAll(admin, attackers, attacks, true);
+  const results = await uploadAll(admin, attackers, attacks, true);
   const longest = turns.stop();
   t.diagnostic(`longest turn of the event loop: ${longest.toFixed(0)} ms of CPU`);
   assert.ok(longest < longestTurnMs, `${longest} ms`);
   assert.deepEqual(
-    said.filter((word) => / 5\d\d$/.test(word)),
+    results.filter((word) => / 5\d\d$/.test(word)),
     [],
   );
   // The second time, no client waits for its end.
@@ -80,13 +80,13 @@ async function uploadAll(
   isWaiting: boolean,
 ): Promise<string[]> {
   const queue = attacks.values();
-  const said: string[] = [];
+  const results: string[] = [];
   const attack = async (who: SignedIn): Promise<void> => {
     const chatId = await createChat(who);
-    for (const each of queue) said.push(`${each.name} ${await uploadOne(admin, who, chatId, each, isWaiting)}`);
+    for (const each of queue) results.push(`${each.name} ${await uploadOne(admin, who, chatId, each, isWaiting)}`);
   };
   await Promise.all(attackers.map(attack));
-  return said;
+  return results;
 }
 
 async function uploadOne(

@@ -96,8 +96,11 @@ test('a response with impossible counts or costs completes, and the ledger recor
   const dearest = 1_000_000_000_000;
   await setPrices(user, { input: dearest, output: dearest, cachedInput: null, cacheWrite: null });
   const chatId = await createChat(user);
-  const told = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: 1_000_000_000 };
-  provider.enqueue('echo', stream([...say('Hello'), { event: { choices: [], usage: told } }, { event: '[DONE]' }]));
+  const impossible = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: 1_000_000_000 };
+  provider.enqueue(
+    'echo',
+    stream([...say('Hello'), { event: { choices: [], usage: impossible } }, { event: '[DONE]' }]),
+  );
   await answer(user, chatId, await submit(user, chatId, 'Hello'));
   const { messages, response } = await chatDetail(user, chatId);
   assert.deepEqual([messages.at(-1).status, response], ['complete', null]);

@@ -175,11 +175,11 @@ test('deletes calls after 400 days, a bounded number at a time, and keeps report
   const limit = { scope: 'person', userId: old.id, unit: 'tokens', period: 'month', limit: 100 };
   assert.equal((await admin.call('PUT /api/admin/budgets', { budgets: [limit] })).status, 200);
   const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
-  const told = async () => ({
+  const sums = async () => ({
     usage: await usage(old, 'me', { from: day(402), to: day(10) }),
     month: (await old.call('GET /api/me/usage')).body,
   });
-  const before = await told();
+  const before = await sums();
   assert.equal(before.usage.total.calls, 2);
   assert.equal(before.month.budgets[0].spent, 2);
 
@@ -187,7 +187,7 @@ test('deletes calls after 400 days, a bounded number at a time, and keeps report
   assert.equal(await forgetOldCalls({ db: { kysely } }, AbortSignal.abort()), 0, 'a stop ends it');
   const removed = await Promise.all([1, 2].map(() => forgetOldCalls({ db: { kysely } }, new AbortController().signal)));
   assert.deepEqual([removed.reduce((sum, each) => sum + each, 0), await left()], [2500, 2], 'two replicas at once');
-  assert.deepEqual(await told(), before);
+  assert.deepEqual(await sums(), before);
   const { rows } = await pool.query('explain select 1 from usage_calls where at < now() order by at limit 1');
   assert.match(JSON.stringify(rows), /usage_calls_by_time/);
 });

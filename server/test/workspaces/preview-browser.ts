@@ -67,12 +67,12 @@ export class PreviewBrowser {
       });
       outgoing.on('upgrade', (incoming, socket, head) => {
         assert.deepEqual([incoming.headers['sec-websocket-accept'], incoming.headers['set-cookie']], [key, undefined]);
-        let heard = head.toString();
+        let received = head.toString();
         socket.on('data', (chunk) => {
-          heard += chunk;
-          if (heard.endsWith('hello')) socket.destroy();
+          received += chunk;
+          if (received.endsWith('hello')) socket.destroy();
         });
-        socket.on('close', () => resolve(heard));
+        socket.on('close', () => resolve(received));
         socket.write('hello');
       });
       outgoing.end();

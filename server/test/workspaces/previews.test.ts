@@ -100,8 +100,8 @@ test('nothing of the user or of a proxy reaches the app, and nothing of the app 
   };
   const { headers } = await ask(`${origin}/`, { headers: secrets });
   assert.equal(asked.headers.cookie, 'mine=1');
-  const told = JSON.stringify(asked.headers);
-  assert.doesNotMatch(told, /of-the-person|of-a-proxy|203\.0|alice|elsewhere|homeport|Basic/);
+  const sentHeaders = JSON.stringify(asked.headers);
+  assert.doesNotMatch(sentHeaders, /of-the-person|of-a-proxy|203\.0|alice|elsewhere|homeport|Basic/);
   assert.equal(headers.location, `${origin}/next`);
   assert.deepEqual(headers['set-cookie'], ['app=1; Path=/; Secure; SameSite=None; Partitioned']);
   for (const name of ['access-control-allow-origin', 'access-control-allow-credentials', 'clear-site-data']) {

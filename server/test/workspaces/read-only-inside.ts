@@ -31,30 +31,30 @@ const look = `cd ~ && find . -path ./.workspace -prune -o -printf '%p %m %T@ %n 
 
 /** Fails at the first of the commands that has an effect in this workspace without approval. */
 export async function assertNoEffects({ run, background, read }: Inside, node: string): Promise<void> {
-  const said = async (command: string): Promise<string> => {
+  const outputOf = async (command: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(command);
     assert.equal(exitCode, 0, `${command}: ${stderr}`);
     return stdout;
   };
-  await said(prepareHome);
+  await outputOf(prepareHome);
   await background(targets(node));
   const victim = Number(
-    await said(
+    await outputOf(
       'for i in {1..100}; do test -s /tmp/victim && break; sleep 0.1; done; cat /tmp/victim || tail ~/.workspace/exec/*.log >&2',
     ),
   );
   assert.ok(victim > 1);
-  const untouched = await said(look);
+  const untouched = await outputOf(look);
   const commands = effectCommands({ port, socket, victim });
   assert.ok(commands.length >= 200);
   for (const command of commands) await read(command);
-  assert.equal(await said(look), untouched);
-  assert.equal(await said('ls /tmp'), 'target\nvictim\n');
+  assert.equal(await outputOf(look), untouched);
+  assert.equal(await outputOf('ls /tmp'), 'target\nvictim\n');
   for (const [command, expected] of reading) assert.match((await read(command)).stdout, expected, command);
   assert.notEqual((await read('cat /run/workspace/*')).exitCode, 0);
   assert.doesNotMatch((await read('env; cat /proc/[0-9]*/environ')).stdout, /HOMEPORT_TOKEN_FILE|HOMEPORT_DAEMON/);
   // The targets answer.
-  await said(
+  await outputOf(
     `: > /dev/tcp/127.0.0.1/${port}; for i in {1..100}; do test -s ${reached} && exit; sleep 0.1; done; exit 1`,
   );
 }

@@ -222,8 +222,8 @@ test('exit codes distinguish missing, forbidden, unreachable, existing and full'
     assert.match(result.error, error);
   }
   const { error } = await tool.run(['artifacts', 'stat', 'none', ...chat, '--json']);
-  const told: Json = JSON.parse(error);
-  assert.deepEqual([told.error.code, told.error.exitCode], ['not_found', 3]);
+  const failure: Json = JSON.parse(error);
+  assert.deepEqual([failure.error.code, failure.error.exitCode], ['not_found', 3]);
 });
 
 test('lists and reads conversations, as Markdown and as JSON', async () => {

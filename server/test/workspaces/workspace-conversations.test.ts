@@ -37,7 +37,7 @@ const json = async (query: Record<string, string>): Promise<Json> => {
 };
 
 /** Three turns on the active branch, the second of them without a response, and a branch that was left. */
-async function talk(title = 'Plans'): Promise<{ chatId: string; said: string[] }> {
+async function talk(title = 'Plans'): Promise<{ chatId: string; messageIds: string[] }> {
   const chatId = await makeChat(db, user.id, title);
   const first = await say(db, { chatId, parentId: null, text: 'What is *first*?\n\nSecond line' });
   await answer(db, { chatId, parentId: first, text: 'left behind' });
@@ -45,11 +45,11 @@ async function talk(title = 'Plans'): Promise<{ chatId: string; said: string[] }
   const second = await say(db, { chatId, parentId: reply, text: 'Nobody answers' });
   const third = await say(db, { chatId, parentId: second, text: `${'long '.repeat(100)}` });
   await answer(db, { chatId, parentId: third, text: 'Short.' });
-  return { chatId, said: [first, second, third] };
+  return { chatId, messageIds: [first, second, third] };
 }
 
 test('the overview has the facts and a line for each turn of the active branch', async () => {
-  const { chatId, said } = await talk();
+  const { chatId, messageIds } = await talk();
   await db.pool.query('update chats set archived = true where id = $1', [chatId]);
   const overview = await json({ chatId });
   assert.equal(overview.chat.id, chatId);
@@ -57,7 +57,7 @@ test('the overview has the facts and a line for each turn of the active branch',
   assert.deepEqual(overview.models, [{ id: 'model-1', name: null }]);
   assert.deepEqual(
     overview.turns.map((one: Json) => [one.turn, one.messageId]),
-    said.map((id, index) => [index + 1, id]),
+    messageIds.map((id, index) => [index + 1, id]),
   );
   assert.equal(overview.turns[0].text, 'What is *first*? Second line');
   assert.equal([...overview.turns[2].text].length, 160);
@@ -75,12 +75,15 @@ test('the overview has the facts and a line for each turn of the active branch',
 });
 
 test('a turn is a message with all its responses', async () => {
-  const { chatId, said } = await talk();
+  const { chatId, messageIds } = await talk();
   const [first, second, third] = await Promise.all(['1', '2', '3'].map((turn) => json({ chatId, mode: 'turn', turn })));
   const texts = (turn: Json) => turn.messages.map((message: Json) => message.parts[0].text);
   assert.deepEqual(texts(first), ['What is *first*?\n\nSecond line', 'This is.']);
   assert.deepEqual(texts(second), ['Nobody answers']);
-  assert.deepEqual([third.turn, third.turnCount, third.messages[0].id, texts(third)[1]], [3, 3, said[2], 'Short.']);
+  assert.deepEqual(
+    [third.turn, third.turnCount, third.messages[0].id, texts(third)[1]],
+    [3, 3, messageIds[2], 'Short.'],
+  );
   const { text } = await read({ chatId, mode: 'turn', turn: '1' });
   assert.equal(
     text.replace(/, \d{4}-.*Z$/gm, ''),

@@ -40,7 +40,7 @@ const daemon = createDaemon({ address: async () => ({ socketPath }), token: 'the
 const schema = z.object({ value: z.number() });
 const json = (body: string, status = '200 OK', headers = '') =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
-const says = (text: string) => {
+const answerWith = (text: string) => {
   answer = (socket) => socket.end(text);
 };
 const refused = (work: Promise<unknown>, code = 'workspace_request_failed') => assert.rejects(work, { code });
@@ -70,12 +70,12 @@ test('accepts a valid answer, and sends the token', async () => {
     socket.end(json('{"value":1}'));
   };
   assert.deepEqual(await daemon.call('/v1/x', schema), { value: 1 });
-  says(json(JSON.stringify(health)));
+  answerWith(json(JSON.stringify(health)));
   assert.equal((await daemon.health()).generation, 1);
 });
 
 test('reports any invalid answer as one error', async () => {
-  const lies = [
+  const invalidAnswers = [
     'garbage\r\n\r\n',
     '',
     'HTTP/1.1 200 OK\r\n',
@@ -96,8 +96,8 @@ test('reports any invalid answer as one error', async () => {
     `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\ncontent-length: 11\r\n\r\n{"value":1}`,
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
   ];
-  for (const lie of lies) {
-    says(lie);
+  for (const invalid of invalidAnswers) {
+    answerWith(invalid);
     await refused(daemon.call('/v1/x', schema));
   }
 });
@@ -112,7 +112,7 @@ test('a refusal for users keeps its code and its message', async () => {
     ['507 No', 'storage_full'],
   ] as const;
   for (const [status, code] of refusals) {
-    says(json(JSON.stringify({ error: { code, message: 'In words' } }), status));
+    answerWith(json(JSON.stringify({ error: { code, message: 'In words' } }), status));
     await assert.rejects(daemon.call('/v1/x', schema), { code, message: 'In words' });
   }
 });

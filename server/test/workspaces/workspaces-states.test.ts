@@ -124,9 +124,9 @@ test('a start that cannot succeed fails immediately, with the reason', async () 
     await runtime.die(workspace.id, 'Exit code 137: out of memory');
   };
   assert.match((await at(one, user, start)).body.error.message, /out of memory/);
-  const told = await at(one, user, status);
-  assert.equal(told.body.phase, 'stopped');
-  assert.match(told.body.message, /out of memory/);
+  const reported = await at(one, user, status);
+  assert.equal(reported.body.phase, 'stopped');
+  assert.match(reported.body.message, /out of memory/);
 });
 
 test('a workspace that is stopped during its start stays stopped, whichever replica stops it', async () => {
@@ -227,9 +227,9 @@ test('ends workspaces without a matching row, and marks rows without a workspace
   await runtime.die(lost.id, 'It ran out of memory');
   await Promise.all([workspacesOf(one).sweep(), workspacesOf(other).sweep()]);
   await until('the orphans are gone', () => !runtime.isRunning('nobody-we-know') && !runtime.isRunning(orphan.id));
-  const told = await at(one, lost, status);
-  assert.equal(told.body.phase, 'stopped');
-  assert.match(told.body.message, /It ran out of memory/);
+  const reported = await at(one, lost, status);
+  assert.equal(reported.body.phase, 'stopped');
+  assert.match(reported.body.message, /It ran out of memory/);
 });
 
 test('the status reports a dead workspace immediately, and the next use starts it again', async () => {

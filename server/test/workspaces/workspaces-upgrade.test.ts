@@ -98,9 +98,9 @@ test('a running command keeps an older daemon for a bounded time and gets a noti
       isHeld = true;
     });
   clock.advance(28_000);
-  const told = await status();
-  assert.equal(told.ready, false);
-  assert.match(told.message, /another release of Homeport.*restarts/);
+  const reported = await status();
+  assert.equal(reported.ready, false);
+  assert.match(reported.message, /another release of Homeport.*restarts/);
   assert.deepEqual([isHeld, runtime.isRunning(user.id)], [false, true]);
   const hold = await pass(holding);
   assert.deepEqual(runtime.generationsOf(user.id), [1, 2]);

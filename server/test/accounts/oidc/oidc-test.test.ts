@@ -25,7 +25,7 @@ beforeEach(async () => {
 const notTried = 'Skipped because the previous check failed.';
 
 /** The checks as `name: message`, with a dash in front of failed ones. */
-async function tell(oidc?: object): Promise<string[]> {
+async function runTest(oidc?: object): Promise<string[]> {
   const body = oidc === undefined ? undefined : { oidc };
   const answer = await admin.call('POST /api/admin/oidc-test', body);
   assert.equal(answer.status, 200, answer.text);
@@ -45,20 +45,20 @@ test('a good configuration passes every check, even without a body', async () =>
     'endpoints: All endpoints were found, with 1 signing key.',
     'client: The provider accepts the client id and its secret.',
   ];
-  assert.deepEqual(await tell(), good);
-  assert.deepEqual(await tell({}), good);
+  assert.deepEqual(await runTest(), good);
+  assert.deepEqual(await runTest({}), good);
   await world.configure({ clientSecret: null, clientId: 'other', issuer: 'https://elsewhere.example' });
-  assert.deepEqual(await tell({ ...world.idp.client, issuer: world.idp.issuer }), good);
+  assert.deepEqual(await runTest({ ...world.idp.client, issuer: world.idp.issuer }), good);
   const { body } = await admin.call('GET /api/admin/config');
   assert.deepEqual([body.oidc.clientId, body.oidc.hasClientSecret], ['other', false], 'a test saves nothing');
 });
 
 test('really tries the client: a wrong secret, a wrong id, none', async () => {
   const refused = '- client: The provider refused the client id or the client secret.';
-  assert.equal((await tell({ clientSecret: 'wrong' })).at(-1), refused);
-  assert.equal((await tell({ clientSecret: null })).at(-1), refused);
-  assert.equal((await tell({ clientId: 'wrong' })).at(-1), refused);
-  assert.equal((await tell({ clientId: '' })).at(-1), '- client: Give the client id.');
+  assert.equal((await runTest({ clientSecret: 'wrong' })).at(-1), refused);
+  assert.equal((await runTest({ clientSecret: null })).at(-1), refused);
+  assert.equal((await runTest({ clientId: 'wrong' })).at(-1), refused);
+  assert.equal((await runTest({ clientId: '' })).at(-1), '- client: Give the client id.');
   for (const [status, error, message] of [
     [400, 'unauthorized_client', 'The provider does not allow this client the authorization code flow.'],
     [400, 'invalid_request', "The provider's answer (invalid_request) does not say whether it accepts this client."],
@@ -66,7 +66,7 @@ test('really tries the client: a wrong secret, a wrong id, none', async () => {
     [200, undefined, "The provider's answer (status 200) does not say whether it accepts this client."],
   ] as const) {
     world.idp.answers.set('/token', () => ({ status, body: { error } }));
-    assert.equal((await tell()).at(-1), `- client: ${message}`);
+    assert.equal((await runTest()).at(-1), `- client: ${message}`);
   }
 });
 
@@ -89,9 +89,9 @@ test('keeps the client secret at another address without sending it, and uses it
   assert.match(refused.body.error.message, /enter it again/);
   assert.ok(!refused.text.includes(issuer), 'strangers are not told where it belongs');
   assert.deepEqual(world.idp.seen, [], 'nobody was asked anything');
-  assert.match((await tell({ clientSecret: 'new' }))[1] ?? '', /^- issuer:/, 'a new one is for the new address');
+  assert.match((await runTest({ clientSecret: 'new' }))[1] ?? '', /^- issuer:/, 'a new one is for the new address');
   assert.equal((await config({ issuer })).credentialsOrigin, undefined);
-  assert.match((await tell()).at(-1) ?? '', /^client: The provider accepts/);
+  assert.match((await runTest()).at(-1) ?? '', /^client: The provider accepts/);
   assert.equal((await begin()).status, 200);
 });
 
@@ -106,7 +106,7 @@ test("binds an earlier release's client secret to its current address", async ()
   await bindCredentials({ db, secrets, log });
   const { rows } = await db.pool.query('select oidc_client_secret as envelope from settings');
   assert.match(rows[0].envelope, /^v2\./);
-  assert.match((await tell()).at(-1) ?? '', /^client: The provider accepts/);
+  assert.match((await runTest()).at(-1) ?? '', /^client: The provider accepts/);
   assert.equal((await admin.call('POST /api/admin/oidc-test', { oidc: moved })).status, 409);
 });
 
@@ -114,16 +114,16 @@ test("reports a provider's fault at its check, and tries nothing after it", asyn
   const { issuer } = world.idp;
   const rest = (from: number) =>
     ['- issuer', '- endpoints', '- client'].slice(from).map((name) => `${name}: ${notTried}`);
-  assert.deepEqual(await tell({ issuer: '', discoveryUrl: '' }), [
+  assert.deepEqual(await runTest({ issuer: '', discoveryUrl: '' }), [
     '- discovery: Give the issuer or the discovery URL.',
     ...rest(0),
   ]);
-  assert.deepEqual(await tell({ issuer: `${issuer}/other` }), [
+  assert.deepEqual(await runTest({ issuer: `${issuer}/other` }), [
     '- discovery: There is no discovery document at this address',
     ...rest(0),
   ]);
   const other = `${issuer}/`;
-  assert.deepEqual(await tell({ issuer: other }), [
+  assert.deepEqual(await runTest({ issuer: other }), [
     'discovery: The discovery document was read.',
     `- issuer: The discovery document names the issuer ${issuer}, but the configured one is ${other}. They must be identical, including a final slash.`,
     ...rest(1),
@@ -133,15 +133,15 @@ test("reports a provider's fault at its check, and tries nothing after it", asyn
     authorization_endpoint: 'javascript:alert(1)',
     code_challenge_methods_supported: ['plain'],
   };
-  assert.deepEqual((await tell()).slice(2), [
+  assert.deepEqual((await runTest()).slice(2), [
     '- endpoints: authorization_endpoint is not an address that can be used. token_endpoint is missing. PKCE with S256 is not supported.',
     ...rest(2),
   ]);
   world.idp.document = {};
   world.idp.answers.set('/jwks', () => ({ status: 200, body: { keys: [{ kty: 'oct' }] } }));
-  assert.deepEqual((await tell()).slice(2), ['- endpoints: The provider publishes no signing keys', ...rest(2)]);
+  assert.deepEqual((await runTest()).slice(2), ['- endpoints: The provider publishes no signing keys', ...rest(2)]);
   await world.idp.stop();
-  assert.match((await tell())[0] ?? '', /^- discovery: The service could not be reached/);
+  assert.match((await runTest())[0] ?? '', /^- discovery: The service could not be reached/);
   await world.idp.restart();
 });
 
@@ -160,7 +160,7 @@ test("keeps private addresses closed, including the document's, and shows nothin
     ['token_endpoint', 3],
   ] as const) {
     world.idp.document = { [name]: 'http://169.254.169.254/latest/meta-data' };
-    assert.match((await tell())[at] ?? '', /This address is not allowed/);
+    assert.match((await runTest())[at] ?? '', /This address is not allowed/);
   }
 });
 

@@ -101,12 +101,12 @@ test("lists the user's models, answers completely and as a stream, and records e
   assert.equal(provider.requests.at(-1)?.body.max_tokens ?? provider.requests.at(-1)?.body.max_completion_tokens, 50);
 
   const streamed = await ask({ ...hello, model: 'think', stream: true, stream_options: { include_usage: true } });
-  const told = events(streamed.text);
-  assert.equal(told[0].choices[0].delta.role, 'assistant');
-  const said = (name: string) => told.map((event) => event.choices[0]?.delta[name] ?? '').join('');
-  assert.ok(said('reasoning_content').length > 0 && said('content').length > 0, streamed.text);
-  assert.equal(told.at(-2).choices[0].finish_reason, 'stop');
-  assert.ok(told.at(-1).usage.completion_tokens > 0);
+  const received = events(streamed.text);
+  assert.equal(received[0].choices[0].delta.role, 'assistant');
+  const textOf = (name: string) => received.map((event) => event.choices[0]?.delta[name] ?? '').join('');
+  assert.ok(textOf('reasoning_content').length > 0 && textOf('content').length > 0, streamed.text);
+  assert.equal(received.at(-2).choices[0].finish_reason, 'stop');
+  assert.ok(received.at(-1).usage.completion_tokens > 0);
   assert.ok(streamed.text.endsWith('data: [DONE]\n\n'));
 
   const calls = await callsOf(app, user.id);
@@ -296,8 +296,8 @@ describe('answers a program in a real sandbox', { skip: whyNotAs('root') ?? fals
         .toString()
         .trim()
         .split('\n');
-      const told = lines.map((line) => execEvent.parse(JSON.parse(line)));
-      return told.map((event) => (event.type === 'stdout' || event.type === 'stderr' ? event.data : '')).join('');
+      const received = lines.map((line) => execEvent.parse(JSON.parse(line)));
+      return received.map((event) => (event.type === 'stdout' || event.type === 'stderr' ? event.data : '')).join('');
     } finally {
       await hold.release();
     }

@@ -4,10 +4,10 @@ import { startTestApp, type TestApp } from '../../app.ts';
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import {
   addSmallModel,
+  type CountedRequest,
   prose,
   random,
   reader,
-  type Said,
   speak,
   startConversation,
   useTool,
@@ -27,7 +27,8 @@ after(async () => {
 });
 
 const turns = 60;
-const textOf = ({ body }: Said): string => `${JSON.stringify(body.tools)}${JSON.stringify(body.messages).slice(0, -1)}`;
+const textOf = ({ body }: CountedRequest): string =>
+  `${JSON.stringify(body.tools)}${JSON.stringify(body.messages).slice(0, -1)}`;
 
 function commonLength(one: string, other: string): number {
   let at = 0;

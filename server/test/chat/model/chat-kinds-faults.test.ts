@@ -189,8 +189,8 @@ for (const kind of providerKinds) {
     assert.ok(!asked(model)[0]?.path.includes(key));
     const { rows } = await app.database.database.pool.query('select * from providers where owner_id = $1', [user.id]);
     assert.equal(rows.length, 1);
-    const told = [refused.body, await chatDetail(user, chatId), (await user.call('GET /api/providers')).body, rows];
-    assert.ok(!JSON.stringify(told).includes(key));
+    const outputs = [refused.body, await chatDetail(user, chatId), (await user.call('GET /api/providers')).body, rows];
+    assert.ok(!JSON.stringify(outputs).includes(key));
   });
 
   test(`${kind}: a redirect carries neither key nor conversation elsewhere, and reaches no internal address`, async () => {

@@ -79,9 +79,9 @@ for (const kind of providerKinds) {
       [{ found: 0 }, { found: 1 }],
     );
     await answer(user, chatId, await submit(user, chatId, 'again'));
-    const told = provider.requests.at(-1)?.body.messages?.map((said) => said.role) ?? [];
-    const calls = told.filter((role) => role === 'tool').length;
-    assert.ok(calls >= 2 && told.includes('assistant'), told.join());
+    const roles = provider.requests.at(-1)?.body.messages?.map((sentMessage) => sentMessage.role) ?? [];
+    const calls = roles.filter((role) => role === 'tool').length;
+    assert.ok(calls >= 2 && roles.includes('assistant'), roles.join());
   });
 
   test(`${kind}: Stop reaches the provider and keeps the text`, async () => {

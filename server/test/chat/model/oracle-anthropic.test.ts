@@ -37,8 +37,8 @@ const unknown: WireEvent[] = [
   { type: 'usage_report', usage: { input_tokens: 999_999 } },
 ];
 
-const text = (said: string): Block => ({ type: 'text', text: said });
-const thinking = (said: string, signature: string): Block => ({ type: 'thinking', thinking: said, signature });
+const text = (value: string): Block => ({ type: 'text', text: value });
+const thinking = (value: string, signature: string): Block => ({ type: 'thinking', thinking: value, signature });
 const redacted: Block = { type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' };
 const tool = (id: string, input: object): Block => ({ type: 'tool_use', id: `toolu_${id}`, name: `look_${id}`, input });
 const search: Block[] = [
@@ -49,7 +49,7 @@ const cited = { ...text('It rains.'), citations: [{ type: 'char_location', cited
 
 /** Contents of an answer, each with its possible finish reasons. */
 const contents: [Block[], string[]][] = [
-  ...awkwardTexts.map((said): [Block[], string[]] => [[text(said)], ['end_turn', 'max_tokens', 'stop_sequence']]),
+  ...awkwardTexts.map((value): [Block[], string[]] => [[text(value)], ['end_turn', 'max_tokens', 'stop_sequence']]),
   [[], ['end_turn', 'refusal']],
   [
     [text('I cannot'), text(' say that.')],
@@ -104,16 +104,16 @@ function eventsOf(blocks: readonly Block[], stopReason: string, usage: [object, 
 
 /** One block after the other; but trailing calls can be interleaved. */
 function blocksInOrder(blocks: readonly Block[], random: Random): WireEvent[] {
-  const told = blocks.map((block, index): WireEvent[] => [
+  const wireEvents = blocks.map((block, index): WireEvent[] => [
     { type: 'content_block_start', index, content_block: beginning(block) },
     ...deltasOf(block, random).map((delta) => ({ type: 'content_block_delta', index, delta })),
     { type: 'content_block_stop', index },
   ]);
   const calls = blocks.findLastIndex(({ type }) => type !== 'tool_use') + 1;
-  if (random() < 0.5) return told.flat();
-  const starts = told.slice(calls).flatMap((events) => events.slice(0, 1));
-  const rest = told.slice(calls).map((events) => events.slice(1));
-  return [...told.slice(0, calls).flat(), ...starts, ...mixed(rest, random)];
+  if (random() < 0.5) return wireEvents.flat();
+  const starts = wireEvents.slice(calls).flatMap((events) => events.slice(0, 1));
+  const rest = wireEvents.slice(calls).map((events) => events.slice(1));
+  return [...wireEvents.slice(0, calls).flat(), ...starts, ...mixed(rest, random)];
 }
 
 function beginning(block: Block): Block {
@@ -132,8 +132,8 @@ function deltasOf(block: Block, random: Random): Delta[] {
     ];
   }
   if (block.type === 'thinking') {
-    const told = pieces(block.thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece }));
-    return [...told, { type: 'signature_delta', signature: block.signature }];
+    const wireEvents = pieces(block.thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece }));
+    return [...wireEvents, { type: 'signature_delta', signature: block.signature }];
   }
   if (!('input' in block)) return [];
   const json = Object.keys(Object(block.input)).length === 0 ? '' : JSON.stringify(block.input);

@@ -19,7 +19,7 @@ import {
 
 type Chunk = Record<string, unknown>;
 type Delta = Record<string, unknown>;
-type Said = {
+type ContentParts = {
   text?: string;
   refusal?: string;
   reasoning?: string;
@@ -34,8 +34,8 @@ const unknown: WireEvent[] = [
 ];
 
 /** Contents of an answer, each with its possible finish reasons. */
-const contents: [Said, string[]][] = [
-  ...awkwardTexts.map((text): [Said, string[]] => [{ text }, ['stop', 'length']]),
+const contents: [ContentParts, string[]][] = [
+  ...awkwardTexts.map((text): [ContentParts, string[]] => [{ text }, ['stop', 'length']]),
   [{}, ['stop', 'content_filter']],
   [{ refusal: 'I cannot help with that „ü“.' }, ['stop', 'content_filter']],
   [{ text: 'Half of it', refusal: ' and no more' }, ['stop']],
@@ -77,7 +77,7 @@ const usages = [
   },
 ];
 
-function chunksOf(said: Said, reason: string, usage: object | undefined, random: Random): Chunk[] {
+function chunksOf(contentParts: ContentParts, reason: string, usage: object | undefined, random: Random): Chunk[] {
   const chunk = (delta: Delta, finish_reason: string | null = null): Chunk => ({
     ...envelope,
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
@@ -88,17 +88,17 @@ function chunksOf(said: Said, reason: string, usage: object | undefined, random:
     piecesOf(whole, random).map((piece) => chunk({ [member]: piece }));
   return [
     chunk({ role: 'assistant', content: '', refusal: null }),
-    ...pieces('reasoning_content', said.reasoning),
-    ...pieces('content', said.text),
-    ...pieces('refusal', said.refusal),
-    ...callDeltas(said.calls ?? [], random).map((delta) => chunk({ tool_calls: [delta] })),
+    ...pieces('reasoning_content', contentParts.reasoning),
+    ...pieces('content', contentParts.text),
+    ...pieces('refusal', contentParts.refusal),
+    ...callDeltas(contentParts.calls ?? [], random).map((delta) => chunk({ tool_calls: [delta] })),
     chunk({}, reason),
     ...(usage === undefined ? [] : [{ ...envelope, choices: [], usage }]),
   ];
 }
 
 /** Calls begin one after the other; from then on the pieces of their arguments arrive in any order. */
-function callDeltas(calls: NonNullable<Said['calls']>, random: Random): object[] {
+function callDeltas(calls: NonNullable<ContentParts['calls']>, random: Random): object[] {
   const starts = calls.map(([id, name], index) => ({
     index,
     id: `call_${id}`,
@@ -144,13 +144,13 @@ async function readTheirs(bytes: Uint8Array): Promise<Answer> {
 
 test('parses chat completions as OpenAI’s own client does', async () => {
   let count = 0;
-  for (const [said, reasons] of contents) {
+  for (const [contentParts, reasons] of contents) {
     for (const reason of reasons) {
       for (const usage of usages) {
         for (const style of styles) {
           const random = randomOf(count++);
-          const chunks = [...chunksOf(said, reason, usage, random), '[DONE]'];
-          const name = `${JSON.stringify(said)} ${reason} ${JSON.stringify(style)}`;
+          const chunks = [...chunksOf(contentParts, reason, usage, random), '[DONE]'];
+          const name = `${JSON.stringify(contentParts)} ${reason} ${JSON.stringify(style)}`;
           // Their client accepts a choice of any number as its own.
           const theirs = await readTheirs(toBytes(chunks, { ...style, noise: false }));
           for (const cut of cuts(random)) {

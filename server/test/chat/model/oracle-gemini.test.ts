@@ -20,8 +20,8 @@ import {
 type Part = Record<string, unknown>;
 type Chunk = Record<string, unknown>;
 
-const text = (said: string, signature?: string): Part => signed({ text: said }, signature);
-const thought = (said: string, signature?: string): Part => signed({ text: said, thought: true }, signature);
+const text = (value: string, signature?: string): Part => signed({ text: value }, signature);
+const thought = (value: string, signature?: string): Part => signed({ text: value, thought: true }, signature);
 const call = (name: string, args: object, signature?: string, id?: string): Part =>
   signed({ functionCall: { ...(id === undefined ? {} : { id }), name, args } }, signature);
 
@@ -30,7 +30,7 @@ function signed(part: Part, signature: string | undefined): Part {
 }
 
 const contents: Part[][] = [
-  ...awkwardTexts.map((said) => [text(said)]),
+  ...awkwardTexts.map((value) => [text(value)]),
   [],
   [thought('Let me see 🙂.'), text('Seen.')],
   [thought('Let me see.'), text('Seen.', 'c2ln')],
@@ -77,13 +77,13 @@ const styles: Style[] = [
 ];
 
 function chunksOf(parts: readonly Part[], finishReason: string, usage: object, random: Random): Chunk[] {
-  const told = { promptTokenCount: 12 };
+  const metadata = { promptTokenCount: 12 };
   const all = parts.flatMap((part) => cut(part, random));
-  const chunks: Chunk[] = [{ usageMetadata: told, modelVersion: 'gemini', responseId: 'r1' }];
+  const chunks: Chunk[] = [{ usageMetadata: metadata, modelVersion: 'gemini', responseId: 'r1' }];
   for (let at = 0; at < all.length; ) {
     const end = at + 1 + Math.floor(random() * 3);
     const content = { role: 'model', parts: all.slice(at, end) };
-    chunks.push({ candidates: [{ index: 0, content }], usageMetadata: told });
+    chunks.push({ candidates: [{ index: 0, content }], usageMetadata: metadata });
     at = end;
   }
   chunks.push({ candidates: [{ index: 0, content: { role: 'model' }, finishReason }], usageMetadata: usage });
@@ -201,16 +201,12 @@ test('reads a blocked prompt, an error in the stream and an answer in one piece'
 });
 
 /** Compiles only while Homeport's requests are those of Google’s API, whose client has the settings in one place. */
-export function isTheirRequest({
-  contents: said,
-  generationConfig,
-  tools = [],
-}: GeminiBody): GenerateContentParameters {
+export function isTheirRequest({ contents, generationConfig, tools = [] }: GeminiBody): GenerateContentParameters {
   const { thinkingConfig: _thinking, ...config } = generationConfig;
   const declarations = tools.flatMap((tool) => tool.functionDeclarations.map(({ parameters: _old, ...each }) => each));
   return {
     model: '',
-    contents: said,
+    contents,
     config: { ...config, tools: [{ functionDeclarations: declarations }] },
   } satisfies GenerateContentParameters;
 }

@@ -39,12 +39,12 @@ const message = (...texts: string[]): Item => ({
   status: 'completed',
   content: texts.map((text) => ({ type: 'output_text', text, annotations: [] })),
 });
-const refusal = (said: string): Item => ({
+const refusal = (value: string): Item => ({
   type: 'message',
   id: `msg_${ids++}`,
   role: 'assistant',
   status: 'completed',
-  content: [{ type: 'refusal', refusal: said }],
+  content: [{ type: 'refusal', refusal: value }],
 });
 const reasoning = (summaries: string[], extra: object = {}): Item => ({
   type: 'reasoning',
@@ -113,17 +113,17 @@ function eventsOf(output: readonly Item[], status: string, reason: string | unde
     { type: 'response.created', response: started },
     { type: 'response.in_progress', response: started },
   ];
-  const told = output.map((item, at): WireEvent[] => [
+  const wireEvents = output.map((item, at): WireEvent[] => [
     { type: 'response.output_item.added', output_index: at, item: beginning(item) },
     ...deltasOf(item, random).map((event) => ({ ...event, output_index: at, item_id: item.id })),
     { type: 'response.output_item.done', output_index: at, item },
   ]);
   // Trailing calls can be interleaved.
   const calls = random() < 0.5 ? output.length : output.findLastIndex(({ type }) => type !== 'function_call') + 1;
-  events.push(...told.slice(0, calls).flat(), ...told.slice(calls).flatMap((item) => item.slice(0, 1)));
+  events.push(...wireEvents.slice(0, calls).flat(), ...wireEvents.slice(calls).flatMap((item) => item.slice(0, 1)));
   events.push(
     ...mixed(
-      told.slice(calls).map((item) => item.slice(1)),
+      wireEvents.slice(calls).map((item) => item.slice(1)),
       random,
     ),
   );

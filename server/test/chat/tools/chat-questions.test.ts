@@ -68,12 +68,12 @@ async function asking(work: (scene: Scene) => Promise<void>, where: TestApp = ap
   await addModels(user, provider, ['calls']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, `ask ${JSON.stringify({ questions })}`);
-  const heard = Promise.withResolvers<Json>();
+  const questionSeen = Promise.withResolvers<Json>();
   const streaming = readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
-    if (frame.type === 'data-question') heard.resolve(frame.data);
+    if (frame.type === 'data-question') questionSeen.resolve(frame.data);
     return false;
   });
-  const asked = await heard.promise;
+  const asked = await questionSeen.promise;
   await work({ user, chatId, questionId: asked.questionId, asked, streaming });
   await streaming;
 }
@@ -175,17 +175,17 @@ test('offers plan and ask only together with other tools', async () => {
   try {
     const user = await app.signIn();
     await addModels(user, provider, ['calls']);
-    const told = async (): Promise<(string | undefined)[]> => {
+    const toolNames = async (): Promise<(string | undefined)[]> => {
       const chatId = await createChat(user);
       await answer(user, chatId, await submit(user, chatId, 'hello'));
       const asked = provider.requests.findLast(({ body }) => body.model === 'calls' && body.tools !== undefined);
       const last = provider.requests.findLast(({ body }) => body.messages?.at(-1)?.content === 'hello');
       return asked === last ? (last?.body.tools ?? []).map((tool) => tool.function?.name) : [];
     };
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await toolNames(), []);
     const { body } = await user.call('POST /api/mcp', { name: 'Fake', url: fake.url });
     await user.call('POST /api/mcp/trust', { id: body.server.id });
-    assert.deepEqual(await told(), ['mcp__Fake__echo', 'plan', 'ask']);
+    assert.deepEqual(await toolNames(), ['mcp__Fake__echo', 'plan', 'ask']);
   } finally {
     await fake.close();
   }

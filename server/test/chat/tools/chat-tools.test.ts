@@ -55,8 +55,8 @@ test('tools run, their results are stored, and the next turn sends them to the p
 
   const second = await submit(user, chatId, 'and again');
   await answer(user, chatId, second);
-  const told = provider.requests.findLast((request) => request.path.endsWith('/chat/completions'))?.body.messages ?? [];
-  const roles = told.map((message) => message.role);
+  const sent = provider.requests.findLast((request) => request.path.endsWith('/chat/completions'))?.body.messages ?? [];
+  const roles = sent.map((message) => message.role);
   assert.deepEqual(roles.slice(0, 6), ['system', 'user', 'assistant', 'tool', 'tool', 'assistant']);
 });
 
@@ -110,9 +110,9 @@ test('Stop interrupts a running tool and closes its call for the next turn', asy
   );
   const next = await submit(user, chatId, 'next');
   assert.equal((await answer(user, chatId, next)).text, 'fine');
-  const told = provider.requests.at(-1)?.body.messages ?? [];
+  const sent = provider.requests.at(-1)?.body.messages ?? [];
   assert.deepEqual(
-    told.map((message) => message.role),
+    sent.map((message) => message.role),
     ['system', 'user', 'assistant', 'tool', 'user'],
   );
 });

@@ -187,8 +187,8 @@ test('the owner sees background commands with the end of their output and kills 
     (await list()).find((process: { id: string; running: boolean }) => process.id === id && !process.running),
   );
   assert.deepEqual([gone.exitCode, gone.signal], [null, 'SIGTERM']);
-  const heard = await run(chat, [{ name: 'bash', input: { processId: id } }]);
-  assert.match(outputOf(heard.tools.at(-1)), /\[ended by SIGTERM, /);
+  const polled = await run(chat, [{ name: 'bash', input: { processId: id } }]);
+  assert.match(outputOf(polled.tools.at(-1)), /\[ended by SIGTERM, /);
   await user.call('DELETE /api/workspace/status');
   assert.deepEqual(await list(), []);
   assert.equal((await output(older)).status, 404);

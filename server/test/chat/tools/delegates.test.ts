@@ -22,9 +22,9 @@ function script(
     const messages = call.body.messages ?? [];
     const first = messages.find(({ role }) => role === 'user');
     const isDelegate = String(messages[0]?.content).includes('You work on one task for another model');
-    const said = isDelegate ? delegate(String(first?.content), messages) : turn(messages);
-    const steps = typeof said === 'string' ? say(said) : callSteps(said, (index) => `call_${index}`);
-    return { steps: [...steps, ...finish(call, 5, typeof said === 'string' ? 'stop' : 'tool_calls')] };
+    const play = isDelegate ? delegate(String(first?.content), messages) : turn(messages);
+    const steps = typeof play === 'string' ? say(play) : callSteps(play, (index) => `call_${index}`);
+    return { steps: [...steps, ...finish(call, 5, typeof play === 'string' ? 'stop' : 'tool_calls')] };
   });
 }
 
@@ -57,8 +57,8 @@ test('a delegate works in the same workspace, and its turn reads only its last a
     },
   );
   const { message, tools } = await run(chat);
-  const told = agents.provider.requests.findLast(({ body }) => body.model === chat.model)?.body.messages ?? [];
-  for (const result of results(told)) {
+  const sent = agents.provider.requests.findLast(({ body }) => body.model === chat.model)?.body.messages ?? [];
+  for (const result of results(sent)) {
     assert.equal(result.length, 30_000);
     assert.match(result, /^secret work .*\[Cut: 60001 characters\]$/s);
   }

@@ -39,12 +39,12 @@ const portOf = (server: { address(): unknown }): number => (server.address() as 
 test("reports the app's answer and its errors to the model", async () => {
   const user = await app.signIn();
   const ended = new AbortController();
-  const told = { onHeld: () => undefined, onFolder: () => undefined };
+  const listeners = { onHeld: () => undefined, onFolder: () => undefined };
   const turn = new WorkspaceTurn(
     app.service.deps.workspaces,
     { userId: user.id, isRunning: false },
     ended.signal,
-    told,
+    listeners,
   );
   // The timeout of twenty seconds is over after a few tries.
   const tool = previewTool(turn, { ...systemClock, elapsed: () => systemClock.elapsed() * 50 });

@@ -26,19 +26,19 @@ async function run(chat: AgentChat, calls: Call[], word: object | undefined = { 
   const messageId = await submit(chat.user, chat.chatId, 'go');
   const asked: string[] = [];
   const statuses: Promise<number>[] = [];
-  const hear = ({ frame }: StreamedFrame): boolean => {
+  const onFrame = ({ frame }: StreamedFrame): boolean => {
     if (frame.type !== 'tool-approval-request') return false;
     asked.push(frame.toolCallId);
     const { approvalId } = frame;
     const say = (body: object) => chat.user.call(`POST /api/chat/${chat.chatId}/approvals`, { approvalId, ...body });
-    const said = say({ approved: true, ...word }).then(async ({ status }) => {
+    const decided = say({ approved: true, ...word }).then(async ({ status }) => {
       if (status !== 200) await say({ approved: true });
       return status;
     });
-    statuses.push(said);
+    statuses.push(decided);
     return false;
   };
-  const streamed = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), hear);
+  const streamed = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), onFrame);
   const tools = partsOf(streamed.frames).filter(isCall);
   const states = tools.map(({ toolCallId, state }) => (asked.includes(toolCallId) ? `asked, ${state}` : state));
   return { tools, states, statuses: await Promise.all(statuses) };

@@ -92,8 +92,11 @@ test('includes AGENTS.md of the home and of the working folder, once each and th
 
   writeFileSync(join(setting.home, 'app/AGENTS.md'), 'x'.repeat(31 * 1024));
   const long = await turn(setting);
-  const told = long.system.slice(long.system.indexOf('<file'));
-  assert.ok(told.length < 33 * 1024 && told.includes('Home rule.'), 'the nearest has the first claim to the room');
+  const includedFile = long.system.slice(long.system.indexOf('<file'));
+  assert.ok(
+    includedFile.length < 33 * 1024 && includedFile.includes('Home rule.'),
+    'the nearest has the first claim to the room',
+  );
 
   await setting.user.call('DELETE /api/workspace/status');
   assert.match((await turn(setting)).system, /Home rule\./, 'a stopped workspace is told of as it was');

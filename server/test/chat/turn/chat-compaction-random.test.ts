@@ -53,9 +53,9 @@ for (const window of windows) {
         window,
         maxOutputTokens: Math.ceil(window / (4 + next(5))),
         density,
-        summarize: (call, said) => {
+        summarize: (call, request) => {
           // A good model's summary: every rule that it was shown.
-          const rules = [...new Set(textsOf(said.body).match(/Rule \d+: never [a-z]+/g) ?? [])];
+          const rules = [...new Set(textsOf(request.body).match(/Rule \d+: never [a-z]+/g) ?? [])];
           return next(12) === 0 ? speak(call, '') : speak(call, rules.join('\n'), density);
         },
         play(call) {

@@ -48,16 +48,16 @@ test('summarizes earlier messages near the window, and keeps the messages after 
   assert.deepEqual(others, []);
   assert.deepEqual(row, { kind: 'summary', upToId: messages.at(-7).id, text: '- Rules: summary 1.' });
   const query = { chatId, messageId: messages.at(-1).id };
-  const told = (await user.call('GET /api/chats/context', undefined, { query })).body;
-  assert.deepEqual([told.summary.text, told.summary.upToMessageId], ['- Rules: summary 1.', row?.upToId]);
+  const context = (await user.call('GET /api/chats/context', undefined, { query })).body;
+  assert.deepEqual([context.summary.text, context.summary.upToMessageId], ['- Rules: summary 1.', row?.upToId]);
   assert.deepEqual(
-    told.messages.map(({ state }: { state: string }) => state),
+    context.messages.map(({ state }: { state: string }) => state),
     ['sent', ...messages.slice(1, -6).map(() => 'summarized'), ...messages.slice(-6, -1).map(() => 'sent')],
   );
   // The usage of the response includes the request for the summary; the prompt context of the response is counted
   // separately.
-  assert.equal(told.tokens.counted, true);
-  assert.ok(told.tokens.total <= told.tokens.window, `${told.tokens.total}`);
+  assert.equal(context.tokens.counted, true);
+  assert.ok(context.tokens.total <= context.tokens.window, `${context.tokens.total}`);
   const before = JSON.stringify(messagesOf(model.answers.at(-1))).slice(0, -1);
   await say('And then?');
   assert.equal(model.summaries.length, 1);
@@ -79,10 +79,10 @@ test('a summary is shown as a step, and the usage of the response includes its c
     ],
   );
   const { messages } = await chatDetail(user, chatId);
-  const told = model.asked.slice(-1 - model.summaries.length).map(({ tokens }) => tokens);
+  const context = model.asked.slice(-1 - model.summaries.length).map(({ tokens }) => tokens);
   assert.equal(
     messages.at(-1).usage.inputTokens,
-    told.reduce((sum, tokens) => sum + tokens, 0),
+    context.reduce((sum, tokens) => sum + tokens, 0),
   );
   const sent = Math.ceil(model.answers.at(-1)?.tokens ?? 0);
   const query = { chatId, messageId: messages.at(-1).id };
@@ -102,7 +102,7 @@ test('without summaries the oldest turns are dropped in one large step, and the 
     assert.equal(model.summaries.length, 0);
     const cuts = await rows(chatId);
     assert.ok(cuts.length >= 2 && cuts.every(({ kind }) => kind === 'cut'));
-    const texts = model.answers.map((said) => JSON.stringify(messagesOf(said)).slice(0, -1));
+    const texts = model.answers.map((modelRequest) => JSON.stringify(messagesOf(modelRequest)).slice(0, -1));
     const breaks = texts.filter((text, index) => index > 0 && !text.startsWith(texts[index - 1] ?? ''));
     assert.equal(breaks.length, cuts.length);
     assert.ok(model.answers.every(({ tokens, body }) => tokens + (body.max_tokens ?? 0) <= model.window));

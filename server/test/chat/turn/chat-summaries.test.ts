@@ -186,7 +186,7 @@ test('drops the oldest turns instead in conversations with summaries switched of
   assert.deepEqual(sentTexts(model).slice(0, 2), ['Question 0', '[Earlier messages are left out.]']);
   const [newest] = (await chatDetail(user, chatId)).messages.slice(-1);
   const query = { chatId, messageId: newest.id };
-  const told = (await user.call('GET /api/chats/context', undefined, { query })).body;
-  assert.deepEqual([...new Set(told.messages.map(({ state }: Json) => state))], ['sent', 'omitted']);
-  assert.equal(told.summary, null);
+  const context = (await user.call('GET /api/chats/context', undefined, { query })).body;
+  assert.deepEqual([...new Set(context.messages.map(({ state }: Json) => state))], ['sent', 'omitted']);
+  assert.equal(context.summary, null);
 });

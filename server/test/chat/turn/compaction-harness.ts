@@ -15,16 +15,16 @@ import { answer, type Collected, createChat, submit } from '../chat-harness.ts';
 
 /** Conversations that fill the window of a scripted model, which counts its requests with a tokenizer of its own. */
 
-export type Said = { body: FakeChatBody; tokens: number; isSummary: boolean };
+export type CountedRequest = { body: FakeChatBody; tokens: number; isSummary: boolean };
 
 export type SmallModel = {
   id: string;
   name: string;
   window: number;
   /** Every request, in order. */
-  asked: Said[];
-  answers: Said[];
-  summaries: Said[];
+  asked: CountedRequest[];
+  answers: CountedRequest[];
+  summaries: CountedRequest[];
 };
 
 let models = 0;
@@ -41,21 +41,21 @@ export async function addSmallModel(
     maxOutputTokens?: number;
     /** Its tokens for each of the tokenizer. */
     density?: number;
-    play?: (call: FakeCall, said: Said) => FakeScript | undefined;
-    summarize?: (call: FakeCall, said: Said) => FakeScript | undefined;
+    play?: (call: FakeCall, request: CountedRequest) => FakeScript | undefined;
+    summarize?: (call: FakeCall, request: CountedRequest) => FakeScript | undefined;
   } = {},
 ): Promise<SmallModel> {
   const { window = 4_000, maxOutputTokens = 1_000, density = 1 } = options;
   const name = `small-${++models}`;
   const model: SmallModel = { id: '', name, window, asked: [], answers: [], summaries: [] };
   provider.script(name, (call) => {
-    const said = { body: call.body, tokens: countBody(call.body) * density, isSummary: isSummary(call.body) };
-    model.asked.push(said);
-    (said.isSummary ? model.summaries : model.answers).push(said);
-    if (said.isSummary) {
-      return options.summarize?.(call, said) ?? speak(call, `- Rules: summary ${model.summaries.length}.`);
+    const request = { body: call.body, tokens: countBody(call.body) * density, isSummary: isSummary(call.body) };
+    model.asked.push(request);
+    (request.isSummary ? model.summaries : model.answers).push(request);
+    if (request.isSummary) {
+      return options.summarize?.(call, request) ?? speak(call, `- Rules: summary ${model.summaries.length}.`);
     }
-    return options.play?.(call, said) ?? speak(call, `Answer ${model.answers.length}.`);
+    return options.play?.(call, request) ?? speak(call, `Answer ${model.answers.length}.`);
   });
   const made = await user.call('POST /api/providers', { name, baseUrl: provider.url, apiKey: 'sk-test' });
   const { body } = await user.call('POST /api/models', {
@@ -112,8 +112,8 @@ function countBody(body: FakeChatBody): number {
 }
 
 /** The messages of a request behind the system message. */
-export function messagesOf(said: Said | undefined): NonNullable<FakeChatBody['messages']> {
-  return said?.body.messages?.filter(({ role }) => role !== 'system') ?? [];
+export function messagesOf(request: CountedRequest | undefined): NonNullable<FakeChatBody['messages']> {
+  return request?.body.messages?.filter(({ role }) => role !== 'system') ?? [];
 }
 
 export function textOf(content: unknown): string {

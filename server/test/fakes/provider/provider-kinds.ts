@@ -23,9 +23,9 @@ const textOf = (parts: Json[]): string =>
   parts.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
 
 function bodyOf(model: unknown, system: string, messages: Message[], names: unknown[]): FakeChatBody {
-  const told = system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+  const allMessages = system === '' ? messages : [{ role: 'system', content: system }, ...messages];
   const tools = names.map((name) => ({ function: { name: String(name) } }));
-  return { model: String(model), messages: told, tools, stream: true, stream_options: { include_usage: true } };
+  return { model: String(model), messages: allMessages, tools, stream: true, stream_options: { include_usage: true } };
 }
 
 /** Steps since the newest message of the user. */
@@ -103,8 +103,8 @@ function readGemini(path: string, given: Json): ReadRequest {
       messages.push(...userMessages(parts));
       continue;
     }
-    const said = textOf(parts.filter((part) => part.thought !== true));
-    const message: Message = { role: 'assistant', content: said, ...(ids.length > 0 ? { tool_calls: ids } : {}) };
+    const visible = textOf(parts.filter((part) => part.thought !== true));
+    const message: Message = { role: 'assistant', content: visible, ...(ids.length > 0 ? { tool_calls: ids } : {}) };
     messages.push(message);
     const isSeal = (part: Json): boolean => part.thought === true || typeof part.thoughtSignature === 'string';
     const seals = parts.filter(isSeal).map((part) => JSON.stringify(part));

@@ -20,10 +20,10 @@ export type Manner = { kind: FakeKind; body: FakeChatBody; speak: Speaker; retry
 export async function play(response: ServerResponse, script: FakeScript, gate: Gate, given: Manner): Promise<void> {
   const { 'retry-after': retryAfter, ...headers } = { 'retry-after': undefined, ...script.headers };
   // Google has it in the body.
-  const said = given.kind === 'gemini' || retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  const retryHeader = given.kind === 'gemini' || retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   const manner: Manner = given.kind === 'gemini' ? { ...given, retryAfter } : given;
   if (script.head !== false) {
-    response.writeHead(script.status ?? 200, { 'content-type': 'text/event-stream', ...headers, ...said });
+    response.writeHead(script.status ?? 200, { 'content-type': 'text/event-stream', ...headers, ...retryHeader });
     response.flushHeaders();
   }
   for (const step of script.steps) {

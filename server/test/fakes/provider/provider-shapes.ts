@@ -63,8 +63,10 @@ export function wholeText(kind: FakeKind, text: string, promptTokens: number): s
     return JSON.stringify([{ candidates: [candidate], usageMetadata, modelVersion: 'fake' }]);
   }
   if (kind === 'openai-responses') {
-    const said = [{ type: 'output_text', text, annotations: [] }];
-    const output = [{ type: 'message', id: 'msg_fake', role: 'assistant', status: 'completed', content: said }];
+    const outputContent = [{ type: 'output_text', text, annotations: [] }];
+    const output = [
+      { type: 'message', id: 'msg_fake', role: 'assistant', status: 'completed', content: outputContent },
+    ];
     return JSON.stringify({ id: 'resp_fake', object: 'response', status: 'completed', error: null, output, usage });
   }
   const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' };

@@ -44,9 +44,9 @@ export function createSpeaker(kind: FakeKind, onSealed: OnSealed): Speaker {
     const chunk = parseChunk(event);
     if (chunk.error !== undefined) return voice.error(chunk.error.code ?? 500, chunk.error.message ?? '');
     const [choice] = chunk.choices ?? [];
-    const said = choice?.delta === undefined ? '' : sayDelta(voice, choice.delta);
+    const written = choice?.delta === undefined ? '' : sayDelta(voice, choice.delta);
     const finished = typeof choice?.finish_reason === 'string' ? voice.finish(choice.finish_reason) : '';
-    return said + finished + (chunk.usage === undefined ? '' : voice.usage(chunk.usage));
+    return written + finished + (chunk.usage === undefined ? '' : voice.usage(chunk.usage));
   };
 }
 
@@ -144,11 +144,11 @@ const returned = ({ type, id, summary, encrypted_content }: Item): object => ({ 
 function responsesVoice(onSealed: OnSealed): Voice {
   const output: Item[] = [];
   let thought = '';
-  let said = '';
+  let written = '';
   let json = '';
   let hasBegun = false;
   let reason = 'stop';
-  let told: Usage | undefined;
+  let totals: Usage | undefined;
   const place = () => ({ output_index: output.length - 1, item_id: output.at(-1)?.id });
   const begin = (): string => {
     if (hasBegun) return '';
@@ -163,13 +163,13 @@ function responsesVoice(onSealed: OnSealed): Voice {
     item.status = 'completed';
     if (item.type === 'reasoning') {
       Object.assign(item, { summary: [{ type: 'summary_text', text: thought }], encrypted_content: sealOf(thought) });
-    } else if (item.type === 'message') item.content = [{ type: 'output_text', text: said, annotations: [] }];
+    } else if (item.type === 'message') item.content = [{ type: 'output_text', text: written, annotations: [] }];
     else item.arguments = json === '' ? '{}' : json;
     return named('response.output_item.done', { ...place(), item });
   };
   const start = (item: Item): string => {
     const before = begin() + close();
-    [said, json] = ['', ''];
+    [written, json] = ['', ''];
     output.push({ id: `item_${output.length}`, status: 'in_progress', ...item });
     return before + named('response.output_item.added', { ...place(), item: output.at(-1) });
   };
@@ -177,7 +177,7 @@ function responsesVoice(onSealed: OnSealed): Voice {
   return {
     text(piece) {
       const started = isOpen('message') ? '' : start({ type: 'message', role: 'assistant', content: [] });
-      said += piece;
+      written += piece;
       return started + named('response.output_text.delta', { ...place(), content_index: 0, delta: piece });
     },
     reasoning(piece) {
@@ -200,7 +200,7 @@ function responsesVoice(onSealed: OnSealed): Voice {
       return begin() + close();
     },
     usage(usage) {
-      told = usage;
+      totals = usage;
       return '';
     },
     error: (status, message) =>
@@ -209,7 +209,7 @@ function responsesVoice(onSealed: OnSealed): Voice {
       const isCut = reason === 'length' || reason === 'content_filter';
       const status = isCut ? 'incomplete' : 'completed';
       const incomplete_details = isCut ? { reason: reason === 'length' ? 'max_output_tokens' : reason } : null;
-      const usage = told && { input_tokens: told.prompt_tokens, output_tokens: told.completion_tokens };
+      const usage = totals && { input_tokens: totals.prompt_tokens, output_tokens: totals.completion_tokens };
       const response = { id: 'resp_fake', object: 'response', status, incomplete_details, output, usage };
       return begin() + close() + named(`response.${status}`, { response });
     },

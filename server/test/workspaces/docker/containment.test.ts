@@ -100,9 +100,10 @@ test('mounts contain no secret and nothing of another workspace', async () => {
 });
 
 test('neither the engine nor a list of processes shows a token', async () => {
-  const told = JSON.stringify(await lab.container(one.id).inspect());
+  const inspection = JSON.stringify(await lab.container(one.id).inspect());
   const top = JSON.stringify(await lab.container(one.id).top());
-  for (const secret of [one.token, one.workspaceToken]) assert.ok(!told.includes(secret) && !top.includes(secret));
+  for (const secret of [one.token, one.workspaceToken])
+    assert.ok(!inspection.includes(secret) && !top.includes(secret));
 });
 
 test('has no network but its own loopback', async () => {

@@ -17,8 +17,8 @@ const folders = { workspace: '/host/ada/7/workspace', daemon: '/host/ada/7/daemo
 
 test('a container has the strictest options, and none of them contains a secret', () => {
   const options = containerOptions(testConfig, 'an-installation', workspace, folders, true);
-  const told = JSON.stringify(options);
-  assert.ok(!told.includes(workspace.workspaceToken) && !told.includes(workspace.daemonTokenHash));
+  const serialized = JSON.stringify(options);
+  assert.ok(!serialized.includes(workspace.workspaceToken) && !serialized.includes(workspace.daemonTokenHash));
   const { HostConfig: host, ...rest } = options;
   assert.deepEqual(
     [
@@ -72,9 +72,9 @@ test('the space of a home is passed to the daemon and the kernel, and no writes 
     const limit = host?.Ulimits?.find(({ Name }) => Name === 'fsize');
     return [limit?.Hard, limit?.Soft, Labels?.['homeport.writes'], Env?.filter((line) => /_DISK_/.test(line))];
   };
-  const told = [`HOMEPORT_DISK_BYTES=${64 * 1024 ** 2}`, 'HOMEPORT_DISK_FILES=2000'];
-  assert.deepEqual(sizeOf(true), [64 * 1024 ** 2, 64 * 1024 ** 2, undefined, told]);
-  assert.deepEqual(sizeOf(false), [0, 0, 'no', told]);
+  const variables = [`HOMEPORT_DISK_BYTES=${64 * 1024 ** 2}`, 'HOMEPORT_DISK_FILES=2000'];
+  assert.deepEqual(sizeOf(true), [64 * 1024 ** 2, 64 * 1024 ** 2, undefined, variables]);
+  assert.deepEqual(sizeOf(false), [0, 0, 'no', variables]);
 });
 
 test('parses the addresses of an engine', () => {

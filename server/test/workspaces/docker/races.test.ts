@@ -35,12 +35,12 @@ test('reads and writes nothing outside while names are exchanged concurrently', 
   });
   try {
     const output = await container.attach({ stream: true, stdout: true, stderr: true });
-    const saying = text(output);
+    const printing = text(output);
     await container.start();
     const { StatusCode } = await container.wait();
-    const said = await saying;
-    assert.equal(StatusCode, 0, said);
-    assert.match(said, /^# pass [1-9]\d+\r?$/m);
+    const printed = await printing;
+    assert.equal(StatusCode, 0, printed);
+    assert.match(printed, /^# pass [1-9]\d+\r?$/m);
   } finally {
     await container.remove({ force: true });
   }

@@ -32,14 +32,14 @@ function escapes(identity: Identity): void {
     assert.notEqual(result.exitCode, 0, `${command} succeeded: ${result.stdout}`);
     return result;
   };
-  const says = async (command: string): Promise<string> => {
+  const outputOf = async (command: string): Promise<string> => {
     const result = await inAlice(command);
     assert.equal(result.exitCode, 0, `${command}: ${result.stderr}`);
     return result.stdout.trim();
   };
   /** errno of a system call, made with perl, which every Debian has. 0 on success. */
   const errnoOf = async (expression: string): Promise<number> =>
-    Number(await says(`perl -e 'my $r = ${expression}; print defined($r) && $r != -1 ? 0 : $!+0'`));
+    Number(await outputOf(`perl -e 'my $r = ${expression}; print defined($r) && $r != -1 ? 0 : $!+0'`));
 
   before(async () => {
     hosts = await prepareHosts(identity);
@@ -56,12 +56,12 @@ function escapes(identity: Identity): void {
   });
 
   test('provides a usable machine: a home, tools, a temporary folder, a name for its user', async () => {
-    assert.equal(await says('cd ~ && pwd && whoami && hostname && id -u'), '/home/user\nuser\nworkspace\n1000');
-    await says(
+    assert.equal(await outputOf('cd ~ && pwd && whoami && hostname && id -u'), '/home/user\nuser\nworkspace\n1000');
+    await outputOf(
       'echo data > ~/file && mkdir -p /tmp/a && echo 1 > /tmp/a/b && perl -v > /dev/null && ls /usr/bin > /dev/null',
     );
-    assert.equal(await says(`${node} -p 1+1`), '2');
-    assert.equal(await says('echo $HOME; test -r "$HOMEPORT_TOKEN_FILE" && echo token'), '/home/user\ntoken');
+    assert.equal(await outputOf(`${node} -p 1+1`), '2');
+    assert.equal(await outputOf('echo $HOME; test -r "$HOMEPORT_TOKEN_FILE" && echo token'), '/home/user\ntoken');
     const home = join(hosts.dataDir, 'workspaces/alice/home');
     assert.equal(await readFile(join(home, 'file'), 'utf8'), 'data\n');
   });
@@ -98,12 +98,12 @@ function escapes(identity: Identity): void {
     ]) {
       await fails(`ls -d ${path}`);
     }
-    assert.equal(await says('ls /home'), 'user');
+    assert.equal(await outputOf('ls /home'), 'user');
     assert.equal(
-      await says('find / -xdev -name "*bob*" -not -path "/proc/*" -not -path "/usr/*" 2>/dev/null; true'),
+      await outputOf('find / -xdev -name "*bob*" -not -path "/proc/*" -not -path "/usr/*" 2>/dev/null; true'),
       '',
     );
-    assert.equal(await says('grep -rl bob-only / --include=bob-secret.txt 2>/dev/null; true'), '');
+    assert.equal(await outputOf('grep -rl bob-only / --include=bob-secret.txt 2>/dev/null; true'), '');
     for (const trick of ['/proc/1/root/etc/shadow', '/proc/1/cwd/../../../../etc/shadow', '/proc/self/root/root']) {
       await fails(`cat ${trick}`);
     }
@@ -123,18 +123,18 @@ function escapes(identity: Identity): void {
   });
 
   test('sees only its own processes', async () => {
-    assert.ok(Number(await says('ls -d /proc/[0-9]* | wc -l')) < 12);
-    assert.equal(await says('stat -c %u /proc/[0-9]* 2>/dev/null | sort -u'), '1000');
+    assert.ok(Number(await outputOf('ls -d /proc/[0-9]* | wc -l')) < 12);
+    assert.equal(await outputOf('stat -c %u /proc/[0-9]* 2>/dev/null | sort -u'), '1000');
     await fails(`kill -0 ${process.pid} 2>/dev/null && test ${process.pid} -gt 1000`);
-    assert.match(await says('readlink /proc/self/ns/pid'), /^pid:/);
+    assert.match(await outputOf('readlink /proc/self/ns/pid'), /^pid:/);
     assert.notEqual(
-      await says('readlink /proc/self/ns/pid'),
+      await outputOf('readlink /proc/self/ns/pid'),
       await import('node:fs').then((fs) => fs.readlinkSync('/proc/self/ns/pid')),
     );
   });
 
   test('its processes have no capability, cannot gain any, and run under the system call filter', async () => {
-    const status = await says('cat /proc/self/status');
+    const status = await outputOf('cat /proc/self/status');
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
       assert.match(status, new RegExp(`${set}:\\t0+\\n`));
     assert.match(status, /NoNewPrivs:\t1/);
@@ -214,7 +214,7 @@ function escapes(identity: Identity): void {
         `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack("Sa*", 1, "\\0${name}")) or die "refused"'`,
       );
       for (const place of ['egress.sock', 'control.sock'])
-        assert.equal(await says(`test -S /run/workspace/${place} && echo yes`), 'yes');
+        assert.equal(await outputOf(`test -S /run/workspace/${place} && echo yes`), 'yes');
       assert.equal(visits, 0);
     } finally {
       tcp.close();
@@ -223,14 +223,14 @@ function escapes(identity: Identity): void {
   });
 
   test('reaches the internet only through the proxy', async () => {
-    assert.equal(await says("sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev"), 'lo');
+    assert.equal(await outputOf("sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev"), 'lo');
     for (const target of ['1.1.1.1/443', '169.254.169.254/80', '10.0.0.1/22'])
       await fails(`timeout 5 bash -c 'echo > /dev/tcp/${target}'`);
     await fails('timeout 5 getent hosts example.org');
   });
 
   const viaBridge = (line: string): Promise<string> =>
-    says(
+    outputOf(
       `timeout 20 bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "${line} HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n" >&3; head -n 1 <&3'`,
     );
 
@@ -256,7 +256,7 @@ function escapes(identity: Identity): void {
   });
 
   const overSocket = (socket: string, headers: Record<string, string>, path: string, method = 'GET'): Promise<string> =>
-    says(
+    outputOf(
       `${node} -e '${`const r = require("http").request({socketPath: "/run/workspace/${socket}", method: "${method}", path: "${path}", headers: ${JSON.stringify(headers)}}, (a) => { let t = ""; a.on("data", (d) => t += d).on("end", () => console.log(a.statusCode, t.trim())); }); r.on("connect", (a) => { console.log(a.statusCode); process.exit(); }); r.end();`}'`,
     );
 
@@ -295,7 +295,7 @@ function escapes(identity: Identity): void {
     };
     assert.equal(typeof (await bootId(alice.daemon)), 'string');
     for (const token of [bob.daemon, alice.workspace, 'x']) assert.equal(await bootId(token), undefined);
-    assert.equal(await says('cat /run/workspace/token'), alice.workspace);
+    assert.equal(await outputOf('cat /run/workspace/token'), alice.workspace);
   });
 
   test('cannot replace the files that it shares with the control plane', async () => {
@@ -305,7 +305,7 @@ function escapes(identity: Identity): void {
       await fails(`mv /run/workspace/${name} /tmp/x`);
     }
     await fails('mv /run/workspace /run/other');
-    assert.equal(await says('find / -name daemon.sock -not -path "/proc/*" 2>/dev/null; true'), '');
+    assert.equal(await outputOf('find / -name daemon.sock -not -path "/proc/*" 2>/dev/null; true'), '');
   });
 
   test('cannot write outside its own folders', async () => {
@@ -339,7 +339,7 @@ function escapes(identity: Identity): void {
 
   test('no token is in an environment or a command line, inside or outside', async () => {
     const secrets = ['alice', 'bob'].flatMap((id) => Object.values(tokensOf(id, 1)));
-    const inside = await says('cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"');
+    const inside = await outputOf('cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"');
     for (const secret of secrets) assert.ok(!inside.includes(secret));
     assert.ok(!inside.includes(hosts.dataDir), 'no path of the machine');
     for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -351,7 +351,7 @@ function escapes(identity: Identity): void {
   });
 
   test('the daemon has no file of the machine open', async () => {
-    const links = await says(
+    const links = await outputOf(
       'for p in /proc/[0-9]*; do case "$(tr "\\0" " " < $p/cmdline 2>/dev/null)" in *node*daemon*) readlink $p/fd/* ;; esac; done; true',
     );
     for (const link of links.split('\n').filter(Boolean)) {
@@ -364,7 +364,7 @@ function escapes(identity: Identity): void {
   });
 
   test('runs as many processes as allowed and no more, without an effect on its neighbor', async () => {
-    const limit = Number(await says('ulimit -u'));
+    const limit = Number(await outputOf('ulimit -u'));
     assert.ok(limit > 0 && limit <= 128, `the limit is in place: ${limit}`);
     // Three hundred, no more, which all end on their own.
     const command = 'for i in $(seq 300); do sleep 60 & done 2>/dev/null; wait';
@@ -378,16 +378,16 @@ function escapes(identity: Identity): void {
     assert.equal(neighbour.stdout, 'well\n');
     await host.ask({ ask: 'stop', id: 'alice', graceMs: 0 });
     await host.ask({ ask: 'start', id: 'alice', generation: 1, slot: 1 });
-    assert.equal(await says('echo again'), 'again');
+    assert.equal(await outputOf('echo again'), 'again');
   });
 
   test('a full temporary folder affects only its workspace', async () => {
     const result = await fails('head -c 400M /dev/zero > /tmp/big');
     assert.match(result.stderr, /No space left/);
-    assert.ok(Number(await says('stat -c %s /tmp/big')) <= 256 * 1024 * 1024);
-    await says('rm /tmp/big');
+    assert.ok(Number(await outputOf('stat -c %s /tmp/big')) <= 256 * 1024 * 1024);
+    await outputOf('rm /tmp/big');
     await fails('head -c 400M /dev/zero > /dev/shm/big');
-    await says('rm /dev/shm/big');
+    await outputOf('rm /dev/shm/big');
   });
 
   test('kills a process that exceeds the memory limit, and the daemon survives', async (context) => {

@@ -78,7 +78,7 @@ test('200 responses store the system text, the parameters and the messages of th
     const query = { chatId, messageId: branch[place].id };
     const { status, body, text } = await user.call('GET /api/chats/context', undefined, { query });
     assert.equal(status, 200, text);
-    const [system, ...said] = sent.messages;
+    const [system, ...sentMessages] = sent.messages;
     assert.equal(body.system, system.content);
     assert.deepEqual(body.parameters, sent.seed === undefined ? {} : { seed: sent.seed });
     assert.deepEqual(
@@ -86,7 +86,7 @@ test('200 responses store the system text, the parameters and the messages of th
       branch.slice(0, place).map(({ id }) => [id, 'sent']),
     );
     assert.deepEqual(
-      said.map(({ content }: Json) => content),
+      sentMessages.map(({ content }: Json) => content),
       branch.slice(0, place).map(({ parts }) => parts.map((part: Json) => part.text ?? '').join('')),
     );
   }

@@ -79,17 +79,17 @@ test('shows the prompt context of a response as it was sent, even after all of i
   await change(user, 'PATCH /api/chats', { id: chatId, instructions: null, parameters: null });
   const { messages } = await chatDetail(user, chatId);
   for (const [index, { id, sent }] of answers.entries()) {
-    const told = await context(user, chatId, id);
-    assert.equal(told.system, sent.messages[0].content);
-    assert.equal(told.instructions.map(({ text }: Json) => text).join('\n\n'), told.system);
-    assert.deepEqual(told.parameters, { temperature: 0.3 });
+    const shown = await context(user, chatId, id);
+    assert.equal(shown.system, sent.messages[0].content);
+    assert.equal(shown.instructions.map(({ text }: Json) => text).join('\n\n'), shown.system);
+    assert.deepEqual(shown.parameters, { temperature: 0.3 });
     assert.equal(sent.temperature, 0.3);
     assert.deepEqual(
-      told.messages.map((message: Json) => [message.id, message.state]),
+      shown.messages.map((message: Json) => [message.id, message.state]),
       messages.slice(0, index * 2 + 1).map((message: Json) => [message.id, 'sent']),
     );
-    assert.deepEqual(told.model, { providerName: 'Fake', providerModelId: 'echo' });
-    assert.equal(told.summary, null);
+    assert.deepEqual(shown.model, { providerName: 'Fake', providerModelId: 'echo' });
+    assert.equal(shown.summary, null);
   }
   const { rows } = await app.database.database.pool.query(
     `select count(*)::int as n from told_texts where owner_id = $1 and text like '%Only here.%'`,
