@@ -5,7 +5,7 @@ import { type CookieRule, sessionCookie, sessionCookieReader, sessionCookies } f
 const rule: CookieRule = { authSecret: 'a-secret-of-this-test-0123456789', secureCookie: false };
 const pairOf = (cookie: string) => cookie.split(';')[0] ?? '';
 
-test('a cookie reads the same each time, and no other signature is taken for it', () => {
+test('reads a cached cookie the same each time and rejects any other signature', () => {
   const read = sessionCookieReader(rule);
   const cookie = pairOf(sessionCookie(rule, 'a-token'));
   for (let times = 0; times < 3; times += 1) assert.deepEqual(read(cookie), { token: 'a-token', remembered: true });
@@ -21,7 +21,7 @@ test('a browser that is to forget its session is known as such with the same tok
   assert.equal(read(`${session}; ${forgetful}`)?.remembered, false);
 });
 
-test('more sessions than are kept in mind are read as well', () => {
+test('reads more sessions than fit in the cache', () => {
   const read = sessionCookieReader(rule);
   for (let index = 0; index < 2_100; index += 1) {
     assert.equal(read(pairOf(sessionCookie(rule, `token-${index}`)))?.token, `token-${index}`);

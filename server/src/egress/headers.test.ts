@@ -14,7 +14,7 @@ function detailsOf(headers: Record<string, string>): unknown {
   }
 }
 
-test('ordinary headers pass', () => {
+test('accepts ordinary headers', () => {
   assert.equal(detailsOf({}), undefined);
   assert.equal(
     detailsOf({ 'X-Api-Key': 'hunter2', Authorization: 'Bearer x', 'x-note': 'caf\u00e9\t!', cookie: 'a=b' }),
@@ -53,7 +53,7 @@ for (const name of badNames) {
   });
 }
 
-test('__proto__ as a name is refused', () => {
+test('rejects __proto__ as a name', () => {
   assert.equal(Array.isArray(detailsOf(JSON.parse('{"__proto__": "x"}'))), true);
 });
 
@@ -69,11 +69,11 @@ test('details name the header, and nothing else', () => {
   ]);
 });
 
-test('one name in two spellings is refused', () => {
+test('rejects one name in two spellings', () => {
   assert.deepEqual(detailsOf({ 'X-Key': 'a', 'x-key': 'b' }), [{ path: 'headers.x-key', message: 'Given twice' }]);
 });
 
-test('more than 64 are refused', () => {
+test('rejects more than 64 headers', () => {
   const headers = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`x-${n}`, 'v']));
   assert.deepEqual(detailsOf(headers), [{ path: 'headers', message: 'At most 64 headers' }]);
 });

@@ -11,7 +11,7 @@ function chosen(noProxy: string[], hostname: string, address = '93.184.216.34', 
   return choose({ secure, hostname, port: secure ? 443 : 80 }, [address])?.hostname ?? 'direct';
 }
 
-test('each scheme has its proxy, and this machine none', () => {
+test('uses the proxy of each scheme, and none for this machine', () => {
   assert.equal(chosen([], 'api.example.org'), 'secure.example');
   assert.equal(chosen([], 'api.example.org', '93.184.216.34', false), 'plain.example');
   assert.equal(
@@ -49,7 +49,7 @@ test('NO_PROXY takes names with their subdomains, ports, addresses, ranges and *
   for (const entry of ['http://a.org', '10.0.0.0/33', 'a b', 'a.*.org', '']) assert.ok(!isProxyException(entry), entry);
 });
 
-test('a proxy is an http or https URL without a path; its name and password become a header', () => {
+test('accepts an http or https URL without a path and sends its name and password as a header', () => {
   const { authorization, ...address } = parseProxy('https://me:p%40ss@proxy.example') ?? assert.fail();
   assert.deepEqual(address, { secure: true, hostname: 'proxy.example', port: 443 });
   assert.equal(Buffer.from(authorization?.slice('Basic '.length) ?? '', 'base64').toString(), 'me:p@ss');

@@ -57,13 +57,13 @@ const hello = (target: string, token = 'good', method = 'CONNECT'): string =>
 const statusOf = async (port: number, text: string): Promise<number> =>
   Number(/^HTTP\/1.1 (\d+)/.exec((await talk(port, text, (seen) => seen.includes('\r\n\r\n'))).seen)?.[1]);
 
-test('a tunnel carries bytes both ways, also those sent with the request', async () => {
+test('tunnels bytes both ways, including those sent with the request', async () => {
   const port = await startProxy();
   const { seen } = await talk(port, `${hello(`echo.test:${echo}`)}first`, (text) => text.endsWith('first'));
   assert.match(seen, /^HTTP\/1.1 200 .*\r\n\r\nfirst$/);
 });
 
-test('without a valid token nothing is opened', async () => {
+test('opens no connection without a valid token', async () => {
   const port = await startProxy();
   assert.equal(await statusOf(port, `CONNECT echo.test:${echo} HTTP/1.1\r\nhost: x\r\n\r\n`), 407);
   assert.equal(await statusOf(port, hello(`echo.test:${echo}`, 'bad')), 407);
@@ -84,7 +84,7 @@ test('rejects destinations that the guard refuses, by name and by address', asyn
   assert.equal(await statusOf(port, hello(`http://127.0.0.1:${web}/`, 'good', 'GET')), 403);
 });
 
-test('plain http is forwarded where it is allowed, without what was for the proxy', async () => {
+test('forwards plain http if it is allowed, without the headers for the proxy', async () => {
   const port = await startProxy();
   const text = `GET http://web.test:${web}/a?b=c HTTP/1.1\r\nhost: other\r\nproxy-authorization: Bearer good\r\nproxy-connection: x\r\nx-kept: 1\r\nconnection: close, x-hop\r\nx-hop: 1\r\n\r\n`;
   const { seen } = await talk(port, text);
@@ -103,7 +103,7 @@ test('rejects plain http requests and port 80 unless plain http is allowed', asy
   assert.equal(await statusOf(port, hello(`web.test:${echo}`)), 200);
 });
 
-test('nonsense, mail and what does not answer', async () => {
+test('rejects invalid requests, mail ports and unreachable destinations', async () => {
   const port = await startProxy();
   for (const target of ['echo.test', 'echo.test:0', 'echo.test:99999', 'user@echo.test:443', '/path']) {
     assert.equal(await statusOf(port, hello(target)), 400, target);
@@ -132,7 +132,7 @@ test('limits the connections of each workspace separately and counts only open o
   assert.match(again.seen, /200/);
 });
 
-test('a connection that carries nothing is closed', async () => {
+test('closes an idle connection', async () => {
   const port = await startProxy({ limits: { idleMs: 50 } });
   const { seen } = await talk(port, hello(`echo.test:${echo}`));
   assert.match(seen, /200/);

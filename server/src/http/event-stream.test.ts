@@ -51,7 +51,7 @@ test('sends a late follower a backlog larger than the bound for slow readers', a
   assert.ok(received > event.length);
 });
 
-test('a reader that falls too far behind is cut off', async () => {
+test('disconnects a reader that falls too far behind', async () => {
   const { outgoing, client } = await open();
   client.pause();
   let left = 0;

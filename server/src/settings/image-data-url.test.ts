@@ -10,7 +10,7 @@ const webp = [...Buffer.from('RIFF'), 1, 0, 0, 0, ...Buffer.from('WEBPVP8 ')];
 const icon = [0, 0, 1, 0, 1, 0];
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>';
 
-test('pictures are what their bytes say', () => {
+test('detects images by their bytes', () => {
   const pictures: [string, string][] = [
     [base64('image/png', png), 'image/png'],
     [base64('IMAGE/PNG', png), 'image/png'],
@@ -30,7 +30,7 @@ test('pictures are what their bytes say', () => {
   for (const [url, type] of pictures) assert.equal(imageTypeOf(url), type, url);
 });
 
-test('everything else is refused, whatever it calls itself', () => {
+test('rejects other data under any media type', () => {
   const others = [
     base64('image/png', jpeg),
     base64('image/png', '<html><script>alert(1)</script></html>'),

@@ -38,7 +38,7 @@ function joined(signal = new AbortController().signal) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('bytes count as use, pings and pongs that come alone do not', async () => {
+test('counts bytes as use, but not single pings and pongs', async () => {
   const { browser, daemon, traffic } = joined();
   browser.resume();
   daemon.write(Buffer.from([0x89, 0x00]));
@@ -65,7 +65,7 @@ test('stops writing to a side that does not read', async () => {
   await once(daemon, 'drain');
 });
 
-test('the signal ends both sides at once', async () => {
+test('ends both sides at once on abort', async () => {
   const end = new AbortController();
   const { over } = joined(end.signal);
   end.abort();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestBudget } from './request-budget.ts';
 
-test('a burst passes, then so many each second, each key for itself', () => {
+test('admits a burst, then a fixed rate per second for each key', () => {
   let now = 1_000_000;
   const budget = new RequestBudget({ burst: 5, perSecond: 2, now: () => now });
   const passed = (key: string) => Array.from({ length: 8 }, () => budget.take(key)).filter((wait) => wait === 0).length;
@@ -15,7 +15,7 @@ test('a burst passes, then so many each second, each key for itself', () => {
   assert.equal(passed('a'), 5, 'no more than the burst is saved up');
 });
 
-test('keys that are idle are forgotten', () => {
+test('forgets idle keys', () => {
   let now = 0;
   const budget = new RequestBudget({ burst: 1, perSecond: 1, now: () => now });
   for (let key = 0; key < 5000; key += 1) {

@@ -26,7 +26,7 @@ async function begin(declared: number): Promise<{ incoming: IncomingMessage; cli
 
 const quick: BodyPace = { graceMs: 20, bytesPerSecond: 1, totalMs: 600_000 };
 
-test('a body that does not come is given up after its time, however long it was to be', {
+test('gives up a body that does not arrive in time, whatever its announced length', {
   timeout: 180_000,
 }, async () => {
   const { incoming, client } = await begin(1_000_000);
@@ -36,7 +36,7 @@ test('a body that does not come is given up after its time, however long it was 
   client.destroy();
 });
 
-test('a body that keeps its rate is read to its end', { timeout: 180_000 }, async () => {
+test('reads a body that keeps the minimum rate to its end', { timeout: 180_000 }, async () => {
   const { incoming, client } = await begin(10);
   client.write('12345');
   // They are there when the time begins: only the rate counts, not the grace.
@@ -48,7 +48,7 @@ test('a body that keeps its rate is read to its end', { timeout: 180_000 }, asyn
   client.destroy();
 });
 
-test('a body that is cut says so', { timeout: 180_000 }, async () => {
+test('reports a body that is cut off', { timeout: 180_000 }, async () => {
   const { incoming, client } = await begin(10);
   const read = readBytes(incoming, { maxBytes: 10, pace: { ...quick, graceMs: 60_000 } });
   client.destroy();

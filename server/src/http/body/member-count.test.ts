@@ -10,7 +10,7 @@ const schema = z.object({
 });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'x']));
 
-test('a list or record with more members than it may have is named, wherever it is', () => {
+test('names a list or record with too many members at any depth', () => {
   const fits = { names: ['a', 'b'], headers: many(2), owners: [{ policies: many(1) }] };
   assert.equal(findTooManyMembers(schema, fits), undefined);
   assert.deepEqual(findTooManyMembers(schema, { ...fits, names: ['a', 'b', 'c'] }), {
@@ -27,7 +27,7 @@ test('a list or record with more members than it may have is named, wherever it 
   });
 });
 
-test('it looks into one of several shapes, and at no value of another kind', () => {
+test('checks the matching shape of a union and skips values of another kind', () => {
   const either = z.union([z.object({ id: z.string() }), schema]);
   assert.deepEqual(findTooManyMembers(either, { names: ['a', 'b', 'c'] }), {
     path: 'names',
@@ -36,7 +36,7 @@ test('it looks into one of several shapes, and at no value of another kind', () 
   for (const value of [undefined, null, 'text', 7, []]) assert.equal(findTooManyMembers(schema, value), undefined);
 });
 
-test('a member is looked at once for its number, not each for itself', () => {
+test('checks the number of members once per list', () => {
   const looked: PropertyKey[] = [];
   const headers = new Proxy(many(10_000), {
     get(target, name) {

@@ -25,7 +25,7 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return error instanceof ApiError ? [error.code, error.retryAfter] : error;
 }
 
-test('one account cannot take the room of the others', async () => {
+test('limits the share of one account', async () => {
   const room = new RequestBodyBudget(bounds);
   const first = await room.take('greedy', 60, request());
   const second = room.take('greedy', 10, request());
@@ -75,7 +75,7 @@ test('bounds the number of waiting requests and removes one that disconnects', a
   assert.equal(room.used, 0);
 });
 
-test('small bodies need no room', async () => {
+test('admits small bodies without room', async () => {
   const room = new RequestBodyBudget(bounds);
   const held = [await room.take('a', 60, request()), await room.take('b', 40, request())];
   (await room.take('c', 5, request()))();

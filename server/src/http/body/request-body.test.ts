@@ -46,7 +46,7 @@ async function faultOf(body: string): Promise<unknown> {
   return value.details;
 }
 
-test('a body of too many values is refused before it is parsed', async () => {
+test('rejects a body with too many values before parsing it', async () => {
   const inArray = await read(`[${'1,'.repeat(99_000)}1]`);
   assert.equal(Array.isArray(inArray) && inArray.length, 99_001);
   assert.match(JSON.stringify(await faultOf(`[${'1,'.repeat(5_000_000)}1]`)), /more than 100000 values/);

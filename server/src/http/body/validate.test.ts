@@ -4,7 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import { validate } from './validate.ts';
 
-test('an error names a long member of a record by its beginning only', () => {
+test('truncates a long member name in an error', () => {
   const schema = z.object({ headers: z.record(z.string(), z.string().max(3)) });
   assert.throws(
     () => validate(schema, { headers: { ['é'.repeat(5_000)]: 'long' } }),

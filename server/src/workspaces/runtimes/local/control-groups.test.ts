@@ -28,7 +28,7 @@ async function machine(files: Record<string, string>, mounts: string[], own: str
 
 const version2 = ['30 24 0:26 / @/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate'];
 
-test('version 2, delegated to a service: every workspace has its group', async () => {
+test('creates a group per workspace in version 2, delegated to a service', async () => {
   const service = 'unified/system.slice/homeport.service';
   const { folder, read } = await machine(
     {
@@ -52,7 +52,7 @@ test('version 2, delegated to a service: every workspace has its group', async (
   assert.equal(await groups.outOfMemoryCount('alice'), 2);
 });
 
-test('version 2, in a subgroup that the service manager made: the service above is used', async () => {
+test('uses the service above a subgroup made by the service manager in version 2', async () => {
   const service = 'unified/user.slice/app.slice/homeport.service';
   const { folder } = await machine(
     {
@@ -67,7 +67,7 @@ test('version 2, in a subgroup that the service manager made: the service above 
   assert.deepEqual(await groups.create('a', limits), [join(folder, service, 'homeport-x/a/cgroup.procs')]);
 });
 
-test('version 1: one group for each controller, below our own also where only a part of the tree is mounted', async () => {
+test('creates a group per controller below our own in version 1, even in a partly mounted tree', async () => {
   const { folder, read } = await machine(
     { 'memory/ours/tasks': '', 'cpu/tasks': '' },
     [

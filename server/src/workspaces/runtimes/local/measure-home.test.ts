@@ -14,7 +14,7 @@ before(() => {
 });
 after(() => rmSync(home, { recursive: true, force: true }));
 
-test('blocks are counted, not sizes', async () => {
+test('counts blocks, not sizes', async () => {
   writeFileSync(join(home, 'whole'), Buffer.alloc(5 * megabyte, 1));
   writeFileSync(join(home, 'sparse'), '');
   truncateSync(join(home, 'sparse'), 5_000 * megabyte);
@@ -24,7 +24,7 @@ test('blocks are counted, not sizes', async () => {
   assert.equal(measured.files, 3);
 });
 
-test('a deleted file counts while a process has it open', { skip: process.platform !== 'linux' }, async () => {
+test('counts a deleted file while a process has it open', { skip: process.platform !== 'linux' }, async () => {
   const holds = `const fs = require('node:fs'); const path = process.argv[1]; const fd = fs.openSync(path, 'w');
     fs.writeSync(fd, Buffer.alloc(${40 * megabyte}, 1)); fs.unlinkSync(path); console.log('held'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['-e', holds, join(home, 'gone')], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -31,7 +31,7 @@ test('names a missing program and the package that provides it', async () => {
   await refuses(await folderWith({ bwrap: '', ...others }), /^setpriv is missing: install util-linux/);
 });
 
-test('an old bubblewrap is refused, this one and later ones are taken', async () => {
+test('rejects an old bubblewrap and accepts the minimum version and later ones', async () => {
   const version = (text: string) => `#!/bin/sh\necho bubblewrap ${text}\n`;
   await refuses(await folderWith({ bwrap: version('0.6.1'), ...programs }), /0\.8 or later.*0\.6\.1/);
   for (const text of ['0.8.0', '0.11.0', '1.0.0']) {
@@ -42,7 +42,7 @@ test('an old bubblewrap is refused, this one and later ones are taken', async ()
 
 const denied = 'it ended with code 1: bwrap: setting up uid map: Permission denied';
 
-test('why it fails is said in words: AppArmor, switches of the kernel, a container, anything else', async () => {
+test('explains a failure: AppArmor, kernel settings, a container, other causes', async () => {
   const apparmor = await folderWith({ 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '1\n' });
   assert.match(await explainFailure(denied, apparmor), /AppArmor.*docs\/operations\.md/);
   const clone = await folderWith({ 'proc/sys/kernel/unprivileged_userns_clone': '0\n' });
