@@ -9,7 +9,10 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
-/** What every feature may use and none provides; built once in service.ts. Features pick the members they need. */
+/**
+ * Dependencies that every feature can use and none provides; built once in service.ts. Features pick the members they
+ * need.
+ */
 export type Platform = {
   config: Config;
   db: Database;

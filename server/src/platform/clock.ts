@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** The only clock; tests use their own. Times in milliseconds. */
 export type Clock = {
-  /** Since 1970; jumps when somebody sets the machine's date. */
+  /** Milliseconds since 1970; jumps when the machine's date is set. */
   now(): number;
   /** Never goes back: for durations and deadlines of this process. */
   elapsed(): number;

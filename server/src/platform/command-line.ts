@@ -17,7 +17,7 @@ Settings are environment variables, such as PORT, BASE_URL and DATA_DIR, the fol
 
 type Answer = { text: string; code: number };
 
-/** What the arguments ask for instead of a start; undefined for none. */
+/** The output for arguments that request one (help, version, a usage error) instead of a start; undefined for none. */
 export function answerTo(args: readonly string[], version: string): Answer | undefined {
   const [first] = args.filter((arg) => arg !== '--welcome');
   if (first === undefined) return undefined;

@@ -5,7 +5,7 @@ type Log = { error(details: object, message: string): void };
 
 const checkEveryMs = 5_000;
 const sayEveryMs = 60_000;
-/** Share of the limit above which somebody should have a look. */
+/** Share of the limit above which an administrator should look into it. */
 const remarkableShare = 0.9;
 
 /**

@@ -3,7 +3,7 @@ import { waitAtMost } from './waits.ts';
 
 const everyMs = 3_600_000;
 
-/** How long a stop waits for work that is under way; what it leaves is done the next time. */
+/** How long a stop waits for running work; unfinished work is done the next time. */
 const stopMs = 1_000;
 
 /**

@@ -2,13 +2,12 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 type Stdio = 'ignore' | 'pipe' | number;
 
-// O_CLOEXEC on x64 and arm64. What Node opens has it, and Node sets it on the first sixteen descriptors it finds at
-// start.
+// O_CLOEXEC on x64 and arm64. Node sets it on all descriptors it opens, and on the first sixteen that it inherits.
 const closeOnExec = 0o2000000;
 
 /**
  * Closes descriptors that our parent left open and that our children would inherit: a script's locks, folders of the
- * machine. What a thread of Node's own has opened looks the same, so call it before TLS is loaded.
+ * machine. Descriptors opened by Node's own threads look the same, so call it before TLS is loaded.
  */
 export function closeInherited(): void {
   for (const descriptor of listInheritable()) closeSync(descriptor);

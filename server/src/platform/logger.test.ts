@@ -10,7 +10,7 @@ function logged(cause: unknown): Record<string, unknown> {
   return JSON.parse(lines.join('')).cause;
 }
 
-test('an error is logged with its message, its stack and what caused it', () => {
+test('logs an error with its message, its stack and its cause', () => {
   const { name, message, stack, cause } = logged(new TypeError('x is not a function', { cause: new Error('inner') }));
   assert.deepEqual([name, message], ['TypeError', 'x is not a function']);
   assert.match(JSON.stringify(stack), /logger\.test\.ts/);
@@ -27,7 +27,7 @@ test('the error of a statement is logged without the values in it', () => {
   }
 });
 
-test('a cause that leads to itself ends', () => {
+test('ends the chain of causes at a circular one', () => {
   const error = new Error('round');
   error.cause = error;
   assert.equal(logged(error).message, 'round');

@@ -33,8 +33,8 @@ export function hidingHooks(hides: HidesLine): NonNullable<LoggerOptions['hooks'
 const deepest = 3;
 
 /**
- * What a log line says about an error: name, code, message and stack. For a failed statement only where it happened,
- * since PostgreSQL's texts quote values, which people wrote.
+ * The fields of an error in a log line: name, code, message and stack. For a failed statement only its location, since
+ * PostgreSQL's messages quote values that users wrote.
  */
 function describeError(error: unknown, depth = 1): unknown {
   if (!(error instanceof Error)) return { message: String(error).slice(0, 1_000) };

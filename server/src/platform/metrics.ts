@@ -2,8 +2,8 @@ import type { Usage } from '@homeport/contracts/chat/frames';
 import type { Pool } from 'pg';
 
 /**
- * What the service counts (contract.md section 10, GET /metrics). Labels are rows of the endpoint table and fixed
- * words: few series.
+ * Metrics of the service (contract.md section 10, GET /metrics). Labels are rows of the endpoint table and fixed words,
+ * so there are few series.
  */
 export type Metrics = {
   /** `route` is a path of the endpoint table; undefined if none matched. */
@@ -17,7 +17,7 @@ export type Metrics = {
   render(): Promise<{ contentType: string; text: string } | undefined>;
 };
 
-/** What is read when metrics are requested. */
+/** Sources that are read when metrics are requested. */
 export type MetricSources = {
   runningResponses(): number;
   openStreams(): number;
@@ -89,7 +89,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   });
   const cost = new Counter({
     name: 'homeport_cost_dollars_total',
-    help: 'What answers cost, where prices are known; by person and model on the page Usage',
+    help: 'Cost of answers with known prices; the page Usage shows it by person and model',
     registers,
   });
   const calls = new Histogram({

@@ -6,9 +6,9 @@ const goneCodes = new Set(['ABORT_ERR', 'ECONNABORTED', 'ECONNRESET', 'EPIPE', '
 const goneCode = /^ERR_(?:STREAM|HTTP2|SOCKET|TLS)_/;
 
 /**
- * What happens to failures that no code has caught: one request's must not end everybody's answers. Rejections and
- * errors of streams whose other side has gone are logged. Anything else may have left something half done: it is
- * logged, and the process ends.
+ * Handles errors that no code has caught, since a failed request must not end the answers of all users. Logs rejections
+ * and errors of streams whose peer has disconnected. Any other error can leave state inconsistent: it is logged, and
+ * the process exits.
  */
 export function installLastResort(log: Pick<Logger, 'error' | 'fatal'>): void {
   process.on('unhandledRejection', (reason) => log.error({ cause: reason }, 'unhandled rejection'));

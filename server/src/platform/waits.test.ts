@@ -37,7 +37,7 @@ test('work that ends first leaves neither a timer nor a listener behind', limit,
   assert.deepEqual([clock.waiting, listening()], [0, 0]);
 });
 
-test('within: the time is over, and the work hears of it', limit, async () => {
+test('within: rejects after the time limit, and aborts the work', limit, async () => {
   const clock = new ManualClock();
   let heard: unknown;
   const waiting = within({ clock, milliseconds: 50, tooLate }, (signal) => {
@@ -92,7 +92,7 @@ test('waitAtMost: resolves late work in time, and rejects as the work does', lim
   await assert.rejects(waitAtMost(clock, 50, Promise.reject(new Error('broken'))), /broken/);
 });
 
-test('until: looks with growing pauses and gives up', limit, async () => {
+test('until: polls with growing pauses and gives up', limit, async () => {
   const clock = new ManualClock();
   const looks: number[] = [];
   const began = clock.elapsed();
@@ -134,7 +134,7 @@ test('work that comes round while the round before runs is left out', limit, asy
   assert.equal(begun, 2);
 });
 
-test('a stopped timer of the system does not ring, not even when it is restarted', limit, async () => {
+test('a stopped timer of the system does not fire, not even when it is restarted', limit, async () => {
   let rings = 0;
   const ring = (): void => {
     rings += 1;

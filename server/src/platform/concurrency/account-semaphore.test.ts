@@ -28,7 +28,7 @@ test('one account waits for its own work, in order, and never for another accoun
   await Promise.all(runs);
 });
 
-test('whoever leaves while waiting begins nothing', async () => {
+test('does not start work that was aborted while waiting', async () => {
   const slots = new AccountSemaphore(1);
   const leaving = new AbortController();
   let end: () => void = () => undefined;

@@ -119,7 +119,7 @@ test('a turn is forgotten after twenty minutes', async () => {
   assert.deepEqual(await hold(['y', 'busy']), ['busy', 'y']);
 });
 
-test('the known go first, and every fourth turn is a stranger’s', async () => {
+test('serves known clients first, and an unknown one every fourth turn', async () => {
   const { order, come, open } = crowd();
   const strangers = Array.from({ length: 10 }, (_, index) => come(`s${index}`));
   const known = Array.from({ length: 5 }, () => come('known', true));
@@ -139,7 +139,7 @@ test('when too many wait, the longest lane loses its newest, and the only one in
   assert.deepEqual(order, ['single', 'c', 'c', 'c']);
 });
 
-test('nobody waits longer than the limit, and who leaves is not waited for', async () => {
+test('rejects after the wait limit, and skips waiters that were aborted', async () => {
   const { order, come, open } = crowd({ waitMs: 20 });
   assert.equal(await come('late'), 'rate_limited');
   const leaving = new AbortController();

@@ -37,7 +37,7 @@ export class FairTurns {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #recent: RecentCounts;
   readonly #lanes: { known: Lanes; strangers: Lanes } = { known: new Map(), strangers: new Map() };
-  /** By lane, how many have their turn at the moment. */
+  /** By lane, the number of turns that are running. */
   readonly #inTurn = new Map<string, number>();
   #running = 0;
   #waiting = 0;

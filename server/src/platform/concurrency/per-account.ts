@@ -17,8 +17,8 @@ export class PerAccount {
   }
 
   /**
-   * Holds a place for as long as the work takes, even if none is left, of which the work is told. Taken before the work
-   * begins, so that two at the same moment don't both find the last one.
+   * Holds a place while the work runs, even if none is left; `isFull` reports that to the work. The place is taken
+   * before the work begins, so that two concurrent callers can't both take the last one.
    */
   async during<T>(ownerId: string, work: (isFull: boolean) => Promise<T>): Promise<T> {
     const isFull = this.isFull(ownerId);

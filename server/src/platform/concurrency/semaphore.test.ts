@@ -6,7 +6,7 @@ import { Semaphore } from './semaphore.ts';
 const limit = { timeout: 180_000 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('slots: so many at once, the others in the order they came', limit, async () => {
+test('limits concurrent holders, and serves waiters in FIFO order', limit, async () => {
   const slots = new Semaphore(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ test('slots: so many at once, the others in the order they came', limit, async (
   assert.deepEqual([begun, slots.isIdle], [[0, 1, 2, 3], true]);
 });
 
-test('slots: who leaves the line loses only their own place, and a slot is given back once', limit, async () => {
+test('an aborted waiter loses only its own place in the queue, and a slot is released once', limit, async () => {
   const slots = new Semaphore(1);
   const release = await slots.take();
   const leaving = new AbortController();

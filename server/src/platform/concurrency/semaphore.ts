@@ -1,4 +1,4 @@
-/** A limited number at once; the others wait in line. */
+/** Counting semaphore with a FIFO queue. */
 export class Semaphore {
   readonly #count: number;
   #taken = 0;
@@ -57,7 +57,7 @@ export class Semaphore {
     });
   }
 
-  /** The slot is handed over directly, so that nobody can jump the queue. */
+  /** Hands the slot directly to the next waiter, so that a new caller can't jump the queue. */
   #release(): void {
     const next = this.#line.shift();
     if (next === undefined) this.#taken -= 1;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 const charactersAtOnce = 500_000;
 
-/** Lets other work have its turn whenever much text was gone through. */
+/** Yields to the event loop every 500,000 characters. */
 export function yieldEvery() {
   let gone = 0;
   return {

@@ -1,4 +1,4 @@
-/** What cannot be stored in a JSON value, and where. `path` is dotted. */
+/** A part of a JSON value that cannot be stored. `path` is dotted. */
 export type JsonFault = { path: string; message: string };
 
 const maxDepth = 64;
@@ -10,7 +10,7 @@ export function isStorable(text: string): boolean {
 
 /**
  * The first thing in a JSON value that cannot be stored or makes it larger than `maxSize` (characters and members), as
- * aliases in YAML can. It allocates nothing, since there may be millions of values; the allowed depth bounds the
+ * aliases in YAML can. It allocates nothing, since there can be millions of values; the allowed depth bounds the
  * recursion.
  */
 export function findJsonFault(value: unknown, maxSize = Number.POSITIVE_INFINITY): JsonFault | undefined {

@@ -1,5 +1,6 @@
 /**
- * What makes a JSON text too expensive to parse, found without parsing it. `reason` completes a sentence that names it.
+ * The reason why a JSON text is too expensive to parse, found without parsing it. `reason` completes a sentence that
+ * names the text.
  */
 export type JsonExcess = { message: string; reason: string };
 
