@@ -8,7 +8,7 @@ const due = (text: string, now: string): string => {
   return lastDue(schedule, new Date(now)).toISOString();
 };
 
-test('the last time that a schedule named', () => {
+test('computes the last time that a schedule was due', () => {
   assert.equal(due('hourly', '2026-11-22T10:59:59Z'), '2026-11-22T10:00:00.000Z');
   assert.equal(due('daily', '2026-11-22T03:00:00Z'), '2026-11-22T03:00:00.000Z');
   assert.equal(due('daily 03:30', '2026-03-01T03:29:59Z'), '2026-02-28T03:30:00.000Z');
@@ -18,7 +18,7 @@ test('the last time that a schedule named', () => {
   assert.equal(due('Weekly Friday 23:59', '2026-11-22T02:00:00Z'), '2026-11-20T23:59:00.000Z');
 });
 
-test('what is no schedule is refused', () => {
+test('rejects text that is not a schedule', () => {
   for (const text of [
     '',
     'never',

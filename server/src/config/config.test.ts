@@ -267,7 +267,7 @@ describe('refusals', () => {
     ]);
   });
 
-  test('the address behind a pooler needs the pooler', () => {
+  test('rejects a direct database address without a pooler', () => {
     assert.deepEqual(problemsOf({ ...secrets, DATABASE_DIRECT_URL: database }), [
       '  - DATABASE_DIRECT_URL is set without DATABASE_URL; it takes the address behind the pooler in DATABASE_URL',
     ]);
@@ -344,7 +344,7 @@ describe('secrets.json', () => {
     assert.deepEqual([second.authSecret, second.encryptionKey], [first.authSecret, first.encryptionKey]);
   });
 
-  test('gives way to a setting, and is not written again', () => {
+  test('is overridden by a setting, and is not written again', () => {
     const dataDir = freshFolder();
     const first = loadConfig({ DATA_DIR: dataDir });
     const config = loadConfig({ DATA_DIR: dataDir, AUTH_SECRET: keyA });
@@ -404,7 +404,7 @@ describe('secrets.json', () => {
     assert.throws(() => statSync(dataDir), { code: 'ENOENT' });
   });
 
-  test('a data folder that cannot be is named with its setting', () => {
+  test('names the setting of a data folder that cannot be created', () => {
     const file = join(scratch, 'a-file');
     writeFileSync(file, '');
     const [problem] = problemsOf({ DATA_DIR: join(file, 'data') });

@@ -30,8 +30,8 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads and checks the environment. Creates the data folder and, where the contract says so, the two secrets in it,
- * unless `secretsFile` says that the file must exist, or may be absent: secrets that are nowhere are empty then. Throws
+ * Reads and checks the environment. Creates the data folder and, where the contract requires it, the two secrets in
+ * it, unless `secretsFile` makes the file required or optional. With an optional file, missing secrets are empty. Throws
  * ConfigError.
  */
 export function loadConfig(
@@ -129,7 +129,7 @@ function missingPlace({ backupSchedule, backupTo }: Given): string[] {
   return [`BACKUP_SCHEDULE is set without BACKUP_TO; with DATABASE_URL it takes ${settingTable.backupTo.takes}`];
 }
 
-/** Requests are told apart by their host name, and apps must not share one with Homeport. */
+/** Requests are routed by host name, so apps must not share one with Homeport. */
 function sharedPreviewDomain({ baseUrl, previewOrigin }: Given): string[] {
   if (baseUrl === undefined || previewOrigin === undefined) return [];
   const suffix = new URL(previewOrigin.replace('*', 'x')).hostname.slice(1);

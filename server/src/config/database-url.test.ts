@@ -31,7 +31,7 @@ test('accepts every form of a unix socket, with and without user, password and p
   assert.equal(read('postgres://u:p@/chat').host, 'localhost');
 });
 
-test('accepts every password that is encoded, and what needs no encoding', () => {
+test('accepts encoded passwords, and passwords that need no encoding', () => {
   for (const password of ['@ # / % : ? & = + ü', '%zz', 'a@b:c', '100%sure', 'p%2Fq', '[x]|^"<>\\', '12/3?4#5']) {
     assert.equal(read(`postgres://u:${encodeURIComponent(password)}@db.example.org/chat`).password, password);
   }

@@ -36,7 +36,7 @@ function nearest(name: string, known: ReadonlySet<string>): string | undefined {
   return found;
 }
 
-/** Letters to change, add, leave out or swap with a neighbour; beyond the limit the exact number is not computed. */
+/** Edit distance, with swaps of adjacent letters; beyond the limit the exact number is not computed. */
 function distance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > mostSteps) return mostSteps + 1;
   let beforeLast: number[] = [];

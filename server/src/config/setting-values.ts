@@ -3,7 +3,7 @@ import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import { parseProxy } from '../egress/outbound-proxy.ts';
 import { parseCidr } from '../platform/client-address.ts';
 
-/** What values of settings mean: undefined, or false, for what is not accepted. */
+/** Parsers for the values of settings; they return undefined, or false, for values that are not accepted. */
 
 /** The least that a key may have. */
 export const leastKeyBytes = 32;

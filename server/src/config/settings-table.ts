@@ -74,7 +74,7 @@ export const settingTable = {
   previewOrigin: {
     ...optional('PREVIEW_ORIGIN', {
       about:
-        'Where apps that run in workspaces can be opened, each at a name of its own. All these names must lead to Homeport, with their Host header and a certificate, and belong to a domain that nothing else uses.',
+        'The address of apps that run in workspaces, each under its own host name. All these names must lead to Homeport, with their Host header and a certificate, and belong to a domain that nothing else uses.',
       takes: 'an https origin with a wildcard such as https://*.preview.example.net, or http://*.localhost:3000',
       defaultText:
         'unset: names below `localhost` if Homeport is opened at `localhost` or 127.0.0.1, otherwise no previews',
@@ -136,7 +136,7 @@ export const settingTable = {
     valid: isProxy,
   }),
   noProxy: list('NO_PROXY', {
-    about: 'What is called directly, past the proxy. This machine itself always is.',
+    about: 'Hosts that are called directly, bypassing the proxy. This machine itself is always called directly.',
     takes: 'host names (with their subdomains), addresses, CIDRs or `*`, separated by commas',
     secret: false,
     valid: isProxyException,
@@ -151,7 +151,7 @@ export const settingTable = {
   }),
   streamsPerAccount: integer('STREAMS_PER_ACCOUNT', 1_000, 10, 100_000, {
     about:
-      'The most streams of answers that one account can have open at one process; further ones are refused with `rate_limited`. Answers go on without a stream.',
+      'The maximum number of answer streams that one account can have open per process; further ones are refused with `rate_limited`. Answers continue without a stream.',
   }),
   drainSeconds: integer('DRAIN_SECONDS', 0, 0, 300, {
     about:
@@ -162,11 +162,11 @@ export const settingTable = {
   }),
   artifactQuotaMb: integer('ARTIFACT_QUOTA_MB', 0, 0, 1_073_741_824, {
     about:
-      'How much the files of one account may take in all, in mebibytes: what the account put into conversations and projects, with earlier versions. 0 means no limit.',
+      'The maximum total size of the files of one account, in mebibytes: all files that the account put into conversations and projects, including earlier versions. 0 means no limit.',
   }),
   artifactStore: optional('ARTIFACT_STORE', {
     about:
-      'Where files of conversations and projects are stored: a folder, or a bucket on an S3-compatible server. More than one replica needs a bucket or a shared folder.',
+      'The storage for files of conversations and projects: a folder, or a bucket on an S3-compatible server. More than one replica needs a bucket or a shared folder.',
     takes: 'a folder, or s3://bucket/prefix',
     defaultText: '`DATA_DIR/artifacts`',
     valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
@@ -194,7 +194,7 @@ export const settingTable = {
   }),
   workspaceMode: choice('WORKSPACE_MODE', ['auto', 'local', 'docker', 'kubernetes', 'disabled'], 'auto', {
     about:
-      'Where workspaces run: in a sandbox on this machine (`local`, Linux with bubblewrap), in containers (`docker`), in a cluster (`kubernetes`). `auto` means `local` if the sandbox works, otherwise `disabled`.',
+      'The runtime of workspaces: in a sandbox on this machine (`local`, Linux with bubblewrap), in containers (`docker`), in a cluster (`kubernetes`). `auto` means `local` if the sandbox works, otherwise `disabled`.',
   }),
   workspaceIdleMinutes: integer('WORKSPACE_IDLE_MINUTES', 30, 1, 10_080, {
     about: 'A workspace is stopped after this many minutes without use. Its files are kept.',
@@ -229,7 +229,8 @@ export const settingTable = {
     takes: 'the name of an image',
   }),
   workspaceDockerHost: text('WORKSPACE_DOCKER_HOST', 'unix:///var/run/docker.sock', {
-    about: 'With `docker`: where the engine listens. Whoever can reach it is root on its machine (docs/security.md).',
+    about:
+      'With `docker`: the address of the engine. Access to it is equivalent to root on its machine (docs/security.md).',
     takes: 'unix:///path or tcp://host:port',
     valid: (given) => parseDockerHost(given) !== undefined,
   }),
@@ -258,7 +259,8 @@ export const settingTable = {
     valid: (given) => parseOrigin(given)?.startsWith('http:') === true,
   }),
   workspacePort: integer('WORKSPACE_PORT', 3001, 1, 65_535, {
-    about: 'With `kubernetes`: the port on which Homeport and its proxy serve workspaces. Nobody else needs it.',
+    about:
+      'With `kubernetes`: the port on which Homeport and its proxy serve workspaces. Only workspaces need to reach it.',
   }),
   workspaceControlPods: optional('WORKSPACE_CONTROL_PODS', {
     about:
@@ -300,7 +302,7 @@ export const settingTable = {
   }),
   backupTo: optional('BACKUP_TO', {
     about:
-      'Where scheduled backups are written to. Another disk or a bucket survives the loss of this one. `BACKUP_SCHEDULE` with `DATABASE_URL` requires it.',
+      'The destination of scheduled backups. Another disk or a bucket survives the loss of this one. `BACKUP_SCHEDULE` with `DATABASE_URL` requires it.',
     takes: 'a folder, or s3://bucket/prefix',
     defaultText: '`DATA_DIR/backups`; none with `DATABASE_URL`',
     valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,

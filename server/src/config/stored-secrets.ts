@@ -96,7 +96,7 @@ function makeSecrets(dataDir: string, file: string): void {
   syncFolder(dataDir);
 }
 
-// A credential may be sealed with the new key a moment later, so the file's name must survive a power cut too.
+// A credential can be sealed with the new key a moment later, so the file's name must survive a power cut too.
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

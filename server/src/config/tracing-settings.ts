@@ -29,7 +29,7 @@ const samplers = [
 ] as const;
 export type SamplerName = (typeof samplers)[number];
 
-/** OpenTelemetry's own names, so that what a platform sets for all its services works here, too. */
+/** OpenTelemetry's own names, so that variables that a platform sets for all its services work here, too. */
 export const tracingSettings = {
   tracesBase: optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
     about:
@@ -61,7 +61,7 @@ export const tracingSettings = {
     valid: isPairs,
   }),
   tracesSampler: choice('OTEL_TRACES_SAMPLER', samplers, 'parentbased_always_on', {
-    about: 'Which traces are recorded. `parentbased_…`: what the caller decided counts, if there is a trusted one.',
+    about: 'Which traces are recorded. `parentbased_…` follows the decision of the caller, if there is a trusted one.',
   }),
   tracesSamplerArg: text('OTEL_TRACES_SAMPLER_ARG', '1', {
     about: 'The share of traces with the samplers named `…traceidratio`.',
