@@ -10,7 +10,7 @@ import type { McpConnections } from './mcp/connection/connections.ts';
 import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
-/** The platform and what the features provide; built once in service.ts. */
+/** The platform and the dependencies that features provide; built once in service.ts. */
 export type Deps = Platform & {
   artifactStore: BlobStore;
   documents: Documents;

@@ -60,15 +60,15 @@ export type ServiceOptions = {
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
-  /** No other replica serves the database: this one goes on with what earlier ones handed over. */
+  /** No other replica serves the database: this one continues the turns that earlier ones handed over. */
   isFirst?: boolean;
-  /** Where traces go; nowhere by default. */
+  /** Recorder of traces; none by default. */
   tracing?: Tracing;
   /** Tests pass one with another resolver. */
   egress?: Egress;
   /** The tools of a response; by default those of the owner's MCP servers. */
   findTools?: FindTools;
-  /** Where workspaces run; by default what WORKSPACE_MODE says. */
+  /** Runtime of workspaces; by default the one that WORKSPACE_MODE selects. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: WorkspaceTimings;
   /** For files that are lent to the processes that parse; by default in DATA_DIR. */

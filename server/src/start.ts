@@ -48,7 +48,7 @@ async function main(config: Config): Promise<void> {
     process.on(signal, () => stopping.abort(new Error('stopped while starting')));
   }
 
-  // Whoever needs it hears why it could not be loaded.
+  // The error is reported by the await that needs the service.
   const meanwhile = () => void loadService().catch(() => undefined);
   if (config.databaseUrl === undefined) await makeRoomForDatabase(config.dataDir, log);
   const embedded =
@@ -66,7 +66,7 @@ async function main(config: Config): Promise<void> {
 /** Most of the code. Loading it takes about as long as the embedded database takes to start, and both happen at once. */
 const loadService = () => import('./service.ts');
 
-/** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */
+/** Serves until the signal; closes everything it opened, even if a later step of the start fails. */
 async function serve(
   config: Config,
   { log, outage }: { log: Logger; outage: Outage },
@@ -114,7 +114,7 @@ async function serveAs(
     log.info({ address, edition: config.edition }, 'Homeport is ready');
     if (process.argv.includes('--welcome')) welcome(address);
     await whenAborted(AbortSignal.any([stopping, displaced]));
-    // Another release goes on with everything at once: the database is no longer this one's to write.
+    // Another release continues all work at once: this one must not write to the database any more.
     if (!displaced.aborted) {
       log.info('stopping: waiting for running responses to finish');
       drain = drainMs;

@@ -22,7 +22,7 @@ export function openFor(ring: KeyRing, place: BoundPlace, envelope: string): str
   return text;
 }
 
-/** Decrypts a credential for somebody who may edit it, with the origin it is for. Throws `credentials_unreadable`. */
+/** Decrypts a credential, with its origin, for a user who is allowed to edit it. Throws `credentials_unreadable`. */
 export function openForOwner(ring: KeyRing, place: BoundPlace, envelope: string): { text: string; origin: string } {
   const { text, origin = originOf(place.address) } = openBound(ring, place, place.owner, envelope);
   return { text, origin };

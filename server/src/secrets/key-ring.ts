@@ -12,10 +12,10 @@ import { ApiError } from '@homeport/contracts/errors';
 /** The keys of this installation: new envelopes are sealed with `current`; `byId` also opens those of previous keys. */
 export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<string, RingKey> };
 
-/** Where a secret is stored. An envelope opens only in its own place. `table` and `column` are identifiers. */
+/** The location of a secret in the database. An envelope opens only in its own place. `table` and `column` are identifiers. */
 export type SecretPlace = { table: string; row: string; column: string };
 
-/** Who owns a secret, and the origin that it may be sent to. A bound envelope opens only if neither has changed. */
+/** The owner of a secret, and the origin that can receive it. A bound envelope opens only if neither has changed. */
 export type Binding = { owner: string; origin: string };
 
 type RingKey = { readonly id: string; readonly key: KeyObject; readonly tokenKey: KeyObject };

@@ -22,7 +22,7 @@ import { systemClock } from '../platform/clock.ts';
 import { waitAtMost } from '../platform/waits.ts';
 import { failureKind, type SpanFacts, type SpanStart, statementName, type Tracing } from './tracing.ts';
 
-/** What waits for the collector; more is dropped, whatever the collector does. */
+/** Queue of spans for the collector; further spans are dropped, even if the collector is slow or down. */
 const queue = { maxQueueSize: 2_048, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 };
 const exportMs = 5_000;
 const closeMs = 2_000;
@@ -61,7 +61,7 @@ export function openTracing(config: Config, log: DatabaseLog): Tracing {
 
   async function run<T>({ kind, name, facts = {}, parent }: SpanStart, work: () => Promise<T>): Promise<T> {
     const within = parent === undefined ? undefined : contextOf(parent);
-    // A child of what has ended: an answer goes on after the request that began it.
+    // Can be a child of an ended span: an answer continues after the request that started it.
     const above = within ?? running.getStore() ?? ROOT_CONTEXT;
     const span = tracer.startSpan(name, { kind: kinds[kind], attributes: present(facts) }, above);
     try {

@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 
 /**
- * What was done in which order and how long it took, for a collector of OpenTelemetry traces. Never a text, key, name
- * or address of a person: only fixed words, counts, ids of responses, and names of models and tools.
+ * Spans for a collector of OpenTelemetry traces: the order and duration of operations. Never a text, key, name or
+ * address of a person: only fixed words, counts, ids of responses, and names of models and tools.
  */
 
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -16,7 +16,7 @@ export type SpanStart = {
 };
 
 export type Tracing = {
-  /** Runs `work` as a part of whatever is running. What it throws marks the part as failed, by its kind only. */
+  /** Runs `work` in a span below the current one. A thrown error marks the span as failed, by its kind only. */
   span<T>(start: SpanStart, work: () => Promise<T>): Promise<T>;
   /** The same for one statement, if it belongs to anything; background work is left out. */
   statement<T>(sql: string, work: () => Promise<T>): Promise<T>;
