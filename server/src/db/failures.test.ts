@@ -7,7 +7,7 @@ function coded(code: string, syscall?: string): Error {
   return Object.assign(new Error(code), { code, syscall });
 }
 
-test('errors of the connection are told from errors of the statement', () => {
+test('distinguishes errors of the connection from errors of the statement', () => {
   const refused = coded('ECONNREFUSED', 'connect');
   const unavailable = [
     refused,
@@ -43,7 +43,7 @@ test('errors of the connection are told from errors of the statement', () => {
   assert.deepEqual(others.filter(isDatabaseUnavailable), []);
 });
 
-test('its answer is a typed 503 that may be retried', () => {
+test('answers a typed, retryable 503', () => {
   const error = databaseUnavailable();
   assert.deepEqual([error.code, error.status, error.retryAfter], ['database_unavailable', 503, 1]);
 });

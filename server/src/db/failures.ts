@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { isStalePlan } from './statement-names.ts';
 
-/** What the errors of the database and its driver mean for a request. */
+/** Classification of errors of the database and its driver. */
 
 /** The typed 503 for an unavailable database. */
 export function databaseUnavailable(

@@ -28,8 +28,8 @@ export function microsOf(time: string): string {
 }
 
 /**
- * SQL: what comes after a position in a list with the newest first; `micros` and `id` are the placeholders of its
- * values.
+ * SQL condition for the rows after a position in a list with the newest first; `micros` and `id` are the placeholders
+ * of its values.
  */
 export function afterText(time: string, key: string, micros: string, id: string): string {
   return `(${time}, ${key}) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`;

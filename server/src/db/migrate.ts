@@ -44,8 +44,8 @@ export async function migrate(db: Database): Promise<string[]> {
 }
 
 /**
- * Applies migrations in the open transaction of `client`: those named, or all that are missing. A restore uses it, so
- * that nothing of a failed one stays.
+ * Applies the `wanted` migrations, or all missing ones, in the open transaction of `client`. A restore uses it, so that
+ * a failed restore leaves nothing behind.
  */
 export async function migrateWithin(client: Client, wanted?: readonly string[]): Promise<void> {
   const names = wanted ?? (await listMigrations());

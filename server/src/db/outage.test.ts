@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { databaseUnavailable } from './failures.ts';
 import { Outage } from './outage.ts';
 
-/** A clock that a test moves, and what was logged. */
+/** An outage with a manual clock and a recorded log. */
 function start(answers: boolean[]) {
   const said: string[] = [];
   let due: (() => void) | undefined;

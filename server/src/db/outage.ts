@@ -96,7 +96,7 @@ export class Outage {
   #ended(log: Means['log'], state: State): void {
     this.#state = undefined;
     const now = this.#clock.elapsed();
-    // Connections that broke in an outage may be noticed after its end.
+    // Errors of connections that broke in an outage can surface after its end.
     if (state.kind === 'unknown' && now - this.#summaryAt < summaryEveryMs) return;
     this.#summaryAt = now;
     const linesLeftOut = this.#hidden;

@@ -11,7 +11,7 @@ import { Outage } from './outage.ts';
 import type { Tables } from './tables/tables.ts';
 import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
 
-/** Where the database is: a postgres URL or node-postgres client options. */
+/** The address of the database: a postgres URL or node-postgres client options. */
 export type DatabaseConnection = string | ClientConfig;
 
 /** The part of a logger that the database code needs; a pino logger fits. */
@@ -29,7 +29,7 @@ export type Queryable = Kysely<Tables>;
 export type Database = {
   kysely: Kysely<Tables>;
   pool: Pool;
-  /** True if no other replica can use this database, so nobody elsewhere has to be notified. */
+  /** True if no other replica can use this database, so no notifications are needed. */
   alone: boolean;
   /**
    * A separate connection, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error`
@@ -120,7 +120,7 @@ export function openDatabase(options: {
   });
   const { trace } = options;
   const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, trace) });
-  // Here, since a client may be handed over in the middle of somebody else's work.
+  // Here, since the pool can hand over a client within the async context of another caller.
   if (trace !== undefined) traceQueries(pool, trace);
   return {
     kysely,
@@ -135,7 +135,7 @@ export function openDatabase(options: {
         outage.suspect(error);
       });
       await client.connect();
-      // Where limits belong to the role, it has them as well.
+      // If limits are set on the role, this connection has them as well.
       if (isPooled) await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
       return client;
     },
@@ -148,7 +148,7 @@ export function openDatabase(options: {
   };
 }
 
-/** Those that are called for a promise, which are all of ours; Kysely has connections of its own. */
+/** Traces queries that return a promise, as all of our own do; Kysely's are traced on its own connections. */
 function traceQueries(pool: Pool, trace: StatementTrace): void {
   const query: (...given: unknown[]) => unknown = pool.query.bind(pool);
   const traced = (first: unknown, ...rest: unknown[]): unknown => {
@@ -168,7 +168,7 @@ function addressOf(connection: DatabaseConnection): ClientConfig {
   return typeof connection === 'string' ? { connectionString: connection } : connection;
 }
 
-/** Behind a pooler, a statement prepared in one transaction may be unknown in the next, or another one. */
+/** Behind a pooler, a name prepared in one transaction can be unknown in the next, or belong to another statement. */
 function withoutNames(client: Client): void {
   const query: (...given: unknown[]) => unknown = client.query.bind(client);
   const unnamed = (given: unknown): unknown =>

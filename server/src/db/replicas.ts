@@ -23,7 +23,7 @@ export type ReplicaTimings = {
   /** How long to wait for another release to go. */
   limitMs: number;
   pollMs: number;
-  /** How often a waiting replica says so in the log. */
+  /** How often a waiting replica logs that it waits. */
   sayMs: number;
 };
 
@@ -79,7 +79,7 @@ export async function ownRelease(): Promise<Release> {
  */
 export async function joinReplicas(options: Joining): Promise<Replica> {
   const { db, log, signal, clock = systemClock, timings = replicaTimings } = options;
-  // Nobody else can use the embedded database.
+  // No other replica can use the embedded database.
   if (db.alone) return alone(await migrate(db));
   const release = options.release ?? (await ownRelease());
   const self: Self = { db, id: randomUUIDv7(), release, goneMs: timings.goneMs };

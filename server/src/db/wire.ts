@@ -15,7 +15,7 @@ import { isStalePlan, StatementNames } from './statement-names.ts';
 /** Runs one statement, and may look how long it takes. */
 export type StatementTrace = <T>(sql: string, work: () => Promise<T>) => Promise<T>;
 
-/** What the connections of one database have in common. */
+/** State shared by the connections of one database. */
 type Wires = { pool: Pool; names: StatementNames; trace: StatementTrace | undefined };
 
 /**

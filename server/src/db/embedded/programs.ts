@@ -77,8 +77,8 @@ async function repairLink(source: string, target: string): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to run as root. As root we run it in a user namespace where it is nobody and its files stay ours,
- * or as the user nobody if user namespaces are disabled. An existing cluster runs as the user who owns its files.
+ * PostgreSQL refuses to run as root. As root we run it in a user namespace where it is `nobody` and its files stay
+ * ours, or as the user `nobody` if user namespaces are disabled. An existing cluster runs as the user who owns its files.
  */
 export async function chooseRunAs(options: {
   programs: PostgresPrograms;
@@ -97,7 +97,7 @@ export async function chooseRunAs(options: {
   throw new Error(rootHelp);
 }
 
-/** What to do if root cannot run PostgreSQL in any way. */
+/** Instructions for an operator whose root account cannot run PostgreSQL in any way. */
 export const rootHelp =
   'PostgreSQL does not run as root, and on this machine it can run neither in a user namespace nor as another user that can reach the files. ' +
   'Run Homeport as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own (14 or later).';

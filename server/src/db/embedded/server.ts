@@ -167,7 +167,7 @@ export async function shutDownServer(clusterDir: string, pid: number): Promise<b
     if (!kill(pid, signalName)) return true;
     const hasEnded = async () => !isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid;
     if (!(await until(patience(patienceMs), hasEnded))) continue;
-    // Removing the file is its last act. If the process still exists after that, it is a zombie that nobody collects.
+    // PostgreSQL removes the file last. If the process still exists after that, it is a zombie that no parent reaps.
     await until(patience(1_000), () => !isAlive(pid));
     return true;
   }

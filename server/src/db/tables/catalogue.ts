@@ -61,7 +61,7 @@ export type AssistantVersionsTable = {
   assistant_id: string;
   version: number;
   author_id: string | null;
-  /** Who could use this version. */
+  /** Users that had access to this version. */
   audience: Audience;
   project_id: string | null;
   name: string;
@@ -133,7 +133,7 @@ export type McpServersTable = {
   command: string | null;
   args: NullableJson<string[]>;
   env: string | null;
-  /** What the server last called itself. */
+  /** Version that the server last reported. */
   version: string | null;
   /** The offer that it was added from. */
   offer_id: string | null;
@@ -151,7 +151,7 @@ export type McpServersTable = {
   trusted_tools: string | null;
   trusted_fingerprint: string | null;
   tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
-  /** Of the definitions that somebody last reviewed. */
+  /** Of the definitions that a user last reviewed. */
   reviewed_fingerprint: string | null;
   last_tested_at: Date | null;
   last_error: string | null;
@@ -187,7 +187,7 @@ export type McpGrantsTable = {
 
 export type McpSignInsTable = { state: string; server_id: string; session_id: string; value: string; expires_at: Date };
 
-/** What a conversation was last told about. */
+/** The fingerprint of the last drift notice in a conversation. */
 export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
 
 export type ModelRegistryTable = {

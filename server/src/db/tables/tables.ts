@@ -154,12 +154,12 @@ export type ResponsesTable = {
   last_seq: Generated<number>;
   lease_until: Date;
   stop_requested: Flag;
-  /** Ended by a replica that stopped; another one goes on with it. */
+  /** Ended by a replica that stopped; another one continues it. */
   handed_over: Flag;
   end_frames: string | null;
-  /** What the model wants back within this turn, unread by us: JSON text, only for model servers. */
+  /** Opaque data that the model requires back within this turn: JSON text, only for model servers. */
   echoes: string | null;
-  /** `focus`: what a requested summary should focus on. */
+  /** `focus`: the subject of a requested summary. */
   decision: Json<Decision & { focus?: string }>;
   started_at: CreatedAt;
   ended_at: Date | null;
@@ -204,7 +204,7 @@ export type ArtifactsTable = {
   size: number;
   sha256: string;
   created_by: string | null;
-  /** Where it was attached from: an MCP server and the address of its resource. */
+  /** Origin of an attached file: an MCP server and the address of its resource. */
   source: string | null;
   version: Generated<number>;
   /** Of the present content, if it is not the first. */
@@ -235,7 +235,7 @@ type ToolApprovalsTable = {
   approved: boolean | null;
   reason: string | null;
   questions: NullableJson<Question[]>;
-  /** For each question, what was said; null: nothing, as the person sent a message instead. */
+  /** The answers to each question; null if the user sent a message instead. */
   answers: NullableJson<string[][]>;
   /** A running tool asks: it ends with its call. */
   live: Generated<boolean>;
@@ -279,7 +279,7 @@ type ToldTextsTable = { hash: string; owner_id: string; chat_id: string | null; 
 
 type ToldContextsTable = { message_id: string; context: Json<ToldContext> };
 
-/** What a model was told for one answer; texts by their hash in `told_texts`. Tokens are estimates. */
+/** The context of a model for one answer; texts by their hash in `told_texts`. Tokens are estimates. */
 export type ToldContext = {
   model: { providerName: string; providerModelId: string };
   parameters: Parameters;
@@ -298,7 +298,7 @@ export type ToldContext = {
   prunedUpToId: string | null;
   /** How many tokens an estimated token of a message was expected to be here. */
   ratio: number;
-  /** What attached files took in all, and the newest messages that had some. Absent with older answers. */
+  /** Tokens of all attached files, and the newest messages that had some. Absent with older answers. */
   files?: { total: number; messages: Record<string, { tokens: number; files: number }> };
   tokens: number;
   window: number;
