@@ -3,7 +3,7 @@ import { sumLine, trailerOf } from './archive-writer.ts';
 import { damaged } from './backup-error.ts';
 import { paxMax, readPax, readTarHeader, type TarEntry, tarBlock } from './tar.ts';
 
-/** A member while it is read; what the reader leaves of `content` is skipped. */
+/** A member while it is read; the rest of `content` is skipped if the consumer stops early. */
 export type Member = Required<Pick<TarEntry, 'name' | 'size' | 'kind' | 'mode'>> & {
   target?: string;
   content: AsyncIterable<Buffer>;
@@ -17,7 +17,7 @@ const pieceMax = 256 * 1024;
 
 /**
  * The members of a backup, in order. Throws for anything that the writer would not have written: a changed bit
- * anywhere, a missing or an added member, a missing end. Whoever has read to the end knows that all of it was right.
+ * anywhere, a missing or an added member, a missing end. An archive is verified only once it has been read to the end.
  */
 export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGenerator<Member, unknown, undefined> {
   const bytes = new ByteReader(source);
@@ -188,7 +188,7 @@ class ByteReader {
     return false;
   }
 
-  /** The SHA-256 of everything so far; what follows is not hashed any more. */
+  /** The SHA-256 of everything so far; ends hashing, so later bytes are not included. */
   digest(): string {
     this.#isHashing = false;
     return this.#hash.digest('hex');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type TarEntry, tarBlock, tarHeader, tarPadding } from './tar.ts';
 
-/** Where the bytes of an archive go; resolves when more may be written. */
+/** Destination of an archive's bytes; resolves when it accepts more. */
 export type Sink = (bytes: Uint8Array) => Promise<void>;
 
 const trailerMark = 'homeport-backup-sha256';

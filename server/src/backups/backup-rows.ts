@@ -9,14 +9,14 @@ import { BackupError } from './backup-error.ts';
 /** Another one is made, or was made. */
 export class BackupNotDue extends BackupError {}
 
-/** The only writer of `backups`: what was made, when, where to, and the lease of the one that runs. */
+/** The only writer of `backups`: the record, time and destination of each backup, and the lease of the running one. */
 
 export type BackupCause = 'command' | 'schedule' | 'page';
 export type BackupProgress = { step: 'database' | 'files' | 'workspaces'; rows: number; files: number; bytes: number };
 /** A backup that runs; its lease keeps the contents of files. */
 export type BackupHold = {
   id: string;
-  /** Aborted when the lease is lost, because contents may be missing from then on. */
+  /** Aborted when the lease is lost, because contents can be missing from then on. */
   signal: AbortSignal;
   progress: BackupProgress;
   end(outcome: { place: string; size: number; sha256: string } | { error: string }): Promise<void>;
@@ -86,7 +86,10 @@ async function isRunning(db: Queryable): Promise<boolean> {
   return (await query.where('lease_until', '>', sql<Date>`now()`).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Forgets old ends. What the schedule made stays until its file is removed, and failures displace no successes. */
+/**
+ * Deletes rows of old finished backups. Rows of scheduled backups stay until their file is removed, and failures don't
+ * displace successes.
+ */
 async function forgetOld(db: Database): Promise<void> {
   await sql`delete from backups where id in (
     select id from (

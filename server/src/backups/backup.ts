@@ -139,7 +139,7 @@ function headOf(config: Config, snapshot: Snapshot, at: Date, request: BackupReq
   };
 }
 
-/** What is not secret and not the default, to be compared after a restore. */
+/** Settings that are neither secret nor default, to be compared after a restore. */
 function settingsThatMatter(config: Config): Record<string, unknown> {
   const values = new Map<string, unknown>(Object.entries(config));
   const settings = Object.entries(settingTable).filter(([key, setting]) => {
@@ -165,7 +165,7 @@ async function writeFile(needs: Needs, writer: ArchiveWriter, file: FileRow): Pr
     // The store uses its block again.
     if (!pipe.write(Buffer.from(bytes))) await once(pipe, 'drain');
   };
-  // Whoever waits for it learns of the failure.
+  // The reader of the pipe reports the error.
   pipe.on('error', () => undefined);
   const reading = needs.artifactStore.read(file.key, { start: 0, end: file.size - 1 }, take).then(
     () => void pipe.end(),

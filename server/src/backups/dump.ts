@@ -7,7 +7,7 @@ import type { ArchiveWriter } from './archive-writer.ts';
 /** The database as members of a backup: the text form of COPY, the same from PostgreSQL 14 to 18. */
 
 export type TableColumns = { name: string; columns: string[] };
-/** What one instant of the database is made of. */
+/** The contents of a consistent snapshot of the database. */
 export type Snapshot = {
   installation: string;
   migrations: string[];
@@ -88,7 +88,7 @@ function memberOf(table: string, number: number): string {
   return `database/${table}/${String(number).padStart(6, '0')}.zst`;
 }
 
-/** Where the counters of identity columns are; read after the tables, so never behind them. */
+/** Current values of the identity counters; read after the tables, so never behind them. */
 export async function readIdentities(client: Client): Promise<IdentityState[]> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
     `select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence

@@ -8,8 +8,8 @@ import type { ArchiveWriter } from './archive-writer.ts';
 import { damaged } from './backup-error.ts';
 
 /**
- * Homes of workspaces in mode `local`, as members `workspaces/<id>/home/…`. Programs in them may be running: a file is
- * copied as long as it was when it was opened, and an open folder is read, whatever has its name meanwhile.
+ * Homes of workspaces in mode `local`, as members `workspaces/<id>/home/…`. Programs in them can be running: a file is
+ * copied up to its size at opening, and an open folder is read even if another one takes its name meanwhile.
  */
 
 type Counts = { homes: number; files: number; skipped: number };
@@ -123,13 +123,13 @@ export async function restoreHome(dataDir: string, member: Member): Promise<void
   }
   const root = await realpath(dataDir);
   const path = resolve(root, member.name);
-  // Folders come before what is in them, so only the one of a whole workspace can be missing.
+  // Folders come before their entries, so only the folder of a whole workspace can be missing.
   if (parts.length === 3) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   if ((await realpath(dirname(path)).catch(() => undefined)) !== dirname(path)) {
     throw damaged(`${member.name} is in no folder of its own`);
   }
   const found = await lstat(path).catch(() => undefined);
-  // A name that was made anew while its folder was read can come twice.
+  // A name that was recreated while its folder was read can come twice.
   if (found !== undefined && !(found.isDirectory() && member.kind === 'folder')) await rm(path, { recursive: true });
   if (member.kind === 'link') return symlink(member.target ?? '', path);
   if (member.kind === 'folder') {

@@ -21,7 +21,7 @@ export async function unpack(content: Buffer): Promise<Buffer> {
   });
 }
 
-/** What each sort and each index is built in; the default of 64 MiB makes the word index of messages in many rounds. */
+/** Memory of each sort and each index build; with the default of 64 MiB, the word index of messages needs many passes. */
 const buildMemory = '256MB';
 
 /**
@@ -68,7 +68,7 @@ export class DatabaseLoad {
     for (const create of this.#indexes.splice(0)) await this.#client.query(create);
   }
 
-  /** At the end: counters, foreign keys, and what has been migrated since. */
+  /** Final step: counters, foreign keys, and the migrations added since the backup. */
   async finish(identities: readonly IdentityState[]): Promise<void> {
     await this.endTables();
     for (const { table, column, last, isCalled } of identities) {

@@ -15,7 +15,7 @@ type Needs = Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStor
 
 const stopMs = 2_000;
 
-/** Where backups go that nobody named a place for. */
+/** Default destination of backups. */
 export function usualPlace({ backupTo, dataDir }: Pick<Config, 'backupTo' | 'dataDir'>): string {
   const to = backupTo ?? join(dataDir, 'backups');
   return to.endsWith('/') ? to : `${to}/`;

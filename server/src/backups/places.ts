@@ -11,7 +11,7 @@ import { makeFolder } from '../platform/make-folder.ts';
 import type { Sink } from './archive-writer.ts';
 import { BackupError } from './backup-error.ts';
 
-/** Where backups are written to and read from: files, standard output, objects in a bucket. */
+/** Destinations and sources of backups: files, standard output, objects in a bucket. */
 
 export type Target = {
   /** For people, and for `restore`. */
@@ -29,7 +29,7 @@ const readBytes = 1024 * 1024;
 const partialMark = '.partial-';
 
 const partialName = /^homeport-\d{8}T\d{6}\.\d{3}Z\.tar(\.enc)?\.partial-[0-9a-f]{8}$/;
-/** A backup writes all the time, so after this long nobody does. */
+/** A running backup writes all the time, so a file that is unchanged for this long is abandoned. */
 const abandonedMs = 3_600_000;
 
 /** The name of a backup of that time, in order of time. */

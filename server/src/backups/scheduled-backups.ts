@@ -66,7 +66,7 @@ export async function backUpIfDue(
   }
 }
 
-/** Removes what the schedule made and nobody needs any more; only files that rows name. */
+/** Removes scheduled backups beyond the retention; only files that rows name. */
 async function removeSurplus({ config, db, log }: Needs): Promise<void> {
   for (const { id, place } of await listSurplus(db, config.backupKeep)) {
     try {

@@ -32,7 +32,7 @@ export function tarPadding(size: number): Buffer {
   return Buffer.alloc((tarBlock - (size % tarBlock)) % tarBlock);
 }
 
-/** What a header says; `kind` undefined for one that backups never have. Undefined if it is damaged. */
+/** Parses a header; `kind` is undefined for kinds that backups never contain. Returns undefined if it is damaged. */
 export function readTarHeader(bytes: Buffer): (TarEntry & { isPax: boolean }) | undefined {
   const sum = octal(bytes, 148, 8);
   if (sum !== checksum(bytes) || bytes.toString('latin1', 257, 262) !== 'ustar') return undefined;

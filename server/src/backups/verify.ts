@@ -40,7 +40,7 @@ export type BackupHead = z.output<typeof head>;
 export type BackupSecrets = z.output<typeof secrets>;
 export type BackupSummary = BackupHead & { rows: Record<string, number>; secrets: BackupSecrets | null };
 
-/** What to do with the parts of a backup while it is read. */
+/** Handlers for the parts of a backup while it is read. */
 export type Parts = {
   head?(head: BackupHead): Promise<void>;
   table?(name: string, content: Buffer): Promise<void>;
