@@ -86,7 +86,7 @@ async function backup(call: Call): Promise<Outcome> {
           : ['It does not have the keys of the installation: keep secrets.json or your settings as well.']),
         ...((made.workspaces?.skipped ?? 0) > 0
           ? [
-              `Left out of workspaces, such as sockets, what could not be read, and what lies more than 200 folders deep: ${made.workspaces?.skipped}.`,
+              `Workspace entries left out, such as sockets, unreadable files, and files more than 200 folders deep: ${made.workspaces?.skipped}.`,
             ]
           : []),
       ];

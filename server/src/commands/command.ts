@@ -6,14 +6,14 @@ import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
 import { databaseProblem } from '../db/problems.ts';
 import { adminCommand } from '../platform/command-line.ts';
 
-/** The operator's commands: how they are described, called, and what they say. Each is one `Command`. */
+/** The operator's commands: their descriptions, arguments and output. Each is one `Command`. */
 
 type Options = Readonly<Record<string, { type: 'string' | 'boolean' }>>;
 
 export type Command = {
   /** One or two words. */
   name: string;
-  /** What follows the name. */
+  /** Arguments after the name. */
   synopsis: string;
   /** A line or two for the list of commands. */
   summary: string;
@@ -43,7 +43,7 @@ export class UsageError extends Error {}
 
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What the database has to say goes to standard error. */
+/** Writes messages of the database to standard error. */
 export const commandLog: DatabaseLog = {
   debug: () => undefined,
   info: () => undefined,

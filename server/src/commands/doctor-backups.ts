@@ -15,7 +15,7 @@ type Ended = { state: string; error: string | null; place: string; size: number 
 type Trouble = { message: string; advice: string };
 
 const dayMs = 86_400_000;
-/** Without a schedule, somebody makes backups by hand. */
+/** Without a schedule, the operator makes backups by hand. */
 const oldMs = 8 * dayMs;
 const byHand = `Run "${adminCommand} backup", unless you make backups in another way.`;
 const retry = `Correct the reason; the schedule tries again in an hour, and "${adminCommand} backup" at once.`;

@@ -14,7 +14,7 @@ const pingMs = 6_000;
 const oldest = 140_000;
 const reserved = 5;
 
-/** Undefined if the database answers; `db` may be the reason why it could not be opened. */
+/** Undefined if the database answers; `db` can be the error from opening it. */
 export async function findUnreachable(config: Config, db: Database | Error): Promise<Finding | undefined> {
   const reason = db instanceof Error ? db : await pingDatabase(db, pingMs).then(() => undefined, asError);
   return reason === undefined

@@ -13,7 +13,7 @@ import { checkBackups } from './doctor-backups.ts';
 import { checkDatabase, findUnreachable } from './doctor-database.ts';
 import type { Finding } from './finding.ts';
 
-/** Whether an installation is right: what was looked at, what is wrong, and what to do about it. */
+/** Health check of an installation: the checks, the problems found, and how to fix them. */
 
 /** `db` is the reason if the database could not be opened. */
 type Needs = { config: Config; db: Database | Error; artifactStore: BlobStore };

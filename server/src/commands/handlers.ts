@@ -30,7 +30,7 @@ export const getDoctor: OperationsHandler<'getDoctor'> = async (deps) => ({ chec
 
 let examining: ReturnType<typeof examine> | undefined;
 
-/** It starts a sandbox and asks the proxy: whoever comes meanwhile gets the same. */
+/** Shares one examination among concurrent requests, since it starts a sandbox and calls the proxy. */
 function examineOnce(deps: OperationsDeps): ReturnType<typeof examine> {
   examining ??= examine(deps).finally(() => {
     examining = undefined;

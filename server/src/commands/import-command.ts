@@ -32,7 +32,7 @@ async function bring(call: Call): Promise<Outcome> {
   const email = call.value('user');
   if (email === undefined) throw new UsageError('Whose conversations are these? Give --user.');
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) throw new Error(`${file} is no file that can be read.`);
+  if (found?.isFile() !== true) throw new Error(`${file} is not a readable file.`);
   return withInstallation(call.signal, async ({ config, db }) => {
     const ownerId = await findAccount(db, email);
     const disk = { assertRoom: async () => undefined };
@@ -45,10 +45,10 @@ async function bring(call: Call): Promise<Outcome> {
       const stored = await artifactStore.put(createReadStream(file));
       const given = { filename: basename(file).slice(0, 255), isWanted: !call.flag('dry-run') };
       const { id } = await createImport(deps, ownerId, given, stored);
-      // The running service may take it, or this process: whoever is first.
+      // Either the running service or this process claims it first.
       imports.start();
       const record = await settled(db, ownerId, id, call);
-      // Nobody would come back for it.
+      // A dry run leaves no import that waits for its start.
       if (record.state === 'ready') await cancelImport(db.kysely, ownerId, id);
       return {
         ok: record.state === 'done' || record.state === 'ready',

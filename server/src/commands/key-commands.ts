@@ -123,7 +123,7 @@ function adoptKey({ signal }: Call): Promise<Outcome> {
       await recordEvent(transaction, operator, { action: 'keys.adopted' });
     });
     const line =
-      'SETTINGS_ENCRYPTION_KEY is the key of this installation now. What it cannot read has to be entered again.';
+      'SETTINGS_ENCRYPTION_KEY is the key of this installation now. Credentials that it cannot decrypt must be entered again.';
     return { ok: true, lines: [line], result: {} };
   });
 }
@@ -138,7 +138,7 @@ function adoptFileStore({ signal }: Call): Promise<Outcome> {
     }
     await recordEvent(db.kysely, operator, { action: 'store.adopted' });
     const line =
-      'ARTIFACT_STORE is the store of this installation now. Files of nobody in it will be removed within two hours.';
+      'ARTIFACT_STORE is the store of this installation now. Unreferenced files in it will be removed within two hours.';
     return { ok: true, lines: [line], result: {} };
   });
 }

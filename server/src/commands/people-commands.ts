@@ -33,7 +33,7 @@ export const peopleCommands: readonly Command[] = [
     run: add,
     options: { name: { type: 'string' }, admin: { type: 'boolean' }, 'password-file': { type: 'string' } },
     summary: 'Create an account.',
-    help: `  --name <name>            default: what comes before the @\n  --admin                  an administrator\n${passwordOption}`,
+    help: `  --name <name>            default: the part of the address before the @\n  --admin                  an administrator\n${passwordOption}`,
   },
   {
     name: 'users reset-password',
@@ -58,7 +58,7 @@ export const peopleCommands: readonly Command[] = [
     words: [1, 1],
     ...none,
     run: (call) => enable(call, false),
-    summary: 'Shut an account out at once; everything of it stays.',
+    summary: 'Disable an account immediately. Its data is kept.',
   },
   {
     name: 'users delete',
@@ -66,7 +66,7 @@ export const peopleCommands: readonly Command[] = [
     words: [1, 1],
     run: remove,
     options: { data: { type: 'string' } },
-    summary: 'Delete an account. What it shared stays with those it is shared with.',
+    summary: 'Delete an account. Items it shared stay with their members.',
     help: '  --data keep     its conversations and files stay, without a person\n  --data delete   they go as well',
   },
   {
@@ -85,7 +85,7 @@ export const peopleCommands: readonly Command[] = [
     run: (call) => maintain(call, true),
     options: { message: { type: 'string' } },
     summary: 'Let only administrators write; everybody can read, sign in and sign out.',
-    help: '  --message <text>   what people are told instead of the usual sentence',
+    help: '  --message <text>   shown to users instead of the default message',
   },
   {
     name: 'maintenance off',
@@ -98,7 +98,7 @@ export const peopleCommands: readonly Command[] = [
 ];
 
 const messageMax = 500;
-/** At the command line nobody is signed in, so no session is spared. */
+/** At the command line no user is signed in, so no session is spared. */
 const nobody = { id: '', sessionId: '' };
 
 async function list(call: Call): Promise<Outcome> {

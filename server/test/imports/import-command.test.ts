@@ -53,7 +53,7 @@ test('tries an archive, imports it, or refuses it with a reason, and a trial run
   const refused = await bring();
   assert.deepEqual([refused.code, /The import failed\.\nThis is neither a zip/.test(refused.output)], [1, true]);
   const missing = await run('import', join(folder, 'none.zip'), '--user', who.email);
-  assert.deepEqual([missing.code, /is no file that can be read/.test(missing.output)], [1, true], missing.output);
+  assert.deepEqual([missing.code, /is not a readable file/.test(missing.output)], [1, true], missing.output);
   assert.equal((await run('import', file)).code, 2);
 });
 
