@@ -45,7 +45,7 @@ export const getMyExport: Handler<Deps, Endpoints['getMyExport']> = async (deps,
     await exportAccount(deps, actor.id, outgoing, request.signal);
   } catch (error) {
     if (!outgoing.headersSent) throw error;
-    // So that nobody takes half an archive for the whole.
+    // Breaks the connection, so that a client can't mistake half an archive for a complete one.
     outgoing.destroy();
     if (!request.signal.aborted) deps.log.warn({ cause: error }, 'an export was cut off');
   } finally {

@@ -22,7 +22,7 @@ import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { deleteAbandoned, leaveEveryProject } from '../projects/projects.ts';
 
-/** Deleting accounts (contract.md section 11). What is shared stays with those it is shared with. */
+/** Deleting accounts (contract.md section 11). Shared items stay with their other members. */
 
 type Needs = Pick<Platform, 'db' | 'config' | 'log'> & { accountDisabled(userId: string): Promise<void> };
 
@@ -30,8 +30,8 @@ type Needs = Pick<Platform, 'db' | 'config' | 'log'> & { accountDisabled(userId:
 const atOnce = 20;
 
 /**
- * Deletes an account. First nobody can use it any more; then its data goes, some at a time; at last the account itself.
- * Asking again after a crash goes on. Throws `not_found` and `last_admin`.
+ * Deletes an account: first disables it, then deletes its data in batches, and finally the account itself. A repeated
+ * call after a crash continues. Throws `not_found` and `last_admin`.
  */
 export async function deleteAccount(
   needs: Needs,
@@ -49,7 +49,7 @@ export async function deleteAccount(
   await needs.accountDisabled(userId);
   if (data === 'delete') {
     while ((await inTransaction(db, (trx) => deleteSomeChats(trx, userId, atOnce))) > 0);
-    // Before the account goes: nobody could ask again after a crash.
+    // Before the account is deleted: without it, the deletion could not be repeated after a crash.
     await removeHome(needs, userId);
   }
   await inTransaction(db, async (trx) => {
@@ -90,7 +90,8 @@ export async function assertOwnWord(
 }
 
 /**
- * The home of a workspace on this machine. Homes in containers are removed with their volumes, by whoever runs those.
+ * The home of a workspace on this machine. Homes in containers are removed with their volumes, by the operator of the
+ * containers.
  */
 async function removeHome({ config, log }: Needs, userId: string): Promise<void> {
   if (!/^[\w-]{1,128}$/.test(userId)) return;

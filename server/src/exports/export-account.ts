@@ -41,7 +41,7 @@ type ListedFile = ListedContent & {
 };
 
 const pageSize = 100;
-/** Whoever takes nothing for this long is gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const silenceMs = 300_000;
 
 export async function exportAccount(
@@ -284,7 +284,7 @@ class Archive {
   async #add(name: string, open: () => Readable, compress: boolean): Promise<void> {
     this.#signal.throwIfAborted();
     const stream = open();
-    // An error that comes when nobody waits any more must not end the process.
+    // An error after the last reader has gone must not end the process.
     stream.on('error', () => undefined);
     const done = Promise.race([finished(stream), this.#sent]);
     this.#zip.addReadStream(stream, name, { compress });
