@@ -14,7 +14,7 @@ import { planApiKey, planHeaders } from './provider-secrets.ts';
 import { planSharing } from './provider-sharing.ts';
 import { differences, type Report } from './report.ts';
 
-/** What one catalogue of the manifest leads to: rows to write, none of them written yet. */
+/** The planned changes of one catalogue of the manifest: rows to write, none of them written yet. */
 export type CataloguePlan = {
   owner: string;
   path: string;
@@ -31,7 +31,7 @@ export type CataloguePlan = {
   releases: boolean;
 };
 
-/** What is stored for one catalogue. */
+/** The stored state of one catalogue. */
 export type StoredCatalogue = {
   tiers: ModelTier[] | undefined;
   providers: ProviderRow[];
@@ -245,7 +245,7 @@ function planModel(
   report.compared('models', path, label, [...changes, ...becomes]);
 }
 
-/** What a manifest says of a model is a person's word; the rest stays, or is the registry's. */
+/** Facts from the manifest get the source `person`; all others keep their source, such as the registry. */
 function factsOf(
   row: ModelRow | undefined,
   { abilities, prices }: Pick<ManifestModel, 'abilities' | 'prices'>,

@@ -6,7 +6,7 @@ import type { Tables } from '../db/tables/tables.ts';
 import { manifestError } from './manifest.ts';
 import type { Report } from './report.ts';
 
-/** Adds the conversations whose id is new; existing ones stay as they are, whoever owns them. */
+/** Adds the conversations whose id is new; existing ones stay as they are, even those of other owners. */
 export async function applyConversations(
   transaction: Transaction<Tables>,
   { chats, messages }: { chats: readonly ImportedChat[]; messages: readonly ImportedMessage[] },

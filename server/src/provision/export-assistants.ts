@@ -24,7 +24,8 @@ type AssistantRow = Pick<
 };
 
 /**
- * `db` is a transaction. What a manifest leaves out stays as it is where it is applied, so losses change nothing there.
+ * `db` is a transaction. Applying a manifest leaves omitted fields as they are, so losses
+ * change nothing.
  */
 export async function* exportAssistants(db: Queryable, onLoss: OnLoss): AsyncGenerator<ManifestAssistant, void> {
   const lost = { projects: 0, servers: 0 };

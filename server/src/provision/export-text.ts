@@ -21,7 +21,7 @@ export async function exportInstallation(
 ): Promise<void> {
   const snapshot = deps.db.kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   await snapshot.execute(async (trx) => {
-    // The reader of the text may be slow.
+    // The reader of the text can be slow.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     // Sorting millions of conversations takes longer than a request may; eventually db/pool.ts drops a silent
     // connection.

@@ -149,7 +149,7 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
   };
 }
 
-/** Names only: a header's value may be as secret as any API key. */
+/** Names only: a header's value can be as secret as any API key. */
 function exportHeaders(deps: Needs, row: ProviderRow, onLoss: OnLoss): Record<string, string> | undefined {
   if (row.headers === null) return undefined;
   const found = findHeaders(deps, row, row.headers);

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 
-/** What can be checked in a manifest without looking at the installation. */
+/** Checks of a manifest that don't depend on the installation. */
 
 export type ParsedManifest = {
   head: ManifestHead;
@@ -118,7 +118,7 @@ function parseEach<S extends z.ZodType>(faults: Faults, list: unknown[], schema:
   return parsed;
 }
 
-/** The catalogue's owner decides where it may be in the manifest (contract.md section 9). */
+/** The catalogue's owner determines its place in the manifest (contract.md section 9). */
 function checkEdition(faults: Faults, head: ManifestHead, edition: Config['edition']): void {
   if (edition === 'managed') return;
   const message = 'In the community edition each user has a catalogue: put this under users';

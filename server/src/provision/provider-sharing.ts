@@ -44,7 +44,7 @@ export function planSharing(
   return { userIds: [...new Set(ids)].sort() };
 }
 
-/** What an export writes of each provider's sharing; nothing for those that are not shared. */
+/** The sharing of each provider in an export; nothing for providers that are not shared. */
 export async function exportSharing(
   db: Queryable,
   rows: readonly ProviderRow[],

@@ -27,7 +27,7 @@ export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock'
 export type ProvisionRequest = {
   sent: SentBytes;
   dryRun: boolean;
-  /** The session of whoever applies it; it survives a change of that user's password. */
+  /** The session of the user who applies it; it survives a change of that user's password. */
   sessionId: string;
   source: AuditSource;
   signal: AbortSignal;

@@ -6,7 +6,7 @@ const warningsMax = 500;
 
 type Counted = 'users' | 'providers' | 'models' | 'assistants' | 'prompts' | 'mcpOffers';
 
-/** What a manifest does, recorded along the way: counts, warnings and a line for each change. */
+/** Report of the effects of a manifest: counts, warnings and a line for each change. */
 export class Report {
   readonly applied: Required<ProvisionReport['applied']> = {
     users: { created: 0, updated: 0, unchanged: 0 },
@@ -86,7 +86,7 @@ export function differences(
     );
 }
 
-/** What people tell models is private. */
+/** False for instructions, which are private, and for structured values. */
 function isShown(name: string, value: unknown): boolean {
   return name !== 'instructions' && (typeof value !== 'object' || value === null);
 }

@@ -21,18 +21,18 @@ import { differences, type Report } from './report.ts';
 export type UsersContext = {
   report: Report;
   passwords: PreparedPasswords;
-  /** The session of whoever applies the manifest: it survives a change of their password. */
+  /** The session of the user who applies the manifest: it survives a change of their password. */
   sessionId: string;
 };
 
-/** What other parts must do once the users are committed. */
+/** Follow-up work for other modules once the users are committed. */
 export type UsersOutcome = {
   disabledIds: string[];
   /** Path of the first entry that removes an enabled administrator. */
   lostAdministrator: string | undefined;
 };
 
-/** Upserts accounts by e-mail address. What an entry omits stays as it is. */
+/** Upserts accounts by e-mail address. Omitted fields stay as they are. */
 export async function applyUsers(
   transaction: Transaction<Tables>,
   entries: readonly AccountEntry[],
@@ -67,8 +67,8 @@ export async function applyUsers(
 }
 
 /**
- * The current users of these entries. Those that will change are locked and then read again; a user that the manifest
- * does not change need not wait for its transaction.
+ * The current users of these entries. Users that will change are locked and then read again; an unchanged user need
+ * not wait for the transaction.
  */
 async function readAndLock(
   transaction: Transaction<Tables>,
@@ -156,7 +156,7 @@ function defined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[N
   return Object.fromEntries(given) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }
 
-/** The hash to store, undefined to keep the stored one, which somebody may have changed since it was prepared. */
+/** The hash to store, undefined to keep the stored one, which a user can have changed since it was prepared. */
 async function passwordToStore(
   entry: AccountEntry,
   stored: string | null,
