@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { ImportRefused, importBounds } from './readers/read-conversation.ts';
 
-/** An uploaded file, told apart by its first bytes. Nothing of a zip file is unpacked to disk. */
+/** An uploaded file, its format detected from the first bytes. Zip files are never unpacked to disk. */
 export type Archive = ZipArchive | PlainFile;
 
 const mebibyte = 1024 * 1024;

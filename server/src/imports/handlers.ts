@@ -39,7 +39,7 @@ export const postImportStart: Handler<Deps, Endpoints['postImportStart']> = asyn
   return { import: record };
 };
 
-/** DELETE /api/imports: ends what goes on, and takes back what has come. */
+/** DELETE /api/imports: cancels a running import, and undoes a finished one. */
 export const deleteImport: Handler<Deps, Endpoints['deleteImport']> = async (deps, input) => {
   const { kysely } = deps.db;
   const { id } = input.query;

@@ -5,8 +5,8 @@ import type { PreparedItem } from './prepare.ts';
 import { importBounds, importSources } from './readers/read-conversation.ts';
 
 /**
- * The form of items that a child process read. An archive may have taken over the process, so its answers are checked
- * like those of any stranger; ids belong to nobody else because every statement that uses them names the owner.
+ * Validation of items that a child process read. A malicious archive can have taken over that process, so its answers
+ * are untrusted; ids can't reach other users' rows because every statement that uses them names the owner.
  */
 
 const id = z.string().min(1).max(300);

@@ -3,27 +3,27 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { ImportRow } from './import-records.ts';
 
-/** Who works on an import at the moment: one replica, for as long as it keeps saying so. */
+/** Leases of imports: one replica at a time works on an import, for as long as it renews the lease. */
 
 /** Longer than any pause of a healthy process. */
 const leaseSeconds = 30;
 export const renewEveryMs = 5_000;
-/** Attempts in a row that brought nothing: then it is the archive. */
+/** Consecutive attempts without progress after which the archive counts as the cause. */
 const attemptsMax = 5;
-/** A crash counts for as many: after two in a row it is the archive. */
+/** Attempts that a crash counts for: after two in a row the archive counts as the cause. */
 const crashWeight = 3;
 const firstRestSeconds = 2;
 const longestRestSeconds = 60;
 const problemsMax = 50;
-/** What was read and never started is given up after this many days, and so is the archive of a failed import. */
+/** An import that was read but never started is given up after this many days, like the archive of a failed import. */
 const keptDays = 7;
 
-/** `attempts`: in a row, this one included; those before something was brought no longer count. */
+/** `attempts`: consecutive attempts without progress, including this one. */
 export type ClaimedImport = ImportRow & { claim: string; email: string };
 
 type Waiting = { id: string; owner_id: string };
 
-/** Imports that nobody works on, the oldest first. */
+/** Imports without a valid claim, the oldest first. */
 export async function waitingImports(db: Queryable, limit: number): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select id, owner_id from imports where (state in ('reading', 'importing') or is_undoing)
@@ -33,8 +33,8 @@ export async function waitingImports(db: Queryable, limit: number): Promise<Wait
 }
 
 /**
- * The oldest import that nobody works on, or this one; undefined if there is none. A claim that ran out was held by a
- * process that crashed: the import is tried once more, then failed.
+ * Claims `importId` or the oldest import without a valid claim; undefined if there is none. An expired claim was held by
+ * a process that crashed: the import is tried once more, then failed.
  */
 export async function claimImport(db: Queryable, importId?: string): Promise<ClaimedImport | undefined> {
   const { rows } = await sql<ClaimedImport>`
@@ -54,7 +54,7 @@ export async function claimImport(db: Queryable, importId?: string): Promise<Cla
 type Claim = Pick<ClaimedImport, 'id' | 'claim'>;
 type Attempt = Claim & Pick<ClaimedImport, 'attempts'>;
 
-/** False once the import was cancelled, or taken over by somebody else. */
+/** False once the import was canceled, or claimed by another replica. */
 export async function renewClaim(db: Queryable, { id, claim, attempts }: Attempt): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update imports set claimed_until = now() + ${leaseSeconds} * interval '1 second', attempts = ${attempts},
@@ -72,14 +72,14 @@ export async function holdClaim(trx: Queryable, { id, claim }: Claim): Promise<b
   return rows.length > 0;
 }
 
-/** So that another process can go on at once. */
+/** Releases the claim, so that another process can continue at once. */
 export async function releaseClaim(db: Queryable, { id, claim }: Claim): Promise<void> {
   await sql`
     update imports set claim = null, claimed_until = null, attempts = attempts - 1
     where id = ${id} and claim = ${claim}`.execute(db);
 }
 
-/** After an error that may pass: whoever looks next goes on with it, after a rest that grows with each attempt. */
+/** Releases the claim after a transient error; the next replica retries after a pause that grows with each attempt. */
 export async function postponeClaim(db: Queryable, { id, claim, attempts }: Attempt): Promise<void> {
   const seconds = Math.min(firstRestSeconds * 4 ** (attempts - 1), longestRestSeconds);
   await sql`
@@ -87,7 +87,7 @@ export async function postponeClaim(db: Queryable, { id, claim, attempts }: Atte
     where id = ${id} and claim = ${claim}`.execute(db);
 }
 
-/** All is read: it is imported now if that was asked for, otherwise when it is. */
+/** Ends reading: the import starts now if the user requested it, otherwise on request. */
 export async function finishReading(
   db: Queryable,
   { id, claim }: Claim,
@@ -114,7 +114,7 @@ export async function failImport(db: Queryable, { id, claim }: Claim, problem: s
     where id = ${id} and claim = ${claim} and state in ('reading', 'importing')`.execute(db);
 }
 
-/** Archives that nobody came back for. */
+/** Drops the archives of imports that were never started or retried. */
 export async function giveUpOld(db: Queryable): Promise<void> {
   await sql`
     update imports set sha256 = null, state = case state when 'ready' then 'cancelled' else state end,

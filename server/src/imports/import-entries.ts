@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { ImportKind, ImportOutcome } from '../db/tables/imports.ts';
 
-/** What an import brings, row by row. This file alone writes the table `import_entries`. */
+/** The entries of an import, row by row. This file alone writes the table `import_entries`. */
 
 export type NewEntry = {
   position: number;
@@ -17,7 +17,7 @@ export type NewEntry = {
   target: string | null;
 };
 
-/** Reading begins anew after a crash: rows that are there stay. */
+/** Inserts entries. Reading restarts after a crash, so existing rows are kept. */
 export async function insertEntries(trx: Queryable, importId: string, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await sql`
@@ -37,7 +37,7 @@ export async function openPositions(db: Queryable, importId: string): Promise<Se
   return new Set(rows.map(({ position }) => position));
 }
 
-/** What came, in the transaction in which it came. `seqs` are null where nothing was missing any more. */
+/** Records the outcome of an entry, in the transaction that imports it. Without new messages, `first` and `last` are null. */
 export async function settleEntry(
   trx: Queryable,
   at: { importId: string; position: number },
@@ -112,9 +112,7 @@ export type ImportedEntry = {
   last: number | null;
 };
 
-/**
- * What an import brought, newest first; `last` is of all imports, so that what others added counts as imported, too.
- */
+/** Imported entries, newest first; `last` covers all imports, so that messages added by others also count as imported. */
 export async function importedEntries(db: Queryable, importId: string, most: number): Promise<ImportedEntry[]> {
   const { rows } = await sql<ImportedEntry>`
     select e.position, e.kind, e.outcome, e.target_id as target, e.first_seq as first,

@@ -32,7 +32,7 @@ export type ImportDeps = Pick<Platform, 'db' | 'log' | 'clock' | 'config'> & { a
 };
 export type Place = { run: ClaimedImport; archive: ImportReader; position: number };
 
-/** The import was cancelled, or another replica has it. */
+/** The import was canceled, or another replica has claimed it. */
 export class ClaimLost extends Error {}
 
 /** The store takes nothing at the moment; the file itself is sound. */
@@ -58,7 +58,7 @@ export async function importProjectItem(deps: ImportDeps, place: Place, item: Pr
   });
 }
 
-/** What no row refers to in the end is removed from the store again. */
+/** Stores the files for `work`, and removes those that no row references in the end. */
 async function withFiles(
   deps: ImportDeps,
   { run, archive, position }: Place,
@@ -228,7 +228,7 @@ async function insertConversation(
   await settleEntry(trx, { importId: run.id, position }, { outcome, messages: missing.length, files: count, ...seqs });
 }
 
-/** What an earlier import brought of the conversation; throws if the id is somebody else's. */
+/** Locks and returns the part of the conversation that earlier imports added; throws if the id is another user's. */
 async function lockKnown(trx: Queryable, ownerId: string, { chat, messages }: PreparedConversation) {
   const { rows: locked } = await sql<{ active: string | null }>`
     select active_message_id as active from chats where id = ${chat.id} and owner_id = ${ownerId} for no key update`.execute(

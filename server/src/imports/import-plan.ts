@@ -4,14 +4,14 @@ import type { NewEntry } from './import-entries.ts';
 import { exportedAssistant, exportedPrompt } from './own-fields.ts';
 import type { PreparedItem, PreparedOwn } from './prepare.ts';
 
-/** What an archive would bring, compared with what is here. */
+/** Preview of an import: the contents of an archive, compared with the stored items. */
 
 /** Items that get a row; others say something about the archive as a whole. */
 export function hasEntry(item: PreparedItem): item is Exclude<PreparedItem, { kind: 'note' | 'instructions' }> {
   return item.kind !== 'note' && item.kind !== 'instructions';
 }
 
-/** What a person made besides conversations. */
+/** True for items that a user created besides conversations. */
 export function isOwn(item: PreparedItem): item is PreparedOwn {
   return item.kind === 'assistant' || item.kind === 'prompt' || item.kind === 'skill';
 }

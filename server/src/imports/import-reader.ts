@@ -4,7 +4,7 @@ import { checkItem, checkMessages } from './import-answers.ts';
 import type { PreparedItem } from './prepare.ts';
 import { ImportRefused, importBounds } from './readers/read-conversation.ts';
 
-/** The input of the task in import-task.ts, what it is asked, and its answers. */
+/** The input of the task in import-task.ts, its requests, and its answers. */
 export type ImportInput = { ownerId: string; email: string };
 export type ImportQuestion = 'next' | 'messages' | 'chunk' | { entry: string };
 export type ImportAnswer =

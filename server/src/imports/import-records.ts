@@ -96,7 +96,7 @@ export async function startImport(db: Queryable, ownerId: string, id: string): P
   return found;
 }
 
-/** Ends an import that has not ended; what has come stays. Returns whether there was something to cancel. */
+/** Cancels an unfinished import; items imported so far stay. Returns whether there was something to cancel. */
 export async function cancelImport(db: Queryable, ownerId: string, id: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update imports set state = 'cancelled', sha256 = null, claim = null, claimed_until = null, ended_at = now(), updated_at = now()

@@ -10,8 +10,8 @@ import { endUndo } from './import-records.ts';
 const atOnce = 50;
 
 /**
- * Removes everything that an import brought, some conversations at a time; going on after a crash is the same as
- * beginning. Conversations that were continued here stay, and so does what was changed.
+ * Removes everything that an import added, in batches of conversations; can simply be repeated after a crash.
+ * Conversations that were continued here stay, and so do changed items.
  */
 export async function undoImport(
   deps: Pick<Platform, 'db'>,

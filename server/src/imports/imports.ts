@@ -44,17 +44,17 @@ const mostWaiting = 500;
 const crashed = 'Reading the archive ended the process that reads it, twice. It was given up.';
 const batchItems = 50;
 const batchBytes = 4_000_000;
-/** Files of processes that crashed; nobody works this long. */
+/** Age of files left by crashed processes; no import runs this long. */
 const strayMs = 86_400_000;
 
 /**
- * Reads and imports archives, one of each person and two at a time in this process. What a crash leaves half done, this or another replica
- * goes on with, at the first conversation that has not come.
+ * Reads and imports archives, one per person and two at a time in this process. After a crash, this or another
+ * replica resumes an import at the first conversation that is missing.
  */
 export class Imports {
   readonly #deps: ImportDeps;
   readonly #closed = new AbortController();
-  /** One turn per person, so that nobody's archives hold up another person's. */
+  /** One turn per person, so that one person's archives don't hold up another's. */
   readonly #turns = new FairTurns(turnLimits);
   readonly #timeouts: RecentTimeouts;
   readonly #underWay = new Map<string, Promise<void>>();
@@ -118,7 +118,7 @@ export class Imports {
     const run = await claimImport(this.#deps.db.kysely, id);
     if (run === undefined) return;
     await this.#work(run);
-    // It may be wanted or undone by now.
+    // The user can have started or undone it meanwhile.
     this.#underWay.delete(id);
     this.look();
   }
@@ -158,7 +158,7 @@ export class Imports {
     }
   }
 
-  /** Tries until the database answers: it may be what failed. */
+  /** Retries until the database answers, since the database itself can be the cause of the failure. */
   async #postpone(run: ClaimedImport): Promise<void> {
     const { db, clock } = this.#deps;
     const isPostponed = () =>
@@ -275,7 +275,7 @@ export class Imports {
       const reason = error instanceof ApiError ? error.message : 'it could not be saved';
       await leaveOut(this.#deps.db.kysely, { importId: place.run.id, position: place.position }, reason);
     }
-    // It got on: what fails next has failed once.
+    // Progress was made: the next failure counts as the first.
     place.run.attempts = 1;
   }
 
@@ -294,7 +294,7 @@ function sizeOf(item: PreparedItem): number {
   return item.messages.reduce((sum, { parts, words }) => sum + parts.length + words.length, 1000);
 }
 
-/** What would fail for every conversation, and passes: the import goes on later where it was. */
+/** True for transient errors that affect every conversation: the import resumes later at the same place. */
 function isTemporary(error: Error): boolean {
   if (error instanceof ClaimLost || error instanceof StoreFailed || mayPass(error)) return true;
   if (error instanceof ApiError) return error.code === 'storage_full' || error.code === 'database_unavailable';

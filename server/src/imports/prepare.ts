@@ -13,9 +13,7 @@ import {
   type ReadSkill,
 } from './readers/read-conversation.ts';
 
-/**
- * What was read as rows, under ids that the same archive gives again at every import. Runs on the thread that reads.
- */
+/** Converts items to rows, under ids that are the same at every import of an archive. Runs on the thread that reads. */
 
 export type PreparedFile = Omit<ReadFile, 'sourceId'> & { id: string };
 export type PreparedConversation = {

@@ -2,7 +2,7 @@ import type { ArchiveFiles, FileList } from './archive-files.ts';
 import { type Piece, reasoningPiece, textPiece } from './pieces.ts';
 import { items, jsonOrText, link, type Members, members, name, text } from './values.ts';
 
-/** What one ChatGPT message says, by its content type. */
+/** The content of one ChatGPT message, by its content type. */
 
 type Context = { id: string; files: FileList; archive: ArchiveFiles; createdAt: string | null };
 

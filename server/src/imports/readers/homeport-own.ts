@@ -5,7 +5,7 @@ import { parseCounted } from './counted-json.ts';
 import { importBounds, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
 import { items, type Members, members, name } from './values.ts';
 
-/** What a person made besides conversations, from Homeport's own export of everything: export-account.ts writes it. */
+/** Items that a user created besides conversations, from Homeport's own full export, written by export-account.ts. */
 
 const itemBounds = { depth: 20, values: 2_000, names: 1_000 };
 
@@ -37,7 +37,7 @@ function assistantOf(value: unknown): ReadAssistant {
   return { kind: 'assistant', ...known, fields: own, notes: shared(own) };
 }
 
-/** One for each folder `skills/<for whom>/<name>/`; what is in them is read when they are imported. */
+/** One for each folder `skills/<for whom>/<name>/`; their files are read when they are imported. */
 function* skillsIn(entries: readonly string[], folder: string): Generator<ReadItem, void> {
   const found = new Map<string, { entry: string; path: string }[]>();
   for (const entry of entries) {

@@ -11,7 +11,7 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const headBytes = 8192;
 
-/** What is no JSON may pass; the parser refuses it. */
+/** Splits a JSON array into its elements without validating them; the parser rejects invalid JSON. */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -1,6 +1,6 @@
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/chat/frames';
 
-/** What an answer is made of while it is read: calls and results apart, as most programs keep them. */
+/** Parts of an answer while it is read: calls and results are separate, as in most programs. */
 export type Piece =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }

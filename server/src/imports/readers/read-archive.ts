@@ -212,7 +212,7 @@ const idOf = (value: Members): string | undefined =>
   name(members(value.chat).id);
 const titleOf = (value: Members): string => title(value.title ?? value.name ?? members(value.chat).title);
 
-/** What the beginning of a conversation tells that is too large to be read. */
+/** Source, id and title of a conversation that is too large to be read, from its first bytes. */
 function headFacts(head: Buffer): { source: ImportSource; facts: { sourceId: string; title: string } } {
   const start = head.toString('utf8');
   const member = (key: string): string | undefined =>

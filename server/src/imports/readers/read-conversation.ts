@@ -2,7 +2,7 @@ import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { Members } from './values.ts';
 
-/** What readers make of an archive, whatever program it comes from: the same for all of them. */
+/** The common output of all readers of archives. */
 
 export const importSources = ['chatgpt', 'claude', 'open-webui', 'librechat', 'chatbot-ui', 'homeport'] as const;
 export type ImportSource = (typeof importSources)[number];
@@ -33,7 +33,7 @@ export const importBounds = {
   json: { depth: 500, values: 2_000_000, names: 1_500_000 },
   sideJson: { depth: 64, values: 400_000, names: 400_000 },
   unpackedBytes: 16 * 1024 ** 3,
-  /** How many times larger than packed an archive may be, beyond the first 256 MiB. */
+  /** The maximum ratio of unpacked to packed size, beyond the first 256 MiB. */
   ratio: 200,
   /** Without an answer for this long, reading has failed. */
   stepMs: 120_000,
@@ -54,7 +54,7 @@ export type ReadFile = {
   versions?: ReadVersions;
 };
 export type ReadContent = { entry: string } | { bytes: Uint8Array<ArrayBuffer> };
-/** The number of the present content, since when it is that, and what was there before, the newest first. */
+/** The version number and time of the present content, and the earlier versions, newest first. */
 export type ReadVersions = {
   present: number;
   changedAt: string | null;
@@ -91,7 +91,7 @@ export type ReadConversation = {
   messages: ReadMessage[];
   activeId: string | null;
   files: ReadFile[];
-  /** What of it will not come, in words. */
+  /** Parts that will not be imported, in words. */
   notes: string[];
 };
 
@@ -110,10 +110,10 @@ type ReadOwn = {
   source: ImportSource;
   sourceId: string;
   title: string;
-  /** What of it will be different here, in words. */
+  /** Differences after the import, in words. */
   notes: string[];
 };
-/** `fields` as they came: whoever takes them checks them. */
+/** `fields` are unvalidated: the consumer checks them. */
 export type ReadPrompt = ReadOwn & { kind: 'prompt'; fields: Members };
 export type ReadAssistant = ReadOwn & { kind: 'assistant'; fields: Members };
 /** `files` are in the archive; `path` is within the skill. */
@@ -123,7 +123,7 @@ export type ReadSkill = ReadOwn & { kind: 'skill'; files: { entry: string; path:
 export type LeftOut = { kind: 'left-out'; source: ImportSource; sourceId: string; title: string; reason: string };
 /** Something about the archive as a whole. */
 type ReadNote = { kind: 'note'; message: string };
-/** What the person had told the other program about themselves. */
+/** Custom instructions of the user in the other program. */
 type ReadInstructions = { kind: 'instructions'; text: string };
 
 export type ReadItem =

@@ -25,7 +25,7 @@ type Group = {
 
 /**
  * The messages of a conversation, parents first. Links come from `parentId` alone; circles are cut where they begin.
- * What follows each other within one answer becomes one message.
+ * Consecutive nodes of one answer become one message.
  */
 export function treeOf(nodes: readonly TreeNode[], current: string | undefined, begun: string | null): Tree {
   if (nodes.length > importBounds.nodes) {

@@ -1,6 +1,6 @@
 import { limits } from '@homeport/contracts/limits';
 
-/** Careful reading of JSON from elsewhere: whatever is missing or of another type counts as absent. */
+/** Tolerant readers of JSON from other programs: a value that is missing or of another type counts as absent. */
 
 export type Members = Readonly<Record<string, unknown>>;
 const nothing: Members = {};
@@ -51,7 +51,7 @@ function cleaned(value: string): string {
   return value.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
-/** Seconds or milliseconds since 1970, or RFC 3339, as an ISO time; null if it is no time of our age. */
+/** Seconds or milliseconds since 1970, or RFC 3339, as an ISO time; null for invalid or implausible times. */
 export function time(value: unknown): string | null {
   if (typeof value === 'number') return validTime(value > 1e11 ? value : value * 1000);
   if (typeof value !== 'string' || value.length > 40 || !/^\d{4}-\d\d-\d\d/.test(value)) return null;
@@ -68,7 +68,7 @@ export function justAfter(isoTime: string | null): string | null {
   return isoTime === null ? null : new Date(Date.parse(isoTime) + 1).toISOString();
 }
 
-/** Any JSON value with clean texts; what is nested too deeply becomes text. */
+/** Any JSON value with clean texts; values nested too deeply become text. */
 export function json(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return cleaned(value);
   if (typeof value !== 'object' || value === null) return value ?? null;
@@ -77,7 +77,7 @@ export function json(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleaned(key), json(item, depth + 1)]));
 }
 
-/** What a text says if it is JSON of an object or list, else the text itself. */
+/** The parsed value of a text that is a JSON object or list, else the text itself. */
 export function jsonOrText(value: string): unknown {
   if (!/^\s*[[{]/.test(value)) return cleaned(value);
   try {
@@ -87,7 +87,7 @@ export function jsonOrText(value: string): unknown {
   }
 }
 
-/** An address that may be shown as a link. */
+/** An address that is safe to show as a link. */
 function webAddress(value: unknown): string | undefined {
   const address = text(value).trim();
   if (address.length > 4096 || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
