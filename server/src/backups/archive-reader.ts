@@ -3,7 +3,7 @@ import { sumLine, trailerOf } from './archive-writer.ts';
 import { damaged } from './backup-error.ts';
 import { paxMax, readPax, readTarHeader, type TarEntry, tarBlock } from './tar.ts';
 
-/** A member while it is read; the rest of `content` is skipped if the consumer stops early. */
+/** A member while it is read; bytes of `content` that the consumer leaves unread are skipped. */
 export type Member = Required<Pick<TarEntry, 'name' | 'size' | 'kind' | 'mode'>> & {
   target?: string;
   content: AsyncIterable<Buffer>;

@@ -12,7 +12,7 @@ import { ApiError } from '@homeport/contracts/errors';
 /** The keys of this installation: new envelopes are sealed with `current`; `byId` also opens those of previous keys. */
 export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<string, RingKey> };
 
-/** The location of a secret in the database. An envelope opens only in its own place. `table` and `column` are identifiers. */
+/** The location of a secret. An envelope opens only in its own place. `table` and `column` are identifiers. */
 export type SecretPlace = { table: string; row: string; column: string };
 
 /** The owner of a secret, and the origin that can receive it. A bound envelope opens only if neither has changed. */
