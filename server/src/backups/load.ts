@@ -21,7 +21,7 @@ export async function unpack(content: Buffer): Promise<Buffer> {
   });
 }
 
-/** Memory of each sort and each index build; with the default of 64 MiB, the word index of messages needs many passes. */
+/** Memory of each sort and index build; with the default of 64 MiB, the word index of messages needs many passes. */
 const buildMemory = '256MB';
 
 /**

@@ -31,8 +31,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads and checks the environment. Creates the data folder and, where the contract requires it, the two secrets in
- * it, unless `secretsFile` makes the file required or optional. With an optional file, missing secrets are empty. Throws
- * ConfigError.
+ * it, unless `secretsFile` makes the file required or optional. With an optional file, missing secrets are empty.
+ * Throws ConfigError.
  */
 export function loadConfig(
   environment: Environment = process.env,

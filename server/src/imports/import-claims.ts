@@ -33,8 +33,8 @@ export async function waitingImports(db: Queryable, limit: number): Promise<Wait
 }
 
 /**
- * Claims `importId` or the oldest import without a valid claim; undefined if there is none. An expired claim was held by
- * a process that crashed: the import is tried once more, then failed.
+ * Claims `importId` or the oldest import without a valid claim; undefined if there is none. An expired claim was held
+ * by a process that crashed: the import is tried once more, then failed.
  */
 export async function claimImport(db: Queryable, importId?: string): Promise<ClaimedImport | undefined> {
   const { rows } = await sql<ClaimedImport>`

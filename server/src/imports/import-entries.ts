@@ -37,7 +37,7 @@ export async function openPositions(db: Queryable, importId: string): Promise<Se
   return new Set(rows.map(({ position }) => position));
 }
 
-/** Records the outcome of an entry, in the transaction that imports it. Without new messages, `first` and `last` are null. */
+/** Records an entry's outcome in the transaction that imports it. Without new messages, `first` and `last` are null. */
 export async function settleEntry(
   trx: Queryable,
   at: { importId: string; position: number },
@@ -112,7 +112,7 @@ export type ImportedEntry = {
   last: number | null;
 };
 
-/** Imported entries, newest first; `last` covers all imports, so that messages added by others also count as imported. */
+/** Imported entries, newest first; `last` covers all imports, so that messages added by others count as imported. */
 export async function importedEntries(db: Queryable, importId: string, most: number): Promise<ImportedEntry[]> {
   const { rows } = await sql<ImportedEntry>`
     select e.position, e.kind, e.outcome, e.target_id as target, e.first_seq as first,

@@ -78,7 +78,8 @@ async function repairLink(source: string, target: string): Promise<void> {
 
 /**
  * PostgreSQL refuses to run as root. As root we run it in a user namespace where it is `nobody` and its files stay
- * ours, or as the user `nobody` if user namespaces are disabled. An existing cluster runs as the user who owns its files.
+ * ours, or as the user `nobody` if user namespaces are disabled. An existing cluster runs as the user who owns its
+ * files.
  */
 export async function chooseRunAs(options: {
   programs: PostgresPrograms;
