@@ -34,7 +34,7 @@ export function startScheduledBackups(needs: Needs): { stop(): Promise<void> } {
   };
 }
 
-/** Makes a backup if the schedule has named a time since the last one. Never throws; says what happened. */
+/** Makes a backup if one has become due since the last one. Never throws; returns the outcome. */
 export async function backUpIfDue(
   needs: Needs,
   now: Date,

@@ -17,7 +17,7 @@ export type Command = {
   synopsis: string;
   /** A line or two for the list of commands. */
   summary: string;
-  /** The options and whatever else must be known. */
+  /** The options and other details. */
   help: string;
   options: Options;
   /** How many words it takes besides its options: at least, at most. */

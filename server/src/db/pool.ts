@@ -47,7 +47,7 @@ const statementTimeoutMs = 10_000;
 const idleInTransactionTimeoutMs = 20_000;
 // Longer than every server-side limit above, so silence for this long on a busy connection means a dead peer.
 const silentSocketTimeoutMs = 30_000;
-/** The pool's error where all connections stay busy, which says nothing about the database. */
+/** The pool's error where all connections stay busy, which does not indicate a problem of the database. */
 const acquireTimeout = 'timeout exceeded when trying to connect';
 const int8Oid = 20;
 
@@ -177,7 +177,7 @@ function withoutNames(client: Client): void {
 }
 
 /**
- * True if statements may run for ever or are compiled for seconds, because a pooler is used and its role isn't told
+ * True if statements can run forever or are compiled for seconds, because a pooler is used and its role isn't told
  * otherwise.
  */
 export async function lacksLimits(db: Pick<Database, 'pool'>): Promise<boolean> {

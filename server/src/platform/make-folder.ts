@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a folder with its parents, or throws. Node's own `recursive` loops for ever if the system says that an
+ * Creates a folder with its parents, or throws. Node's own `recursive` loops forever if the system says that an
  * existing parent does not exist, as in /proc.
  */
 export function makeFolder(folder: string, mode: number): void {

@@ -16,7 +16,7 @@ const maxDepth = 64;
 const jsonBounds = { depth: maxDepth, values: 4_000_000, names: 3_000_000 };
 const maxAliases = 10_000;
 
-/** Throws `invalid_request` that says where the text is wrong. */
+/** Throws `invalid_request` with the location of the error in the text. */
 export function parseManifestText(bytes: Uint8Array, form: ManifestForm): unknown {
   const text = decode(bytes);
   if (text.trim() === '') throw invalid('', 'The manifest is empty');

@@ -42,7 +42,7 @@ export async function resealCanary({ db, secrets }: Needs): Promise<boolean> {
   });
 }
 
-/** Makes the current key the installation's, whatever it was. */
+/** Makes the current key the installation's, replacing any earlier one. */
 export async function replaceCanary(db: Queryable, secrets: KeyRing): Promise<void> {
   await db
     .updateTable('installation')

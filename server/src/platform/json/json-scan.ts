@@ -16,7 +16,7 @@ export const jsonBounds: JsonBounds = { depth: 64, values: 100_000, names: 10_00
 /** The same for other servers' responses: catalogues and definitions have very many names, most of them alike. */
 export const foreignJsonBounds: JsonBounds = { depth: 72, values: 100_000, names: 30_000 };
 
-/** Characters that cost little whatever they are. */
+/** Number of characters that are always cheap to parse. */
 const shortText = 4096;
 
 const tooMany = 'of too many values';
