@@ -7,11 +7,11 @@ import { readersModel, readersServers } from './readers-own.ts';
 import { editable, type Reader } from './sharing.ts';
 
 /**
- * Assistants as their readers see them. A reader is shown ids of their own models and MCP servers only: those that the
- * assistant names, or the same ones in their own records. How many are missing is all that is told of others.
+ * Assistants as their readers see them. A reader gets ids of their own models and MCP servers only: those that the
+ * assistant names, or the same ones in their own records. Of others they get only the number.
  */
 
-/** Who looks, and in whose catalogue. */
+/** The reader, and the catalogue they use. */
 export type Looker = Reader & { catalogue: string };
 
 type ContentRow = {
@@ -56,10 +56,7 @@ export type AssistantRow = ContentRow & {
   updated_micros: number;
 };
 
-/**
- * SQL: the assistants whose ids `ids` selects, each with its newest version. The caller has seen to it that they may be
- * used.
- */
+/** SQL: the assistants selected by `ids`, each with its newest version. The caller has checked access to them. */
 export function assistantRows(reader: Looker, ids: RawBuilder<unknown>): RawBuilder<AssistantRow> {
   return sql<AssistantRow>`
     select a.id, a.owner_id, u.name as owner_name, a.audience, a.project_id, a.version, a.created_at,

@@ -125,8 +125,8 @@ export async function insertAssistants(
 }
 
 /**
- * Changes what is given, or restores a version; what changes nothing makes no version. Throws `forbidden`, `not_found`,
- * `project_archived` and `invalid_request`.
+ * Changes the given fields, or restores a version; an update without changes creates no version. Throws `forbidden`,
+ * `not_found`, `project_archived` and `invalid_request`.
  */
 export async function updateAssistant(
   deps: Deps,
@@ -171,7 +171,10 @@ export async function storeVersion(
   await insertVersions(trx, [{ id, version, authorId, shared, content }]);
 }
 
-/** Its conversations keep their messages and go on without it. Throws `not_found` and `forbidden`. */
+/**
+ * Deletes an assistant. Its conversations keep their messages and continue without it. Throws `not_found` and
+ * `forbidden`.
+ */
 export async function deleteAssistant(deps: Deps, reader: Reader, id: string, source: AuditSource): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
     const shared = await lockEditable(trx, 'assistants', reader, id, assistantNotFound);
@@ -202,8 +205,8 @@ export async function listVersions(deps: Deps, reader: Reader, id: string): Prom
 }
 
 /**
- * SQL: what was private once, or another project's, stays its owner's; others who edit see what they could have seen
- * then.
+ * SQL: versions open to a reader. Versions that were private, or another project's, are visible to their owner only;
+ * other editors see those that they could have seen then.
  */
 function openTo(reader: Reader) {
   return sql<boolean>`(a.owner_id = ${reader.id}

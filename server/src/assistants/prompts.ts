@@ -162,19 +162,19 @@ export async function notePromptUsed(deps: Deps, reader: Reader, id: string): Pr
   if (numAffectedRows !== 1n) throw promptNotFound();
 }
 
-// Who names one prompt shares this lock with others; who names many takes it alone, before any row.
+// Naming one prompt takes this lock shared; naming many takes it exclusively, before any row.
 const naming = sql`hashtextextended('prompt-names', 0)`;
 
 async function lockNaming(trx: Queryable): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${naming})`.execute(trx);
 }
 
-/** Until the transaction ends, nobody else gives any prompt a name. */
+/** Blocks naming of any prompt by other transactions until this one ends. */
 export async function lockAllNaming(trx: Queryable): Promise<void> {
   await sql`select pg_advisory_xact_lock(${naming})`.execute(trx);
 }
 
-/** Until the transaction ends, nobody else gives a prompt of this owner a name. */
+/** Blocks naming of this owner's prompts by other transactions until this one ends. */
 async function lockNames(trx: Queryable, ownerId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`prompt-names:${ownerId}`}, 0))`.execute(trx);
 }

@@ -5,7 +5,7 @@ import { usableBy } from './sharing.ts';
 /** SQL that finds for a reader what is theirs of what an assistant names. All arguments are SQL names. */
 
 /**
- * The reader's model for the version `v`, which may be shared with them: the one it names, else one of the same name at
+ * SQL: the reader's model for the version `v`, own or shared with them: the one it names, else one of the same name at
  * its provider; enabled ones first.
  */
 export function readersModel(catalogue: string): string {
@@ -17,8 +17,8 @@ export function readersModel(catalogue: string): string {
 }
 
 /**
- * The reader's MCP servers for the version `v`: those it names, else ones of the same offer. Never ones of the same
- * address: the count would confirm guesses of an address that only its author knows.
+ * SQL: the reader's MCP servers for the version `v`: the servers it names, else servers of the same offer. Never
+ * servers of the same address: the count would confirm guesses of an address that only its author knows.
  */
 export function readersServers(reader: string): string {
   return `

@@ -8,8 +8,8 @@ import type { Queryable } from '../db/pool.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 
 /**
- * Who may use and who may edit an assistant, a saved prompt or a skill. What is shared with a project is the project's,
- * as its files are: its members use it, its owners edit it too, and whoever leaves the project leaves it there.
+ * Access rules for assistants, saved prompts and skills. An object shared with a project belongs to the project, like
+ * its files: members use it, owners of the project can also edit it, and it stays when its creator leaves.
  */
 
 export type Reader = Pick<User, 'id' | 'role'>;
@@ -87,8 +87,8 @@ export async function assertMayShare(
 }
 
 /**
- * Who may use it after the change; undefined when that stays. It is for whoever made it to decide, as they would not
- * find again what others take away. Throws what `assertMayShare` and `assertRoom` throw.
+ * Returns the new audience; undefined when it stays. Only its creator decides that, as they could not find it again if
+ * others took it away. Throws what `assertMayShare` and `assertRoom` throw.
  */
 export async function changeSharing(
   trx: Queryable,
@@ -109,7 +109,7 @@ export async function changeSharing(
   return after;
 }
 
-/** Throws `invalid_request` when no more may be added; until the transaction ends nobody else adds one there. */
+/** Throws `invalid_request` when the limit is reached. No other transaction can add one there until this one ends. */
 export async function assertRoom(trx: Queryable, table: SharedTable, { owner_id, audience }: Shared): Promise<void> {
   const isForAll = audience === 'everyone';
   const place = isForAll ? 'everyone' : owner_id;
@@ -123,7 +123,7 @@ export async function assertRoom(trx: Queryable, table: SharedTable, { owner_id,
   throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
 }
 
-/** The log tells what happens to things that others use: by name, never with their text. */
+/** Records changes to shared objects in the audit log: by name, never with their text. */
 export async function recordShared(
   trx: Queryable,
   source: AuditSource,
@@ -134,8 +134,8 @@ export async function recordShared(
 }
 
 /**
- * Gives what a person shared to those it is shared with: to an owner of the project, and what is for everyone to an
- * administrator. The names of prompts get an ending where the new owner has one of the same name.
+ * Transfers a person's shared objects to the people they are shared with: to an owner of the project, or to an
+ * administrator if shared with everyone. Names of prompts get a suffix if the new owner has a prompt of that name.
  */
 export async function giveAwayShared(
   trx: Queryable,

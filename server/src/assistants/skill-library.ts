@@ -61,7 +61,7 @@ function sharedAs(reader: Reader, { audience = 'me', projectId = null }: Given):
   return { owner_id: reader.id, audience, project_id: projectId };
 }
 
-/** Adds a skill; whoever adds it trusts it. Throws what sharing throws, `id_taken`, and `invalid_request`. */
+/** Adds a skill, which its creator trusts. Throws what sharing throws, `id_taken`, and `invalid_request`. */
 export async function createSkill(
   deps: Deps,
   reader: Reader,
@@ -83,7 +83,7 @@ export async function createSkill(
   });
 }
 
-/** Stores a new one that nobody trusts yet. Throws `id_taken` and `invalid_request`. */
+/** Stores a new skill without any trust. Throws `id_taken` and `invalid_request`. */
 export async function insertSkill(trx: Queryable, id: string, shared: Shared, content: SkillPackage): Promise<void> {
   const { name, description, fingerprint, bytes, files } = content;
   await assertBytes(trx, shared, bytes, '');
@@ -198,7 +198,8 @@ export async function storeTrust(trx: Queryable, userId: string, id: string, fin
 }
 
 /**
- * Throws `invalid_request` when all skills there would have too many bytes; until the transaction ends nobody adds any.
+ * Throws `invalid_request` when the skills there would exceed the total size. No other transaction can add one there
+ * until this one ends.
  */
 async function assertBytes(trx: Queryable, { owner_id, audience }: Shared, bytes: number, id: string): Promise<void> {
   const isForAll = audience === 'everyone';

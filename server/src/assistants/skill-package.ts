@@ -20,12 +20,12 @@ type SkillContent = { path: string; content: Buffer; sha256: string };
 export const skillFileName = 'SKILL.md';
 const skillTextMax = 256 * 1024;
 const depthMax = 8;
-/** Directories and what is left out count as well. */
+/** Includes directories and omitted files. */
 const entriesMax = 2000;
 /** Names, extra fields and comments of all entries. */
 const describedMax = 4 * 1024 * 1024;
 const linkMode = 0o120000;
-/** What systems and tools leave behind. */
+/** Files that operating systems and tools leave behind. */
 const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
 
 /** Throws `invalid_request` with what is to be changed. */
@@ -104,7 +104,7 @@ async function readEntries(zip: ZipFile): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** What all files of one skill may be together. */
+/** Limits on all files of one skill together. */
 export class SkillBounds {
   readonly #names = new Set<string>();
   #room: number = limits.skillBytes;

@@ -32,7 +32,7 @@ export async function readSkillInSandbox(
   const bounds = new SkillBounds();
   const found = new Map<string, Buffer>();
   for (const { path, content } of files) {
-    // Made anew here: the process that read the archive may be under its control.
+    // Copied here: the process that read the archive can be under the archive's control.
     if (bounds.admits(path, content.length)) found.set(path, Buffer.from(content));
   }
   return packageOf(found);

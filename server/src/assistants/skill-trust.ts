@@ -7,18 +7,18 @@ import { type Reader, recordShared, usable } from './sharing.ts';
 import { readSkill, skillNotFound, storeTrust, targetOf } from './skill-library.ts';
 import { textOf } from './skill-package.ts';
 
-/** What a skill of somebody else is looked at for before its first use: all of it, and trust by fingerprint. */
+/** Review of another user's skill before its first use: all of its files, with trust by fingerprint. */
 
 type Deps = { db: Pick<Database, 'kysely'> };
 
-/** Every file, whole, and what changed since the reader trusted the skill. Throws `not_found`. */
+/** Returns every file, whole, and the changes since the reader trusted the skill. Throws `not_found`. */
 export async function readSkillFiles(
   deps: Deps,
   reader: Reader,
   id: string,
 ): Promise<{ skill: Skill; files: SkillFile[]; removed: string[] }> {
   return inTransaction(deps.db, async (trx) => {
-    // Files are replaced by whoever holds the row.
+    // Locks the row, since files are replaced only with the row locked.
     await lockUsable(trx, reader, id);
     const skill = await readSkill(trx, reader, id);
     const files = await trx

@@ -36,7 +36,7 @@ function parseSkill(path: string, head: string): Skill | undefined {
   return parsed === undefined || path.split('/').at(-2) !== parsed.name ? undefined : { ...parsed, path };
 }
 
-/** What a SKILL.md says of itself; undefined for what the specification does not allow. */
+/** Parses the front matter of a SKILL.md; undefined if it violates the specification. */
 export function frontMatterOf(text: string): { name: string; description: string } | undefined {
   const [, yaml] = frontMatter.exec(text) ?? [];
   if (yaml === undefined || yaml.length > frontMatterMax) return undefined;

@@ -12,7 +12,7 @@ import { imageTypeOf } from '../settings/image-data-url.ts';
 import type { Looker } from './assistant-view.ts';
 import type { Shared } from './sharing.ts';
 
-/** What an assistant is, version by version. This file alone writes the table `assistant_versions`. */
+/** Content of assistants, version by version. This file alone writes the table `assistant_versions`. */
 
 const columns = [
   'name',
@@ -144,7 +144,7 @@ async function modelColumns(trx: Queryable, editor: Looker, id: string | null) {
   return { model_id: id, provider_model_id: row.provider_model_id };
 }
 
-/** The tiers of whoever has this catalogue, with those of models that are shared with them. */
+/** Returns the tiers of the owner of this catalogue, including those of models shared with them. */
 export async function knownTiers(trx: Queryable, catalogue: string) {
   const own = await listTiers({ db: { kysely: trx } }, catalogue);
   return withSharedTiers(own, await sharedTiers(trx, catalogue));
@@ -156,7 +156,7 @@ async function assertKnownTier(trx: Queryable, editor: Looker, tier: number): Pr
   throw invalid('tier', `One of ${tiers.map(({ value }) => value).join(', ')}`);
 }
 
-/** False for a data URL whose bytes are no picture: what it says of itself is its sender's word. An emoji is one. */
+/** False for a data URL whose bytes are not a picture: its media type is untrusted. An emoji is a picture. */
 export function isPicture(icon: string): boolean {
   return !icon.startsWith('data:') || imageTypeOf(icon) !== undefined;
 }

@@ -1,6 +1,6 @@
 import type { Egress } from '../egress/egress.ts';
 
-/** A question without words: a server that has the path refuses it, and nobody pays for it. */
+/** A request without messages: a server that has the path refuses it, so it costs nothing. */
 
 const bounds = { totalMs: 5_000, bodyBytes: 64 * 1024 } as const;
 

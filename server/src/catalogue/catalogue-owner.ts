@@ -10,7 +10,10 @@ export type CatalogueTransaction = Transaction<Tables>;
 /** Owner of the shared catalogue in the managed edition; no user has this id. */
 export const installationOwner = 'installation';
 
-/** Whose catalogue a user sees: their own (community) or the installation's (managed). Every verb takes this id. */
+/**
+ * Returns the owner of the catalogue that a user sees: themselves (community) or the installation (managed). Every verb
+ * takes this id.
+ */
 export function catalogueOwner(config: Pick<Config, 'edition'>, userId: string): string {
   return config.edition === 'managed' ? installationOwner : userId;
 }

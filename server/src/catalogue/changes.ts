@@ -3,8 +3,8 @@ import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * The person who changes a catalogue, and whether it is their own. Of what people change for themselves alone, the audit
- * log has the providers only. Undefined for what nobody asked for.
+ * The person who changes a catalogue, and whether it is their own. For changes to their own catalogue, the audit log
+ * has the providers only. Undefined for changes that no user requested.
  */
 export type ChangedBy = (AuditSource & { isOwner: boolean }) | undefined;
 
@@ -18,8 +18,8 @@ type Change = {
 };
 
 /**
- * Records a change to `owner`'s catalogue in its own transaction, if it is of a provider or changes anything for others;
- * of a base URL only the origin, since the rest may be secret.
+ * Records a change to `owner`'s catalogue in its own transaction, if it concerns a provider or changes anything for
+ * others; of a base URL only the origin, since its path and query can be secret.
  */
 export async function recordChange(
   transaction: CatalogueTransaction,

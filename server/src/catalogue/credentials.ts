@@ -4,7 +4,7 @@ import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor 
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 
-/** The columns of a provider that say who owns it and where its credentials may be sent. */
+/** Columns of a provider that determine its owner and the allowed destination of its credentials. */
 export type ProviderPlace = Pick<Selectable<ProvidersTable>, 'id' | 'owner_id' | 'base_url'>;
 
 /** The columns of a provider that are needed to call it. */
@@ -59,7 +59,7 @@ export function findHeaders(
 }
 
 /**
- * What a list may show of the credentials: an unreadable envelope is reported and breaks nothing. `otherOrigin` is the
+ * Describes the credentials for a list: an unreadable envelope is reported and breaks nothing. `otherOrigin` is the
  * origin they belong to if that is no longer the provider's.
  */
 export function describeCredentials(

@@ -26,10 +26,7 @@ export async function settleDefault(transaction: CatalogueTransaction, owner: st
   return best.id;
 }
 
-/**
- * Restores the rule and returns the model that counts for the owner: without one of their own, what is shared with
- * them.
- */
+/** Restores the rule and returns the owner's default model: without a model of their own, one shared with them. */
 export async function settledDefault(transaction: CatalogueTransaction, owner: string): Promise<string | null> {
   return (await settleDefault(transaction, owner)) ?? (await sharedDefaultId(transaction, owner));
 }

@@ -6,8 +6,8 @@ import { listedModels } from './model-list.ts';
 import { TestLanes } from './test-lanes.ts';
 
 /**
- * Asks for model servers at the ports that they are known for, on this machine: eight requests at most, through the
- * outbound guard. It takes no address from anybody, so nobody can look around a network with it.
+ * Looks for model servers at their usual ports on this machine: eight requests at most, through the outbound guard.
+ * Takes no address from the caller, so it cannot be used to scan a network.
  */
 
 /** This machine, and the one that a container runs on. */
@@ -16,7 +16,7 @@ const bounds = { totalMs: 3_000, bodyBytes: 1024 * 1024, models: 10_000 } as con
 
 const lanes = new TestLanes(1);
 
-/** `allowed` is false when the outbound guard lets nobody ask such addresses here. */
+/** `allowed` is false when the outbound guard blocks such addresses here. */
 export function findLocalServers(
   deps: { egress: Pick<Egress, 'request'>; config: { allowPrivateEgress: boolean; allowInsecureHttp: boolean } },
   owner: string,

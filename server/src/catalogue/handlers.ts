@@ -31,7 +31,7 @@ type CatalogueInput = {
 };
 
 /**
- * Whose catalogue a request is about: every handler here calls this function. Only administrators' endpoints have
+ * Resolves the catalogue of a request. Every handler here calls this function. Only administrators' endpoints have
  * `userId`. Throws `not_found` for an unknown user.
  */
 async function scopeOf(deps: CatalogueDeps, input: CatalogueInput): Promise<{ owner: string; by: ChangedBy }> {
@@ -49,7 +49,7 @@ export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> 
   const canEdit = canEditProviders(deps.config, input.actor);
   const [own, ownTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
   const show = (provider: Provider) => shownTo(deps, input.actor, provider);
-  // An administrator who looks after somebody's catalogue gets what that person may change.
+  // An administrator who manages another user's catalogue gets the records that this user can change.
   if (input.query?.userId !== undefined) return { providers: own.map(show), canEdit, modelTiers: ownTiers };
   const hasDefault = own.some(({ models }) => models.some(({ isDefault }) => isDefault));
   const [shared, tiers] = await Promise.all([
@@ -66,7 +66,7 @@ function shownTo(deps: CatalogueDeps, actor: Actor, { sharedWith, ...provider }:
   return isShown ? { ...provider, sharedWith } : provider;
 }
 
-/** The same for what may be shared with others. */
+/** Resolves the provider and its owner for changes to sharing. */
 async function scopeOfProvider(
   deps: CatalogueDeps,
   input: CatalogueInput & { body: { sharedWith?: SharedWith } },

@@ -6,9 +6,9 @@ import type { ListedEntry } from './model-list.ts';
 import { listedFacts } from './registry/listed-facts.ts';
 
 /**
- * Ollama and LM Studio run a model with a smaller window than it could take, and cut the rest off silently. Their lists
- * in OpenAI's style do not tell it; their own endpoints do. All that they say is untrusted, and what they do not say is
- * not missed.
+ * Context windows of Ollama and LM Studio, which run a model with a smaller window than its maximum and silently cut
+ * longer input. Their lists in OpenAI's style omit the window; their own endpoints report it. All responses are
+ * untrusted, and missing values are ignored.
  */
 
 /** How a server was asked for its list, and its own endpoints beside it. */
@@ -16,7 +16,7 @@ export type LocalServer = { baseUrl: string; headers: Record<string, string> };
 
 const bounds = { models: 40, atOnce: 4, bodyBytes: 2 * 1024 * 1024, totalMs: 8_000 } as const;
 
-/** The list with what its server knows of each model; unchanged for other servers. */
+/** Adds the facts that the server reports about each model to the list; unchanged for other servers. */
 export async function withLoadedWindows(
   deps: { egress: Pick<Egress, 'request'> },
   server: LocalServer,
@@ -74,7 +74,7 @@ async function askOllama(ask: Ask, entries: readonly ListedEntry[]): Promise<Lis
   );
 }
 
-/** What `/api/show` tells; a window that is loaded or set counts before what the model could take. */
+/** Facts from `/api/show`; a loaded or configured window takes precedence over the model's maximum. */
 function ollamaFacts(shown: Foreign, loaded: number | undefined): ModelFacts {
   const info = isRecord(shown.model_info) ? shown.model_info : {};
   const possible = Object.entries(info).find(([name]) => name.endsWith('.context_length'))?.[1];

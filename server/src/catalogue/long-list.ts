@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { parseForeignJson } from '../platform/json/json-scan.ts';
 
 /**
- * Lists of models may have thousands of entries with many members each, more than may be parsed at once: then the
- * entries are parsed one by one, and other work gets its turn between them.
+ * Parser for lists with thousands of models, which would block the event loop if parsed at once: the entries are parsed
+ * one by one, yielding to the event loop between them.
  */
 
 const entryMax = 64 * 1024;
-/** Characters that are read, and entries that are parsed, before others have their turn. */
+/** Characters and entries to process before yielding to the event loop. */
 const turn = { characters: 256 * 1024, entries: 250 } as const;
 
 /**
@@ -37,7 +37,7 @@ export async function mapInTurns<In, Out>(items: readonly In[], make: (item: In)
   return made;
 }
 
-/** Where the array of models begins: all of the text, or a member near its begin. */
+/** Returns the position of the array of models: the text itself, or a member near its beginning. */
 function listStart(text: string): { at: number; name: string | undefined } | undefined {
   const head = text.slice(0, 1_000);
   const whole = /^\s{0,20}\[/.exec(head);

@@ -10,7 +10,7 @@ import { modelNotFound } from './models.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
 import { sharedProviderIds } from './sharing.ts';
 
-/** What a turn needs to know about its model, and the provider with its envelopes still sealed. */
+/** A model with the facts that a turn needs, and its provider with the envelopes still sealed. */
 export type ResolvedModel = {
   model: {
     id: string;

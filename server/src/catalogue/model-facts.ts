@@ -8,12 +8,9 @@ import type {
 } from '@homeport/contracts/catalogue/model-facts';
 import type { ModelRegistry } from './registry/registry.ts';
 
-/**
- * What several sources know about a model, and which one counts: a person before the provider's list before the
- * registry.
- */
+/** Facts about a model from several sources, by precedence: a person, the provider's list, the registry. */
 
-/** For a model that nobody knows: what current models can do. A server that cannot do it says so when asked. */
+/** Assumed abilities of an unknown model: those of current models. A server without one reports that in its error. */
 const unknownAbilities: Abilities = {
   images: true,
   documents: false,
@@ -58,7 +55,7 @@ export function factsOf(registry: ModelRegistry, baseUrl: string, providerModelI
   return factsToStore(registry, { baseUrl, providerModelId }, {}, []);
 }
 
-/** What a provider's list and the registry together know about a listed model. */
+/** Joins the facts of a listed model from the provider's list and the registry. */
 export function joinedFacts(id: string, chat: boolean, listed: ModelFacts, known: ModelFacts | undefined): ListedModel {
   const sources: ListedModel['sources'] = {};
   const pick = <Name extends 'displayName' | 'contextWindow' | 'maxOutputTokens' | 'prices'>(name: Name) => {

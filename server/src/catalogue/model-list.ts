@@ -6,7 +6,7 @@ import { listedFacts } from './registry/listed-facts.ts';
 
 /** Model lists in each protocol, and how to recognize a server's protocol by its answer. */
 
-/** Where each protocol lists its models; what they list at once is more than we accept. */
+/** Paths of the model lists by protocol. Servers return more models in one page than we accept. */
 export const listPaths: Record<ProviderKind, string> = {
   openai: '/models',
   'openai-responses': '/models',
@@ -35,8 +35,8 @@ export function otherProtocol(kind: ProviderKind, status: number, answer: unknow
 }
 
 /**
- * Where an answer in this protocol is asked for, if the list does not show that the server has it; undefined if it
- * does.
+ * Returns the path of the protocol's answer endpoint if the list does not prove that the server has it; otherwise
+ * undefined.
  */
 export function doubtfulPath(kind: ProviderKind, answer: unknown): { path: string; family: Family } | undefined {
   const family = familyOf(answer);
@@ -91,7 +91,7 @@ export async function listedModels(
   return [...models.values()];
 }
 
-/** Who the models of an OpenAI-style list belong to, which tells some servers apart. */
+/** Returns the owners of the models in an OpenAI-style list, which identify some servers. */
 export function listedOwners(answer: unknown): ReadonlySet<string> {
   const list = member(answer, 'data');
   const owners = Array.isArray(list) ? list.slice(0, 20).map((entry) => member(entry, 'owned_by')) : [];

@@ -2,7 +2,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import type { Credentials } from './credentials.ts';
 
-/** What a protocol puts between base URL and path unless the address already ends in a version. */
+/** Path segment of each protocol between base URL and path, unless the base URL already ends in a version. */
 const versions: Record<ProviderKind, string> = {
   openai: '',
   'openai-responses': '',

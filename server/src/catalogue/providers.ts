@@ -49,8 +49,8 @@ export async function listProviders(
 }
 
 /**
- * What others share with this person: enabled providers with their enabled models, oldest first. One of these models is
- * the default when they have none of their own.
+ * Lists the providers that others share with this person: enabled providers with their enabled models, oldest first.
+ * One of these models is the default when they have none of their own.
  */
 export async function listSharedProviders(
   deps: { db: Pick<Database, 'kysely'> },

@@ -45,8 +45,8 @@ export function sharedWithReader(reader: string): RawBuilder<string> {
 }
 
 /**
- * The model that counts as the default of somebody without an enabled model of their own: a sharer's default, else the
- * oldest.
+ * Returns the default model of a reader without an enabled model of their own: a sharer's default, else the oldest
+ * shared model.
  */
 export async function sharedDefaultId(db: Queryable, reader: string): Promise<string | null> {
   const row = await db
@@ -106,7 +106,7 @@ export async function readSharing(db: Queryable, providers: readonly Shared[]): 
   );
 }
 
-/** Nothing is shared any more with somebody by name. */
+/** Ends all shares with a user by name. */
 export async function endSharesWith(db: Queryable, userId: string): Promise<void> {
   await db.deleteFrom('provider_shares').where('user_id', '=', userId).execute();
 }
@@ -136,8 +136,8 @@ export async function storeShares(
 }
 
 /**
- * Throws `forbidden` for somebody who is no administrator, and `invalid_request` in the managed edition and for the
- * provider of somebody who is none. Anybody may share with nobody.
+ * Throws `forbidden` for non-administrators, and `invalid_request` in the managed edition and for the provider of a
+ * non-administrator. Removing all shares is always allowed.
  */
 export async function assertMayShare(
   deps: { config: Pick<Config, 'edition'>; db: { kysely: Queryable } },

@@ -1,7 +1,8 @@
 import { Semaphore } from '../platform/concurrency/semaphore.ts';
 
 /**
- * One owner's work in a few lanes: without a free lane it waits in line, and leaves the line when its signal aborts.
+ * Per-owner concurrency limit: work without a free lane waits in a FIFO queue, and leaves the queue when its signal
+ * aborts.
  */
 export class TestLanes {
   readonly #width: number;

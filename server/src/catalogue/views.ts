@@ -30,7 +30,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
   };
 }
 
-/** An owner's provider in its wire form: custom headers for editors only, the API key for nobody. */
+/** Wire form of an owner's provider: custom headers for editors only, the API key never. */
 export function providerView(
   deps: { secrets: KeyRing },
   row: ProviderRow,
@@ -56,7 +56,7 @@ export function providerView(
   };
 }
 
-/** The same for somebody with whom it is shared: nothing of its credentials, and no query, which may be one. */
+/** Wire form of a provider for users with whom it is shared: no credentials, and no query, which can be one. */
 export function sharedProviderView(
   row: ProviderRow,
   models: readonly ModelRow[],

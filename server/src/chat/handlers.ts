@@ -200,12 +200,12 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
   return { ok: true };
 };
 
-/** Claims; if an abandoned response is in the way, that one is ended first. */
+/** Claims the input; an abandoned response that blocks it is ended first. */
 async function claimFresh(deps: Deps, ownerId: string, body: ChatBody, isFull: boolean): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
     await assertVisibleModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
-      // A request that joins a response decides nothing by naming its model again, even if the model is gone; and a
-      // turn with the conversation's model says itself that it is no longer shared.
+      // A request that joins a response decides nothing by naming its model again, even if the model no longer exists;
+      // and a turn with the conversation's model reports itself that the model is no longer shared.
       const { kysely } = deps.db;
       if (await hasBegun(kysely, ownerId, body)) return;
       const chat = kysely.selectFrom('chats').select('model_id').where('id', '=', body.chatId);

@@ -18,7 +18,7 @@ export function appliesTo(owner: string): string {
     select from budgets own where own.user_id = ${owner} and own.unit = b.unit and own.period = b.period)))`;
 }
 
-/** SQL text: what counts for the budget `b` of the user `owner` so far. */
+/** SQL text: use of the budget `b` by the user `owner` so far. */
 export function spentOf(owner: string): string {
   return `(case b.scope
     when 'everyone' then (select coalesce(sum(case b.unit when 'cost' then cost else tokens end), 0)
@@ -32,7 +32,7 @@ export function budgetResetsAt(owner: string): string {
   return `(select max(${budgetReset}) from budgets b where ${appliesTo(owner)} and b.amount <= ${spentOf(owner)})`;
 }
 
-/** Throws `budget_exhausted` when there is a time until which no model may be asked. */
+/** Throws `budget_exhausted` if models are blocked until a later time. */
 export function assertBudget(resetsAt: Date | null): void {
   if (resetsAt === null) return;
   const at = resetsAt.toISOString();

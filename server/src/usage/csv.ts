@@ -31,7 +31,7 @@ const counted: Column[] = [
 
 const rowsAtOnce = 500;
 
-/** After every few hundred rows other work gets its turn. */
+/** Writes the report as CSV and yields to the event loop after every few hundred rows. */
 export async function usageCsv({ by, from, to, rows }: UsageReport): Promise<string> {
   const span: Column[] = [
     ['period_start', () => from],

@@ -4,8 +4,8 @@ import type { Usage } from '@homeport/contracts/chat/frames';
 const perTokens = 1_000_000n;
 
 /**
- * What a call cost, in millionths of a US dollar: as its provider says, otherwise by the model's prices; null when a
- * price that counts is not known. Tokens in the cache without a price of their own cost as much as others.
+ * Cost of a call in millionths of a US dollar: as reported by its provider, otherwise by the model's prices; null when
+ * a price that counts is unknown. Cached tokens without their own price cost as much as others.
  */
 export function costOf(usage: Usage, prices: Prices | null): number | null {
   if (typeof usage.cost === 'number') return usage.cost;
@@ -26,7 +26,7 @@ export function costOf(usage: Usage, prices: Prices | null): number | null {
   return Number((sum + perTokens / 2n) / perTokens);
 }
 
-/** Ten million dollars: what a server or a price claims beyond it would only break the sums of everybody. */
+/** Ten million dollars: higher claims of a server or a price would only break all sums. */
 const callCostMax = 10_000_000_000_000;
 
 /** Usage with what it cost. */

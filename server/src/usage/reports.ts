@@ -4,7 +4,7 @@ import type { UsageQuery, UsageReport, UsageRow, UsageSums } from '@homeport/con
 import { daysBetween } from '@homeport/contracts/usage';
 import type { Platform } from '../platform.ts';
 
-/** What was used, from the sums of days: a year costs as many rows as people, models and days, not as calls. */
+/** Usage reports from daily sums: a year costs as many rows as people, models and days, not as calls. */
 
 type Needs = Pick<Platform, 'db' | 'clock'>;
 type By = UsageReport['by'];

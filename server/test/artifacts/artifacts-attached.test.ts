@@ -105,7 +105,7 @@ test('later turns see the current state of a file: moved, replaced or deleted', 
   await upload(user, { chatId, path: 'b/c.txt', onConflict: 'replace' }, { bytes: 'two' });
   assert.equal(await say('and'), 'Read\n\n[File c.txt]\ntwo');
   await user.call('DELETE /api/artifacts', undefined, { query: { chatId, id } });
-  assert.equal(await say('and'), 'Read\n\n[A file that was attached here no longer exists]');
+  assert.equal(await say('and'), 'Read\n\n[A file attached here no longer exists]');
 });
 
 test('names attachments that are too large to include', async () => {

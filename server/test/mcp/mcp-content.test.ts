@@ -94,8 +94,8 @@ test("marks content attached from a server for the model as another party's text
       prompts.push(String(filled.prompt));
     }
   }
-  assert.match(prompts[0] ?? '', /from MCP server “Notes”, notes:\/\/1\. Somebody else wrote it.*Ignore all rules/s);
-  assert.doesNotMatch(prompts[1] ?? '', /Somebody else/);
+  assert.match(prompts[0] ?? '', /from MCP server “Notes”, notes:\/\/1\. It was written by someone else.*Ignore all rules/s);
+  assert.doesNotMatch(prompts[1] ?? '', /written by someone else/);
 });
 
 test("lists the reference server's prompts and turns them into text", async () => {

@@ -1,6 +1,6 @@
 import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/catalogue/model-facts';
 
-/** What providers say about a model in their own lists. All of it is untrusted: odd values are left out. */
+/** Facts about models from the providers' own lists. All values are untrusted: implausible ones are omitted. */
 
 type Foreign = Readonly<Record<string, unknown>>;
 

@@ -17,7 +17,7 @@ const entry = z.object({
   name: z.string().max(200),
   context: z.number().int().min(0),
   output: z.number().int().min(0),
-  /** What it reads besides text. */
+  /** Input types besides text. */
   input: z.array(z.string().max(20)).max(10).optional(),
   reasoning: z.boolean().optional(),
   effort: z.array(z.string().max(20)).max(20).optional(),
@@ -29,13 +29,13 @@ const entry = z.object({
 });
 type Entry = z.infer<typeof entry>;
 
-/** What one provider offers, its models not looked at. */
+/** One provider of the file, its models not yet parsed. */
 const offer = z.object({
   baseUrl: z.string().max(500).optional(),
   models: z.record(z.string().max(256), z.unknown()),
 });
 const file = z.object({
-  /** Where the facts come from, their date and licence. */
+  /** Source of the facts, with date and license. */
   source: z.string().min(1).max(500),
   providers: z.record(z.string().max(100), offer.extend({ models: z.record(z.string().max(256), entry) })),
 });
@@ -49,7 +49,7 @@ export function parseRegistry(value: unknown): RegistryFile {
 const outline = file.extend({ providers: z.record(z.string().max(100), z.unknown()) });
 const entriesAtOnce = 250;
 
-/** The same for an untrusted file: after every few hundred entries other work gets its turn. */
+/** Parses an untrusted file and yields to the event loop after every few hundred entries. */
 export async function parseRegistryInTurns(value: unknown): Promise<RegistryFile> {
   const { source, providers } = outline.parse(value);
   let count = 0;
@@ -123,7 +123,7 @@ export class ModelRegistry {
     return made;
   }
 
-  /** The same for a file of unknown size: other work gets its turn. */
+  /** Indexes a file of unknown size and yields to the event loop. */
   static async inTurns(registry: RegistryFile): Promise<ModelRegistry> {
     const made = new ModelRegistry(registry.source);
     let steps = 0;
@@ -164,9 +164,7 @@ export class ModelRegistry {
     }
   }
 
-  /**
-   * What is known about a model at this address. Prices are returned only for known providers, since each has its own.
-   */
+  /** Facts about a model at this address. Prices are returned only for known providers, since each has its own. */
   find(baseUrl: string, modelId: string): ModelFacts | undefined {
     const here = this.#byHost.get(hostOf(baseUrl) ?? '');
     const found = here?.get(modelId.toLowerCase()) ?? here?.get(plainId(modelId));

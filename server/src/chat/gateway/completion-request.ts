@@ -8,7 +8,7 @@ export type ProgramRequest = {
   messages: ChatMessage[];
   tools: ToolDefinition[];
   parameters: Parameters;
-  /** Undefined: as much as the model may say. */
+  /** Undefined: the model's maximum output. */
   maxOutputTokens: number | undefined;
 };
 

@@ -8,7 +8,7 @@ export type AnswerHead = { id: string; created: number; model: string };
 type EndReason = Completion['choices'][number]['finish_reason'];
 type Gathered = { text: string; reasoning: string };
 
-/** Gathers what an answer says; `completion` makes one object of it. */
+/** Gathers an answer; `completion` builds one object from it. */
 export function gathering(): { sink: CompletionSink; said: Gathered } {
   const said = { text: '', reasoning: '' };
   const ignore = (): void => undefined;
@@ -55,7 +55,7 @@ export function completion(head: AnswerHead, said: Gathered, { finishReason, too
 /** How an answer ended; without a count of the provider it has the estimate. */
 export type Ended = Pick<CompletionResult, 'finishReason' | 'toolCalls'> & { usage: Usage };
 
-/** Sends what an answer says, piece by piece; the last of them is `end`. */
+/** Sends an answer in chunks; the last of them is `end`. */
 export function chunks(head: AnswerHead, send: (event: string) => void): { sink: CompletionSink; end: EndChunks } {
   const indexes = new Map<string, number>();
   let isFirst = true;

@@ -20,8 +20,8 @@ export async function modelOf(deps: TurnDeps, userId: string, name: string): Pro
 }
 
 /**
- * Asks a model for a program. The call is in its person's ledger before this resolves or rejects, also when the program
- * has gone.
+ * Asks a model for a program. The call is in the person's usage ledger before this resolves or rejects, even if the
+ * program has disconnected.
  */
 export async function askForProgram(
   deps: TurnDeps,

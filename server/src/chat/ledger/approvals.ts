@@ -69,7 +69,7 @@ export async function waitForWord(
   }
 }
 
-/** Undefined while nobody has answered. A replica that lost the response settles nothing. */
+/** Undefined while there is no answer. A replica that lost the response settles nothing. */
 async function settle(db: Queryable, response: Asking, approvalId: string): Promise<Word | undefined> {
   const { rows } = await sql<{ approved: boolean; reason: string | null; answers: string[][] | null }>`
     update tool_approvals a set settled_at = now() from responses r
@@ -90,10 +90,7 @@ async function settle(db: Queryable, response: Asking, approvalId: string): Prom
   return open === undefined ? 'lost' : undefined;
 }
 
-/**
- * Closes one question of a running response, answered or not: what waits for nothing must not continue the response
- * later.
- */
+/** Closes one question of a running response, answered or not, so that it cannot continue the response later. */
 export async function dropApproval(db: Queryable, response: Asking, approvalId: string): Promise<void> {
   await sql`
     update tool_approvals a set settled_at = now() from responses r
@@ -187,7 +184,7 @@ export async function dismissQuestions(trx: Queryable, chatId: string): Promise<
 
 type Open = Awaited<ReturnType<typeof openQuestion>>;
 
-/** What a person is asked, with the conversation locked. */
+/** Returns an open question to the person, with the conversation locked. */
 async function openQuestion(trx: Queryable, owner: string, chatId: string, id: string) {
   // The end of a response locks the same row, so it comes either before or after this.
   const chat = await trx

@@ -37,14 +37,15 @@ import { storeMessage } from './stored-message.ts';
 export type ResponseRow = Selectable<ResponsesTable>;
 
 /**
- * Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was requested, by
- * `performance.now`.
+ * The replica that makes the response, and how long its lease lasts without a heartbeat; `askedAt`: when it was
+ * requested, by `performance.now`.
  */
 export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
 /**
- * What a request claims in a conversation. `isFull`: its owner has as many answers written here as an account may, so
- * it only joins what runs; an input stays in the queue, and anything else throws `rate_limited`.
+ * Claim of a request in a conversation. With `isFull`, the owner has reached the limit of running answers on this
+ * replica: the request only joins a running response, an input stays in the queue, and anything else throws
+ * `rate_limited`.
  */
 export type Claim = { chatId: string; ownerId: string; decision: Decision; isFull: boolean };
 
@@ -99,7 +100,7 @@ export async function findOutcome(
 }
 
 /**
- * Claims whatever is next and due in the conversation, unless its owner's account is disabled; used when a response has
+ * Claims the next due input of the conversation, unless its owner's account is disabled. Called when a response has
  * ended, and by the dispatcher.
  */
 export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
@@ -291,7 +292,7 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
 /**
  * Turns input and response into messages in one statement, built from each table's own file, and commits with it if
  * nothing is left to do: a person is waiting for the first token. The transaction's last work. Inputs that are
- * delivered together become neighbouring messages with one answer.
+ * delivered together become adjacent messages with one answer.
  */
 async function applyInput(
   trx: Queryable,
@@ -318,13 +319,13 @@ async function applyInput(
     returning *`;
   const pin = newPin(chat, decision);
   const [response] = pin === undefined ? await lastly(trx, bound(trx, statement)) : (await statement.execute(trx)).rows;
-  // Nothing came, and nothing was written: cancelled in the same moment.
+  // No row: the input was canceled concurrently, and nothing was written.
   if (response === undefined) throw cancelled();
   if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
   return response;
 }
 
-/** All but the last of the inputs that are delivered with `first`; usually that is the only one. */
+/** Applies all inputs delivered with `first` except the last; usually `first` is the only one. */
 async function applyNeighbours(trx: Queryable, chat: LockedChat, first: InputRow, branchId: string | null) {
   const together = [first, ...(await takenWith(trx, first))];
   const input = together.at(-1) ?? first;

@@ -3,12 +3,12 @@ import type { Queryable } from '../../db/pool.ts';
 import type { ResponseRow } from './claims.ts';
 
 /**
- * What a stopping replica could not finish is handed over: it ends as `interrupted`, and another replica goes on with
- * it at once. Followers wait for that. If nobody does within a minute, it stays interrupted. An upgrade stops every
- * replica: the first one after it begins that minute again.
+ * Handing over unfinished responses of a stopping replica: such a response ends as `interrupted`, and another replica
+ * continues it at once. Followers wait for that. Without a replica to continue it within a minute, it stays
+ * interrupted. An upgrade stops every replica: the first one after it restarts that minute.
  */
 
-/** SQL on a row of `responses`: whether another replica is about to go on with it. */
+/** SQL on a row of `responses`: whether another replica is about to continue it. */
 export const goesOnText = `(handed_over and ended_at > now() - interval '1 minute')`;
 export const goesOn = sql<boolean>`${sql.raw(goesOnText)}`;
 
@@ -26,7 +26,7 @@ export async function findFollowable(db: Queryable, chatId: string): Promise<Res
   );
 }
 
-/** Begins the minute again for what was handed over within the last hour, when no replica was there to go on with it. */
+/** Restarts the minute for responses handed over within the last hour while no replica was running. */
 export async function keepHandedOver(db: Queryable): Promise<void> {
   await sql`
     update responses set ended_at = now()

@@ -23,12 +23,12 @@ import { signalChannel } from '../log/signals.ts';
 /** Submitted inputs (contract.md section 6, first half). Only this file and steering.ts write the table `inputs`. */
 
 export type InputRow = Selectable<InputsTable>;
-/** What its sender needs to know of an input: the sender has the parts, which may be large. */
+/** Columns of an input returned to its sender, without the parts: the sender has them, and they can be large. */
 const admittedColumns = ['id', 'chat_id', 'assistant_id', 'state', 'steer_rank', 'request_hash', 'created_at'] as const;
 type AdmittedInput = Pick<InputRow, (typeof admittedColumns)[number]>;
 type Admitting = Pick<Platform, 'db' | 'config'>;
 
-/** Milliseconds before an input of `chat/start` begins by itself if nobody asks for its stream. */
+/** Milliseconds before an input of `chat/start` begins by itself if no client requests its stream. */
 export type AdmissionOptions = { ownerId: string; graceMs: number };
 
 /**
@@ -62,14 +62,14 @@ export async function admitInput(
   return { input: found, repeated: true };
 }
 
-/** What an input meets where it wants to go. */
+/** State of the conversation that decides whether an input is admitted. */
 type Place = {
   isArchived: boolean;
   isProjectArchived: boolean;
   isRepeated: boolean;
   isTaken: boolean;
   hasParent: boolean;
-  /** Chosen for the conversation, perhaps no longer shared with its owner: the turn will say so. */
+  /** Chosen for the conversation, perhaps no longer shared with its owner: the turn reports that. */
   pinnedModelId: string | null;
   queued: number;
   /** A bigint, as text. */
@@ -253,7 +253,7 @@ export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id
   throw new ApiError('input_applied', 'This input has already been applied');
 }
 
-/** The input to be applied next. With the chat row locked, nobody else can apply it. */
+/** Returns the input to apply next. With the chat row locked, no other transaction can apply it. */
 export async function nextInput(trx: Queryable, chatId: string): Promise<(InputRow & { due: boolean }) | undefined> {
   return trx
     .selectFrom('inputs')
@@ -285,8 +285,8 @@ export function readingQueue(trx: Queryable, chatId: string, id: string) {
 }
 
 /**
- * The statement that marks an input as applied, if `condition` holds; returns no row if the input was cancelled
- * concurrently. The message has the parts now; the row stays for retries, which may come at any time.
+ * SQL that marks an input as applied if `condition` holds; returns no row if the input was canceled concurrently. The
+ * message has the parts now; the row stays for retries, which can come at any time.
  */
 export function applying(id: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update inputs set state = 'applied', parts = '[]' where id = ${id} and state = 'queued' and ${condition} returning id`;

@@ -16,7 +16,7 @@ type Known = {
 };
 
 /**
- * The call that a replica was hearing when it was lost, estimated from the parts in its log; nothing when it was
+ * Estimates the model call that was running when its replica was lost, from the parts in its log; nothing if it was
  * counted. Each step before it was counted before its tools ran.
  */
 export async function interruptedCall(
@@ -26,7 +26,7 @@ export async function interruptedCall(
 ): Promise<LedgerRow[]> {
   const step = parts.filter(({ type }) => type === 'step-start').length;
   if (step === 0) return [];
-  // The model's name as it was told; its prices by that name, the owner's first.
+  // The model's name in the prompt context, and prices of a model with that name, the owner's first.
   const { rows } = await sql<Known>`
     select exists (select from usage_calls where response_id = ${id} and kind = 'answer' and step = ${step}) as counted,
       t.provider_name, t.provider_model_id, t.tokens, (select m.prices from models m join providers p on p.id = m.provider_id

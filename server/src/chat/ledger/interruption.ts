@@ -69,7 +69,7 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       .execute();
     const logged = rows.length === 0 ? undefined : assemble(rows);
     const parts = finishParts(logged?.parts ?? (await readParts(trx, response.id)), { keepsApprovals: true });
-    // A question that the crash left out of the answer can be answered by nobody: it is asked again.
+    // A question missing from the answer because of the crash cannot be answered, so it is asked again.
     await dropQuestionsBut(
       trx,
       response.id,

@@ -7,7 +7,9 @@ import { onFoundRow } from '../../db/row-lookup.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { budgetResetsAt } from '../../usage/budget-rule.ts';
 
-/** The conversation of a response that is about to begin, locked: what it must be, and what its turn needs from it. */
+/**
+ * The conversation of a response that is about to begin, locked: its required state, and the data that its turn needs.
+ */
 
 export type LockedChat = {
   id: string;

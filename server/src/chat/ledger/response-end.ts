@@ -26,7 +26,7 @@ export type EndState = Exclude<ResponseState, 'running'>;
 
 export type ResponseEnd = {
   state: EndState;
-  /** Undefined: what is stored stays. */
+  /** Undefined: the stored parts stay. */
   parts: MessagePart[] | undefined;
   error?: { code: string; message: string } | undefined;
   usage?: Usage;
@@ -38,7 +38,7 @@ export type ResponseEnd = {
   pending?: PendingRow;
   /** Calls of models that are not counted yet. */
   calls?: readonly LedgerRow[];
-  /** Another replica goes on with it. */
+  /** True when another replica continues it. */
   handsOver?: boolean;
 };
 
@@ -109,7 +109,7 @@ function ending(
     modelId: end.modelId,
   };
   const isEnded = sql`exists (select from ended)`;
-  // `data-next` comes last and advances the sequence by one, as every frame that is no delta.
+  // `data-next` comes last and advances the sequence by one, as every frame except deltas.
   return sql<EndedRow>`
     with next as (${findingNext(response.chat_id)}), ended as (
       update responses set state = ${end.state}, ended_at = now(), handed_over = ${end.handsOver === true},

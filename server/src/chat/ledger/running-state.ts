@@ -10,8 +10,8 @@ import { notify } from '../log/signals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 
 /**
- * What the database keeps of running responses: leases, what they have so far, and whether they must stop. A replica
- * that lost its lease changes nothing.
+ * State of running responses in the database: leases, parts so far, and stop requests. A replica that lost its lease
+ * changes nothing.
  */
 
 /**

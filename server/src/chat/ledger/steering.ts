@@ -14,12 +14,12 @@ import { findChatInput, type InputRow } from './inputs.ts';
  */
 
 /**
- * Puts a waiting input before the others, after those that were put there earlier; questions to the person are not
- * waited for any more. Throws `input_applied` if it waits no longer. The caller has checked whose conversation it is.
+ * Puts a queued input before the others, after inputs that were steered earlier, and closes the open questions to the
+ * person. Throws `input_applied` if it is no longer queued. The caller has checked the owner of the conversation.
  */
 export async function steerInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   return inTransaction(deps.db, async (trx) => {
-    // One at a time, so that the ranks are in the order told.
+    // One at a time, so that the ranks follow the order of the requests.
     await trx.selectFrom('chats').select('id').where('id', '=', chatId).forNoKeyUpdate().execute();
     const { rows } = await sql<InputRow>`
       update inputs set start_after = least(start_after, now()), steer_rank = coalesce(steer_rank, (
@@ -40,8 +40,8 @@ function waitsNoMore(input: InputRow | undefined): ApiError {
 }
 
 /**
- * Takes what is to be delivered now; true when there is something, and the answer has to end for it. From then on
- * nobody can cancel it. A replica that lost its lease takes nothing.
+ * Takes the inputs to deliver now. True when there are any, and the answer has to end for them. From then on they
+ * cannot be canceled. A replica that lost its lease takes nothing.
  */
 export async function takeSteered(db: Queryable, response: Pick<ResponseRow, 'id' | 'generation'>): Promise<boolean> {
   const { rows } = await sql`
@@ -53,7 +53,9 @@ export async function takeSteered(db: Queryable, response: Pick<ResponseRow, 'id
   return rows.length > 0;
 }
 
-/** Those that are delivered together with this one, in their order. The caller has locked the conversation. */
+/**
+ * Returns the inputs that are delivered together with this one, in their order. The caller has locked the conversation.
+ */
 export async function takenWith(trx: Queryable, input: InputRow): Promise<InputRow[]> {
   if (input.taken_by === null) return [];
   return trx
@@ -68,7 +70,7 @@ export async function takenWith(trx: Queryable, input: InputRow): Promise<InputR
     .execute();
 }
 
-/** The answer to the first of these inputs answers all; all but the last are applied with this. */
+/** Applies all of these inputs but the last: the answer to the first of them answers all. */
 export async function answerTogether(trx: Queryable, inputs: readonly InputRow[]): Promise<void> {
   const [first, ...rest] = inputs;
   const last = inputs.at(-1);

@@ -4,7 +4,7 @@ import { wordsOf } from '../../conversations/messages.ts';
 import { encodeJson, encodeUtf8, isLargeJson } from '../../platform/json/json-pieces.ts';
 import { promptOf } from '../turn/prompt.ts';
 
-/** Characters of parts from which each step with them has a turn of the event loop of its own. */
+/** Parts with more characters than this yield to the event loop between processing steps. */
 const longText = 512 * 1024;
 
 /** The columns that follow from a message's parts; text, or its bytes in UTF-8 if it is long. */

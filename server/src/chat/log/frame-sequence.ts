@@ -1,9 +1,9 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
 
 /**
- * Sequence numbers of a response's frames. A delta advances the number by its length in UTF-16 units, every other frame
- * by one, so neighbouring deltas can be merged for storage and a follower that saw part of one gets the rest. `to` is
- * the number after the frame, sent as the SSE `id`.
+ * Frame of a response with its sequence numbers. A delta advances the number by its length in UTF-16 units, every other
+ * frame by one, so adjacent deltas can be merged for storage and a follower that has part of one gets its remainder.
+ * `to` is the number after the frame, sent as the SSE `id`.
  */
 export type SequencedFrame = { from: number; to: number; frame: Frame };
 
@@ -17,7 +17,7 @@ function deltaText(frame: Frame): string | undefined {
   return frame.type === 'tool-input-delta' ? frame.inputTextDelta : undefined;
 }
 
-/** Adds a neighbouring delta of the same part to `frame`; false if they do not match. */
+/** Appends an adjacent delta of the same part to `frame`; false if they do not match. */
 export function extendDelta(frame: Frame, next: Frame): boolean {
   if (frame.type === 'text-delta' && next.type === 'text-delta' && frame.id === next.id) {
     frame.delta += next.delta;
@@ -34,7 +34,10 @@ export function extendDelta(frame: Frame, next: Frame): boolean {
   return false;
 }
 
-/** What a follower at `after` has not seen of the frame: all, the rest of a delta, or nothing. */
+/**
+ * Returns the part of the frame that a follower at `after` does not have: the frame, the remainder of a delta, or
+ * nothing.
+ */
 export function unseen(entry: SequencedFrame, after: number): SequencedFrame | undefined {
   if (after <= entry.from) return entry;
   if (after >= entry.to) return undefined;

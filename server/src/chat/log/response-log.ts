@@ -10,7 +10,7 @@ import {
   unseen,
 } from './frame-sequence.ts';
 
-/** Where a follower's events go. */
+/** Receiver for the events of a response. */
 export type FollowerSink = { write(events: string): void; end(events: string): void };
 
 /** Frames since the last write, as one row of `response_frames`. */
@@ -41,7 +41,7 @@ export class ResponseLog {
     return this.#seq;
   }
 
-  /** True once this replica can no longer say how the response ends: followers ask the database. */
+  /** True once this replica no longer knows how the response ends: followers ask the database. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -75,7 +75,7 @@ export class ResponseLog {
     if (isPreliminary(frame)) this.#preliminary.set(frame.toolCallId, entry);
   }
 
-  /** Sends everything after `after`, then whatever comes. Returns a function that stops following. */
+  /** Sends everything after `after`, then all later frames. Returns a function that stops following. */
   follow(sink: FollowerSink, after: number): () => void {
     const events = this.eventsAfter(after);
     if (this.#ended) {
@@ -111,7 +111,7 @@ export class ResponseLog {
   }
 
   restore(row: PendingRow): void {
-    // From the end, because what is not stored is the newest.
+    // Searched from the end, because unstored frames are the newest.
     const index = this.#entries.findLastIndex((entry) => entry.from < row.seqFrom) + 1;
     this.#stored = Math.min(this.#stored, index);
   }

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import type { Database, DatabaseLog, Queryable } from '../../db/pool.ts';
 import type { Clock } from '../../platform/clock.ts';
 
-/** What replicas tell each other. The database is the truth; a lost signal costs a second, never a word. */
+/** Signals between replicas. The database is authoritative; a lost signal costs a second, never content. */
 export type Signal =
   | { kind: 'frames'; ids: readonly string[] }
   | { kind: 'ended'; ids: readonly string[] }
@@ -29,7 +29,7 @@ function notifyPayloads(kind: SignalKind, ids: readonly string[]): string[] {
   return payloads;
 }
 
-/** An expression that tells other replicas about a response, where there can be any. */
+/** SQL expression that notifies other replicas about a response, if there can be any. */
 export function telling(db: Pick<Database, 'alone'>, kind: SignalKind, id: string): RawBuilder<unknown> {
   return db.alone ? sql`null` : sql`pg_notify(${signalChannel}, ${`${kind}:${id}`})`;
 }
@@ -61,7 +61,7 @@ export class SignalListener {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells those who listen in this process. */
+  /** Notifies the listeners in this process. */
   tell(signal: Signal): void {
     for (const listener of this.#listeners) listener(signal);
   }

@@ -2,13 +2,15 @@ import { ApiError } from '@homeport/contracts/errors';
 import { storableText } from './storable-text.ts';
 import type { AnswerSink } from './think-tags.ts';
 
-/** Text and reasoning on their way to the sink: neighbouring pieces of one kind between two flushes become one. */
+/**
+ * Buffer for text and reasoning on their way to the sink: adjacent pieces of one kind between two flushes are merged.
+ */
 export type AnswerGatherer = AnswerSink & {
   /** Counts what is kept of an answer; throws ApiError if it is too much. */
   count(length: number): void;
   /** Unescaped content may contain NUL or half a surrogate pair, whose other half comes next. */
   clean(content: string): string;
-  /** What is left of a pair that was never completed. */
+  /** Returns the first half of a surrogate pair that was never completed. */
   takeHalf(): string;
   readonly hasHalf: boolean;
   flush(): void;

@@ -9,7 +9,7 @@ const maxWholeLength = 16 * 1024 * 1024;
 
 /**
  * Reads the body of a 200 response: an event stream or, from servers that ignore `stream: true`, one JSON object. The
- * first character tells them apart, since content types are often wrong. Rejects like a `ModelClient`.
+ * first character distinguishes them, since content types are often wrong. Rejects like a `ModelClient`.
  */
 export async function readCompletion(
   body: ProviderBody,

@@ -1,4 +1,4 @@
-/** Tells whether a JSON object that arrives in pieces is complete; each character is read once. */
+/** Detects when a JSON object that arrives in pieces is complete; each character is read once. */
 export type JsonTracker = { add(piece: string): void; readonly isComplete: boolean };
 
 const quote = 34;
@@ -7,7 +7,7 @@ const opening = new Set([0x5b, 0x7b]);
 const closing = new Set([0x5d, 0x7d]);
 const space = new Set([0x09, 0x0a, 0x0d, 0x20]);
 
-/** Follows only strings and brackets: what is balanced but invalid is noticed when the whole is parsed. */
+/** Tracks only strings and brackets: parsing the whole reveals text that is balanced but invalid. */
 export function createJsonTracker(): JsonTracker {
   let depth = 0;
   let isInString = false;

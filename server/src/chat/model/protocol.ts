@@ -9,8 +9,8 @@ import type { ToolCall, ToolCallBounds, ToolCallSink } from './tool-call-assembl
 export type CompletionSink = AnswerSink & ToolCallSink;
 
 /**
- * What the model wants back unchanged within the turn, such as signatures of its thinking: read by the protocol that
- * made it, and sent only to the same model.
+ * Opaque state that the model wants returned unchanged within the turn, such as signatures of its thinking: read by the
+ * protocol that created it, and sent only to the same model.
  */
 export type Echo = readonly unknown[];
 
@@ -20,7 +20,7 @@ export type CompletionResult = {
   usage: Usage | undefined;
   toolCalls: ToolCall[];
   echo?: Echo;
-  /** The model paused and continues when it is sent back what it said so far. */
+  /** The model paused. It continues when its output so far is sent back. */
   isPaused?: true;
 };
 
@@ -30,7 +30,7 @@ export type CompletionBounds = ToolCallBounds & { maxEventLength: number; maxTex
 export type AnswerParser = {
   /** Decoded text of the event stream, cut anywhere. Throws ApiError. */
   feed(text: string): void;
-  /** Passes on what `feed` gathered: neighbouring deltas of one kind between two flushes are one. */
+  /** Passes on the output gathered by `feed`; adjacent deltas of one kind between two flushes are merged. */
   flush(): void;
   /** A complete answer, from servers that do not stream. */
   readWhole(value: unknown): void;
@@ -42,7 +42,7 @@ export type AnswerParser = {
 /** A tool as the model sees it. */
 export type ToolDefinition = { name: string; description: string; inputSchema: Record<string, unknown> };
 
-/** The request to a model, whatever its protocol. The first message may have the role `system`. */
+/** The request to a model, independent of its protocol. The first message can have the role `system`. */
 export type ModelRequest = {
   modelId: string;
   /** JSON texts of messages, separated by commas, sent before `messages`. */
@@ -50,13 +50,13 @@ export type ModelRequest = {
   messages: ChatMessage[];
   tools?: ToolDefinition[];
   maxOutputTokens: number;
-  /** What somebody set, except `maxOutputTokens`, which is above. */
+  /** Parameters set by users or administrators, except `maxOutputTokens`, which is above. */
   parameters?: Parameters;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */
   cacheKey?: string;
 };
 
-/** One protocol, as the rest of this room sees it. */
+/** One protocol as seen by the modules of this folder. */
 export type Protocol = {
   /** The address below the base URL. */
   path(modelId: string): string;

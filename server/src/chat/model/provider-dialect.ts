@@ -13,7 +13,7 @@ export type Setting =
   | 'cacheMarks'
   | 'schemas';
 
-/** Differences between servers of the same API; learnt from refusals and kept between calls to one model. */
+/** Differences between servers of the same API, learned from refusals and kept between calls to one model. */
 export type ProviderDialect = {
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   streamOptions: boolean;
@@ -21,7 +21,7 @@ export type ProviderDialect = {
   systemRole: boolean;
   /** How reasoning effort is expressed if there are several ways; undefined: as the model's name suggests. */
   effortAs: 'word' | 'budget' | undefined;
-  /** Refused settings, and those refused with one value: `name=value`. */
+  /** Refused settings, and settings refused with one value: `name=value`. */
   refused: Set<string>;
   /** True if calls must be signed, even those that this model did not make. */
   isSignatureNeeded: boolean;
@@ -48,7 +48,7 @@ export function isRefused(dialect: ProviderDialect, setting: Setting, value?: un
   return dialect.refused.has(setting) || (value !== undefined && dialect.refused.has(valueKey(setting, value)));
 }
 
-/** What a person set, unless the server refuses it. */
+/** Returns the value that a person set, unless the server refuses it. */
 export function kept<Name extends ParameterName>(
   dialect: ProviderDialect,
   parameters: Parameters,
@@ -105,7 +105,7 @@ const keptMs = 3_600_000;
 const keptMax = 1000;
 const dialects = new Map<string, { dialect: ProviderDialect; until: number }>();
 
-/** The dialect of one model of one provider: what was learnt in the last hour, otherwise the initial one. */
+/** Returns the dialect of one model of one provider: the one learned in the last hour, otherwise the initial one. */
 export function dialectOf(key: readonly string[], baseUrl: string, now: number): ProviderDialect {
   const text = JSON.stringify(key);
   const known = dialects.get(text);

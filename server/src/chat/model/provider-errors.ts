@@ -52,7 +52,7 @@ export function streamedError(error: unknown): ApiError {
 }
 
 /**
- * The connection ended before the answer did; `cause` may be an error of the outbound guard, which gives the reason.
+ * The connection ended before the answer did; `cause` can be an error of the outbound guard, which gives the reason.
  */
 export function droppedConnection(cause?: unknown): ApiError {
   const reason = networkFailure(cause)?.reason ?? 'reset';
@@ -64,8 +64,7 @@ export function droppedConnection(cause?: unknown): ApiError {
 }
 
 /**
- * True for failures after which the same request may be sent again: 429, 5xx and connections that were never
- * established.
+ * True for failures after which the same request can be repeated: 429, 5xx and connections that were never established.
  */
 export function isRetriable(failure: ApiError): boolean {
   if (failure.code === 'provider_error') {
@@ -116,7 +115,7 @@ function statusOf(error: Record<string, unknown>): number | undefined {
   return undefined;
 }
 
-/** What providers write in a stream in place of a status. */
+/** Error types that providers send in a stream, by the equivalent status. */
 const statusWords: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,

@@ -115,7 +115,9 @@ function resultOf(part: Extract<MessagePart, { type: 'dynamic-tool' }>): StepCal
   return { errorText: noResult };
 }
 
-/** Servers parse the arguments of earlier calls, so they must be a JSON object, whatever the model wrote. */
+/**
+ * Servers parse the arguments of earlier calls, so they must be a JSON object even if the model wrote something else.
+ */
 function argumentsText(input: unknown): string {
   return isRecord(input) ? JSON.stringify(input) : '{}';
 }
@@ -126,7 +128,7 @@ function resultText({ name, result }: StepCall): string {
     return `Error: The user did not allow this call.${reason}`;
   }
   if ('errorText' in result) return `Error: ${result.errorText}`;
-  // What a delegate did is for the person.
+  // The steps of a delegate are shown to the person only.
   if (name === 'delegate' && isRecord(result.output) && typeof result.output.answer === 'string')
     return result.output.answer;
   if (name === 'bash' && isCommandResult(result.output)) return commandText(result.output);
@@ -144,7 +146,7 @@ function userContent(parts: MessagePart[]): string | ContentPart[] {
 }
 
 function fileContent(part: FilePart): ContentPart {
-  // chat/attachments.ts replaces it with the artifact, whatever it is.
+  // chat/attachments.ts replaces it with the artifact, of any type.
   if (/^artifact:/i.test(part.url)) return { type: 'image_url', image_url: { url: part.url } };
   const name = part.filename ?? 'file';
   const label = `[File ${name} (${part.mediaType})`;

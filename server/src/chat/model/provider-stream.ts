@@ -59,7 +59,7 @@ export const completionBounds: CompletionBounds = {
 };
 
 const maxRetries = 2;
-/** More than can be learnt from one request. */
+/** More refusals than one request can teach. */
 const maxRefusals = 12;
 const maxPauses = 16;
 const firstBackoffMs = 500;
@@ -79,9 +79,9 @@ export type ModelClient = (
 ) => Promise<CompletionResult>;
 
 /**
- * Asks a model and streams the answer into `sink`. Resolves when the answer is complete.
- * Rejects with ApiError (`provider_error` with `details.status`, `provider_unreachable`, `blocked_destination`), whose
- * text never holds what the provider said, or with the signal's reason. What reached the sink before stays valid.
+ * Asks a model and streams the answer into `sink`. Resolves when the answer is complete. Rejects with ApiError
+ * (`provider_error` with `details.status`, `provider_unreachable`, `blocked_destination`), whose text never contains
+ * the provider's response, or with the signal's reason. Output that reached the sink before a failure stays valid.
  * Retries 429, 5xx and failed connections at most twice, and only while nothing has reached the sink.
  */
 export function createModelClient(kind: ProviderKind): ModelClient {
@@ -104,7 +104,7 @@ type Ask = {
 };
 type Watched = ReturnType<typeof watchFirst>;
 
-/** A model that pauses is sent what it said so far, and continues. */
+/** Continues a paused model by sending its output so far back to it. */
 async function goOn(
   ask: Ask,
   paused: CompletionResult,
@@ -240,7 +240,7 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
   return Number.isNaN(ms) ? undefined : Math.ceil(Math.min(Math.max(ms, 0), maxRetryAfterMs) / 1000);
 }
 
-/** Some servers say so only in the text. */
+/** Some servers state the delay only in the response text. */
 function retryDelayOf(status: number, text: string): number | undefined {
   const seconds = status === 429 || status >= 500 ? retryDelayIn(text) : undefined;
   return seconds === undefined ? undefined : Math.min(seconds, maxRetryAfterMs / 1000);

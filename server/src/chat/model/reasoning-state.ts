@@ -2,14 +2,14 @@ import type { Echo } from './protocol.ts';
 import type { Step } from './provider-messages.ts';
 import { isRecord } from './storable-text.ts';
 
-/** Anything larger is not stored: the turn uses it, but a continued response goes on without it. */
+/** Larger state is not stored: the turn uses it, but a continued response goes without it. */
 const storedMax = 8 * 1024 * 1024;
 
 type Stored = { source: string; steps: Record<string, Echo> };
 
 /**
- * What the model wants back from the steps of one response, by the id of each step's first call. Stored with the
- * response, where nobody can read it, and valid only for the same model of the same provider.
+ * Opaque state that the model wants returned with the steps of one response, by the id of each step's first call.
+ * Stored with the response, outside every API, and valid only for the same model of the same provider.
  */
 export class ReasoningState {
   readonly #source: string;

@@ -5,8 +5,8 @@ import { isContextRefusal } from './provider-errors.ts';
 import { hasInstructions } from './request-parts.ts';
 
 /**
- * What servers refuse and can do without, found in the text of a refusal, which is examined but never quoted. Each
- * lesson is learnt once, so there are only as many retries as lessons.
+ * Settings that servers refuse and can do without, found in the text of a refusal, which is examined but never quoted.
+ * Each lesson is learned once, so there are at most as many retries as lessons.
  */
 
 /** A parameter's name in each protocol. */
@@ -81,7 +81,7 @@ function learnField(dialect: ProviderDialect, refusal: string): boolean {
 
 type Lesson = { setting: Setting; named: RegExp };
 
-/** What a protocol sends although nobody set it. */
+/** Settings that a protocol sends by default, without a user having set them. */
 const own: Record<ProviderKind, readonly Lesson[]> = {
   openai: [{ setting: 'cacheKey', named: /\bprompt_cache_key\b/ }],
   'openai-responses': [
@@ -133,7 +133,7 @@ function learnParameter(kind: ProviderKind, dialect: ProviderDialect, request: M
   return false;
 }
 
-/** Effort is a word for some models and a token budget for others of the same vendor. */
+/** Effort is a level for some models and a token budget for others of the same vendor. */
 function learnEffort(kind: ProviderKind, dialect: ProviderDialect, text: string): boolean {
   if (dialect.effortAs !== undefined) return false;
   if (kind === 'anthropic') {

@@ -2,7 +2,7 @@ import type { ModelRequest } from './protocol.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import { isRecord } from './storable-text.ts';
 
-/** What the request writers have in common. */
+/** Helpers shared by the request writers of all protocols. */
 
 const systemStart = '{"role":"system"';
 
@@ -52,7 +52,7 @@ export function inlineData(url: string): InlineData | undefined {
   return mediaType === undefined ? undefined : { mediaType, data: url.slice(comma + 1) };
 }
 
-/** The arguments of a call as an object, whatever was stored. */
+/** Parses the arguments of a call as an object; anything else becomes an empty object. */
 export function argumentsObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -2,12 +2,12 @@ const openTag = '<think>';
 const closeTag = '</think>';
 const maxLeadingSpace = 64;
 
-/** Where the pieces of an answer go. */
+/** Receiver for the pieces of an answer. */
 export type AnswerSink = { text(delta: string): void; reasoning(delta: string): void };
 
 /**
- * Splits streamed content that begins with `<think>…</think>` into reasoning and text. Tags may be split between
- * deltas; a tag that does not begin the message is text. `end` releases what is held back.
+ * Splits streamed content that begins with `<think>…</think>` into reasoning and text. Tags can be split between
+ * deltas; a tag that does not begin the message is text. `end` releases the text that is held back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
   let state: 'opening' | 'reasoning' | 'text' = 'opening';

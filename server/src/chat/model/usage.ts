@@ -17,7 +17,7 @@ function sum(first: number | undefined, second: number | undefined): number | un
   return first === undefined && second === undefined ? undefined : (first ?? 0) + (second ?? 0);
 }
 
-/** What one call cost is not known: then the sum is not, either. */
+/** If the cost of one call is unknown, so is the sum. */
 function sumOfCosts(first: number | null | undefined, second: number | null | undefined): number | null {
   return typeof first === 'number' && typeof second === 'number' ? first + second : null;
 }

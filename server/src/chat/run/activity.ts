@@ -4,8 +4,8 @@ import type { FollowerSink } from '../log/response-log.ts';
 import type { SignalListener } from '../log/signals.ts';
 
 /**
- * Clients that are told when one of their conversations changes. It only saves time: lists show later what a lost
- * signal would have said.
+ * Clients that are notified when one of their conversations changes. Signals only save time: a lost one is made up for
+ * by the next list.
  */
 export class Activity {
   readonly #followers = new Map<string, Set<FollowerSink>>();

@@ -29,14 +29,14 @@ export function documentRoom(room: number, takesPdf: boolean): DocumentRoom {
 /** An attached document, and the person in whose turn it is read. */
 type Attached = { file: AttachedFile; userId: string };
 
-/** Nothing is read for a summary: what is known already is named. */
+/** Room for a summary: nothing is extracted, and documents already extracted are only named. */
 export function noDocumentRoom(): DocumentRoom {
   return { left: 0, perFile: 0, takesPdf: false };
 }
 
 /**
- * The text that stands for the document; takes what it needs out of `room`. Undefined when no text can be made of it
- * and `isText`: the caller has a beginning to show.
+ * Returns the text that replaces the document, and subtracts its size from `room`. Undefined when no text can be
+ * extracted and `isText`: the caller then shows the beginning of the file.
  */
 export async function documentText(
   deps: Needs,

@@ -269,7 +269,7 @@ function idBefore({ entries }: History, index: number): string | undefined {
   return entries[index - 1]?.id;
 }
 
-/** Another replica has the response now; what was made here is discarded. */
+/** Another replica has the response now, so the output of this one is discarded. */
 function leaseLost(): Error {
   return new Error('the response is made elsewhere');
 }

@@ -5,7 +5,7 @@ import type { CalledModel, CallKind, ModelCall } from '../../usage/ledger.ts';
 import { priced } from '../../usage/price.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 
-/** Hears of each call of a model when it has ended. */
+/** Receives each model call after its end. */
 export type OnCall = (call: ModelCall) => void;
 
 function calledModel({ model, providerName }: ResolvedModel): CalledModel {
@@ -13,8 +13,8 @@ function calledModel({ model, providerName }: ResolvedModel): CalledModel {
 }
 
 /**
- * Asks a model and reports the call with its usage and cost. A call that was cut off, or whose provider tells no count,
- * is estimated; one that failed before it said anything costs nothing.
+ * Asks a model and reports the call with its usage and cost. Estimates the usage of a call that was cut off, or whose
+ * provider reports none; a call that failed before its first output costs nothing.
  */
 export async function countedCall(
   { kind, resolved, inputTokens }: { kind: CallKind; resolved: ResolvedModel; inputTokens: () => number },
@@ -41,7 +41,7 @@ export async function countedCall(
   }
 }
 
-/** A sink that also remembers what was said. */
+/** Wraps a sink and keeps the text that passes through it. */
 function listening(sink: CompletionSink): { sink: CompletionSink; text: () => string } {
   let text = '';
   return {

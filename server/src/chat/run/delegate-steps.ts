@@ -1,14 +1,14 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
 import { isRecord, storableText } from '../model/storable-text.ts';
 
-/** What a delegate did, for the person: one line for each call of a tool. */
+/** One tool call of a delegate, as a line for the person. */
 export type DelegateStep = { tool: string; subject: string; state: 'running' | 'done' | 'failed' };
 
 const keptMax = 200;
 const subjectMax = 200;
 const subjects = ['command', 'path', 'pattern', 'query', 'url', 'name', 'id'] as const;
 
-/** Hears the frames of a delegate's turn: its steps, and what it said last. */
+/** Collects the steps and the last answer of a delegate from the frames of its turn. */
 export class DelegateSteps {
   readonly #steps = new Map<string, DelegateStep>();
   #answer = '';

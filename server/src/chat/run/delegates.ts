@@ -28,34 +28,34 @@ import { askModelOf, type TurnDeps } from './model-call.ts';
  * other tool call.
  */
 
-/** Tools that are the turn's alone: no further delegation, and nobody to talk to. */
+/** Tools for the turn itself only: a delegate cannot delegate, and has no person to talk to. */
 const turnOnly = new Set(['delegate', 'plan', 'ask']);
 
-const description = `Gives one task to another model that works by itself with your tools and the same workspace, and answers with its result. Use it for work that can be
-described completely and would fill your own context: searching a large code base, reading many files, independent pieces of work. Several calls in one
-step run at the same time, at most ${limits.delegatesAtOnce}; at most ${limits.delegatesPerTurn} in a turn. It knows nothing but its task, cannot ask the person, and cannot delegate; calls that
-would need the person's approval are refused to it.`;
+const description = `Gives one task to another model, which works independently with your tools and the same workspace, and returns its result. Use it for work that you can
+describe completely and that would fill your own context: searching a large code base, reading many files, independent pieces of work. Several calls in one
+step run in parallel, at most ${limits.delegatesAtOnce} at a time and ${limits.delegatesPerTurn} per turn. The other model sees only its task, cannot ask the person and cannot delegate. Calls
+that would need the person's approval are refused.`;
 
 const input = z.object({
   task: z
     .string()
     .min(1)
     .max(limits.delegateTaskMax)
-    .describe('Everything that it needs to know: what to do, where, and what to answer with.'),
-  model: z.string().min(1).max(limits.providerModelIdMax).optional().describe('The name of a model; default: yours.'),
+    .describe('Everything that the other model needs: the goal, the places to work in, and the form of the answer.'),
+  model: z.string().min(1).max(limits.providerModelIdMax).optional().describe('The name of a model. Default: yours.'),
   tools: z
     .array(z.string().min(1).max(limits.mcpToolNameMax))
     .max(limits.mcpToolsPerServer)
     .optional()
-    .describe('The names of those of your tools that it may use; default: all.'),
+    .describe('The names of the tools that it can use, from yours. Default: all.'),
 });
 type Input = z.infer<typeof input>;
 
-const instructions = `You work on one task for another model, which reads nothing but your last answer: at most ${limits.delegateAnswerMax} characters, with everything it needs
-(results, paths, what did not work). Nobody can be asked: where something is unclear, choose what is most likely and say so. Calls that need a
-person's approval are refused; leave them out and say so.`;
+const instructions = `You work on one task for another model, which reads only your last answer. Write at most ${limits.delegateAnswerMax} characters there, with everything it needs
+(results, paths, failures). You cannot ask questions: if something is unclear, choose the most likely meaning and say so. Calls that need a
+person's approval are refused; skip them and say so.`;
 
-/** What a delegate takes over from its turn. */
+/** Parts of its turn that a delegate uses. */
 export type DelegatingTurn = {
   response: ResponseRow;
   system: ChatMessage;
@@ -80,7 +80,7 @@ export function delegateTool(deps: TurnDeps, turn: DelegatingTurn): Tool {
     timeoutMs: limits.turnMinutesMax * 60_000,
     run(given, context) {
       if (count >= limits.delegatesPerTurn) {
-        throw new ToolFailure(`${limits.delegatesPerTurn} delegates have worked in this turn; there are no more.`);
+        throw new ToolFailure(`This turn has used all of its ${limits.delegatesPerTurn} delegates.`);
       }
       count++;
       return slots.run(() => work(deps, turn, given, context));
@@ -147,7 +147,7 @@ function chosenTools(tools: readonly Tool[], names: readonly string[] | undefine
   const unknown = names?.filter((name) => !usable.some((tool) => tool.name === name)) ?? [];
   if (unknown.length > 0) {
     const known = usable.map(({ name }) => name).join(', ');
-    throw new ToolFailure(`A delegate cannot have: ${unknown.slice(0, 20).join(', ')}. It can have: ${known}.`);
+    throw new ToolFailure(`A delegate cannot use: ${unknown.slice(0, 20).join(', ')}. It can use: ${known}.`);
   }
   const chosen = names === undefined ? usable : usable.filter(({ name }) => names.includes(name));
   // Two delegates may give their calls the same ids, and a command runs once for each id.
@@ -159,7 +159,7 @@ function chosenTools(tools: readonly Tool[], names: readonly string[] | undefine
 
 async function otherModel(deps: TurnDeps, response: ResponseRow, name: string): Promise<ResolvedModel> {
   const found = await findModelByName(deps, catalogueOwner(deps.config, response.owner_id), name);
-  if (found === undefined) throw new ToolFailure(`There is no model ${name}. Leave it out to use yours.`);
+  if (found === undefined) throw new ToolFailure(`There is no model ${name}. Omit it to use yours.`);
   return found;
 }
 

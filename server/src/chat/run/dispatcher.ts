@@ -8,7 +8,7 @@ const dueBatch = 50;
 const putOffMs = 10_000;
 const putOffMax = 10_000;
 
-/** What is done with a conversation that was found. */
+/** Callbacks for a conversation that has work to start. */
 export type Dispatch = {
   startNext(chatId: string): Promise<void>;
   continueAnswered(chatId: string): Promise<void>;
@@ -33,7 +33,7 @@ export class Dispatcher {
 
   async look(): Promise<void> {
     const { kysely } = this.#deps.db;
-    // Before what is queued behind them.
+    // Handed-over responses come before inputs that are queued behind them.
     await this.#continueEach(await findHandedOver(kysely, dueBatch));
     const but = { chatIds: this.#stillPutOff(), ownerIds: this.#answers.full() };
     await this.#startEach(await dueChats(kysely, dueBatch, but));

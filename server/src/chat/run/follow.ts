@@ -9,7 +9,7 @@ import type { FollowerSink } from '../log/response-log.ts';
 import type { Signal } from '../log/signals.ts';
 import type { RunningResponses } from './running-responses.ts';
 
-/** What a follower needs: where events go, and when it has disconnected. */
+/** Receiver of a response's events, with its connection state. */
 export type Follower = FollowerSink & { readonly closed: boolean };
 
 type Following = Pick<Platform, 'db' | 'clock'> & { responses: RunningResponses };

@@ -33,7 +33,7 @@ export type TurnDeps = Pick<
 const providerHeadersTimeoutMs = 300_000;
 const providerIdleTimeoutMs = 300_000;
 
-/** Whatever a provider makes of the limit it was given. */
+/** Applies even if a provider ignores the requested limit. */
 const shortAnswer = { maxTextLength: 64 * 1024 };
 
 /** How a model is asked; its key is unsealed at each call and held no longer. */
@@ -69,7 +69,7 @@ export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel, onCall: On
   return async (request, signal) => (await ask(request, signal)).text;
 }
 
-/** One answer as text, without tools; never more than the model may say. */
+/** Requests one answer as text, without tools, within the model's maximum output. */
 export function askOnceOf(
   deps: TurnDeps,
   resolved: ResolvedModel,
@@ -113,7 +113,7 @@ function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
   return { ask: traced(deps, createModelClient(kind), kind, modelId), call };
 }
 
-/** Each call of a model becomes a part of the trace: the model and what it counted, nothing that was said. */
+/** Traces each model call: the model and its token counts, never content. */
 function traced({ tracing }: TurnDeps, ask: ModelClient, kind: ProviderKind, modelId: string): ModelClient {
   const facts = {
     'gen_ai.operation.name': 'chat',
@@ -131,7 +131,7 @@ function traced({ tracing }: TurnDeps, ask: ModelClient, kind: ProviderKind, mod
     });
 }
 
-/** Tells the metrics of each call; what was aborted is no failure of the provider's. */
+/** Records the metrics of each call. An aborted call does not count as a failure of the provider. */
 function measured({ config, egress, metrics, tracing }: TurnDeps): ProviderRequest {
   return async (url, init) => {
     const startedAt = systemClock.elapsed();

@@ -62,7 +62,7 @@ export class ResponseRun {
   readonly #deps: RunDeps;
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
-  /** Aborted when nothing more is produced, for whatever reason, so that tools release what they hold. */
+  /** Aborted when no more output is produced, so that tools release their resources. */
   readonly #made = new AbortController();
   readonly #startedAt = systemClock.elapsed();
   /** Aborted when there is nothing left to do. */
@@ -72,7 +72,7 @@ export class ResponseRun {
   #isMade = false;
   #ending = false;
   #handsOver = false;
-  /** The service is stopping: another replica goes on after this step. */
+  /** True when the service is stopping and another replica continues after this step. */
   #leaves = false;
   /** False while a continued response does not yet have its earlier parts. */
   #hasParts: boolean;
@@ -86,7 +86,7 @@ export class ResponseRun {
   /** How many steps the log has. */
   #steps = 0;
   #hasBegun = false;
-  /** Resolves when what the model was told is stored. */
+  /** Resolves when the prompt context is stored. */
   #kept = Promise.resolve();
   readonly #notices: Frame[] = [];
   readonly #size = new AnswerSize();
@@ -121,12 +121,15 @@ export class ResponseRun {
     this.#cutOff('stopped');
   }
 
-  /** The service is stopping; what was said so far is kept, and the response can be continued. */
+  /**
+   * Interrupts the response because the service is stopping. The output so far is kept, and the response can be
+   * continued.
+   */
   interrupt(): void {
     this.#cutOff('interrupted');
   }
 
-  /** The service is stopping, and another replica goes on with this response at once. */
+  /** Hands this response over to another replica because the service is stopping. */
   handOver(): void {
     this.#handsOver = true;
     this.interrupt();
@@ -138,19 +141,19 @@ export class ResponseRun {
   }
 
   /**
-   * The service is stopping: approvals are not waited for, since people may take any time. What waits for one continues
-   * after the restart; tools beside it finish.
+   * Stops waiting for approvals because the service is stopping and people can take any time. Calls that wait for one
+   * continue after the restart; other tools finish.
    */
   park(): void {
     this.#approvals.park();
   }
 
   /**
-   * The lease expired while the database is unavailable: nothing more is said, since another replica may have ended
+   * Stops all output after the lease expired while the database is unavailable, since another replica can have ended
    * this response.
    */
   expire(): void {
-    // Whatever has ended is kept until the database is back; then the fence decides.
+    // A response that has ended is kept until the database is back; then the fence decides.
     if (this.#isMade || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
@@ -164,7 +167,7 @@ export class ResponseRun {
     );
   }
 
-  /** Told before it is stored: whether this replica or another ends it, it ends like this. */
+  /** Emits the end before it is stored: this replica and another one end the response in the same way. */
   #tellInterrupted(): void {
     const assembler = this.#assembled();
     for (const frame of assembler.closingFrames({ keepsApprovals: true })) this.log.append(frame);
@@ -172,7 +175,7 @@ export class ResponseRun {
     this.log.end(endFrames(ending, this.#metadata(ending)));
   }
 
-  /** Another replica has ended this response: nothing more may be written, and followers should reconnect elsewhere. */
+  /** Another replica has ended this response: writes nothing more, and makes followers reconnect elsewhere. */
   lose(): void {
     this.#cutOff('lost');
     this.log.cut();
@@ -184,7 +187,7 @@ export class ResponseRun {
   }
 
   #emit(frame: Frame): void {
-    // A tool that was left alone may still have something to tell.
+    // A tool that was abandoned can still emit frames.
     const fitting = this.#isMade ? undefined : this.#size.take(frame);
     if (fitting !== undefined) this.#append(fitting);
     if (this.#size.isFull) this.#cutOff('full');
@@ -394,7 +397,7 @@ export class ResponseRun {
     };
   }
 
-  /** What waits for a person's word goes on with that. */
+  /** Calls that wait for a person's decision continue with it. */
   #isHandedOver({ state, error }: Ending): boolean {
     return this.#handsOver && state === 'interrupted' && error === interruptedError && this.response.kind === 'answer';
   }
@@ -410,7 +413,7 @@ export class ResponseRun {
     };
   }
 
-  /** Another replica has ended the response; what was asked here counts all the same, once. */
+  /** Another replica has ended the response; requests made here still count, once. */
   async #countLost(): Promise<void> {
     const { db, log } = this.#deps;
     await countCalls(db.kysely, this.#calls.pending).catch((error) =>

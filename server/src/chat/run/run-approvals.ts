@@ -11,7 +11,7 @@ const waitingMs = 3_600_000;
 
 type RunApprovalsDeps = Pick<Platform, 'db' | 'clock'> & { responses: RunningResponses };
 
-/** `park` ends the waiting: what is asked stays open, and the decision continues the response. */
+/** `park` ends the waiting: questions stay open, and the decision continues the response. */
 export type RunApprovals = Approvals & { park: () => void };
 
 /**

@@ -17,7 +17,7 @@ export class RunCalls {
     this.#response = response;
   }
 
-  /** What providers counted; undefined when they told nothing. */
+  /** Token counts reported by providers; undefined if they reported none. */
   get usage(): Usage | undefined {
     return this.#usage;
   }

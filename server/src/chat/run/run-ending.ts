@@ -53,7 +53,7 @@ function sizeOf({ parts, pending }: ResponseEnd): number {
   return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
 }
 
-/** What all questions cost together, with what the first and the last one alone tell of the context. */
+/** Usage of all requests together, with the context tokens of the first and the last one. */
 export function usageWithin(sum: Usage | undefined, result: TurnResult | undefined): Usage | undefined {
   if (sum === undefined || result === undefined) return sum;
   const { promptTokens = sum.inputTokens, contextTokens = sum.inputTokens + sum.outputTokens } = result;

@@ -16,10 +16,10 @@ import { ResponseRun, type RunDeps } from './response-run.ts';
 
 /** Intervals of a replica, in milliseconds; tests shorten them. */
 export type ChatTimings = {
-  /** How long an input of chat/start waits for somebody to ask for its stream. */
+  /** Milliseconds that an input of chat/start waits for a client to request its stream. */
   graceMs: number;
   tickMs: number;
-  /** The same if nobody elsewhere waits for frames. */
+  /** The same interval when no other replica waits for frames. */
   aloneTickMs: number;
   leaseMs: number;
   heartbeatMs: number;
@@ -52,12 +52,12 @@ const backgroundMax = 8;
 /** The most that answers waiting for the database may hold, as JSON. */
 const keptBytesMax = 256 * 1024 * 1024;
 
-/** What a replica needs to make responses. */
+/** Dependencies for making responses on one replica. */
 export type ReplicaDeps = Omit<RunDeps, 'responses'>;
 
 /**
- * The responses of this replica, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
- * the sweep of lost leases, and the dispatcher of queued inputs.
+ * The responses of this replica, with the periodic work for the responses of all replicas: batched writes of frames,
+ * heartbeats, the sweep of expired leases, and the dispatcher of queued inputs.
  */
 export class RunningResponses {
   readonly replica = randomUUIDv7();
@@ -108,8 +108,9 @@ export class RunningResponses {
   }
 
   /**
-   * Begins the periodic work. If no other replica can use this database, running responses are left over from a crash
-   * and are ended first. The first replica after a stop of all (`isFirst`) goes on with what they handed over.
+   * Starts the periodic work. If no other replica can use this database, running responses are left over from a crash
+   * and are ended first. After all replicas have stopped, the first one (`isFirst`) continues the responses that they
+   * handed over.
    */
   async start({ isFirst = false }: { isFirst?: boolean } = {}): Promise<void> {
     const { alone } = this.#deps.db;
@@ -122,7 +123,7 @@ export class RunningResponses {
     this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
     this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
     this.#every(this.timings.watchMs, 'watch', () => this.#watch());
-    // Without other replicas nobody can take over a response, however long the database is unavailable.
+    // Without other replicas no process can take over a response, however long the database is unavailable.
     if (!alone) this.#every(this.timings.leaseLookMs, 'leases', () => this.#endExpired());
     this.#job('sweep', () => this.#sweep());
   }
@@ -148,7 +149,7 @@ export class RunningResponses {
     return run;
   }
 
-  /** Tells the owner's open clients that a conversation changed, without waiting. */
+  /** Notifies the owner's open clients that a conversation changed, without waiting. */
   tellActivity(ownerId: string, chatId: string): void {
     const signal: Signal = { kind: 'activity', ids: [ownerId, chatId] };
     this.#tellHere(signal);
@@ -190,7 +191,7 @@ export class RunningResponses {
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     this.activity.close();
-    // People may take any time; what waits for them continues after the restart.
+    // People can take any time, so responses that wait for them continue after the restart.
     for (const run of this.#runs.values()) this.#leave(run);
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
     this.#patienceOver = true;
@@ -207,7 +208,7 @@ export class RunningResponses {
     if (!this.#deps.db.alone) run.leave();
   }
 
-  /** Alone, nobody else could go on with it. */
+  /** Without other replicas, no process could continue it. */
   #giveUp(run: ResponseRun): void {
     if (this.#deps.db.alone) run.interrupt();
     else run.handOver();
@@ -234,12 +235,12 @@ export class RunningResponses {
     return true;
   }
 
-  /** Resolves when no write of frames is running: what was taken is stored, or back in its log. */
+  /** Resolves when no write of frames is running: taken frames are stored, or back in their log. */
   async stored(): Promise<void> {
     await this.#jobs.get('store');
   }
 
-  /** Stores what answers have said so far, all in one statement, and resolves when this has been tried. */
+  /** Stores the frames of all answers so far in one statement, and resolves when this has been tried. */
   async storeNow(): Promise<void> {
     await this.stored();
     this.#job('store', () => this.#storeFrames());
@@ -282,7 +283,8 @@ export class RunningResponses {
   }
 
   async #heartbeat(): Promise<void> {
-    // Including those that are ending: while they wait for the database, nobody may end them with less than they hold.
+    // Includes responses that are ending: while they wait for the database, no replica may end them with fewer parts
+    // than they hold.
     const runs = [...this.#runs.values()];
     if (runs.length === 0) return;
     const { maker } = this;
@@ -298,8 +300,8 @@ export class RunningResponses {
   }
 
   /**
-   * The database was unavailable for so long that another replica may have ended these and answered the next: nothing
-   * more is said here. The lease is counted from before it was requested, so it ends here first.
+   * The database was unavailable for so long that another replica can have ended these responses and answered the next
+   * inputs: this replica emits nothing more. The lease is counted from before it was requested, so it ends here first.
    */
   async #endExpired(): Promise<void> {
     const now = this.#deps.clock.elapsed();
@@ -344,7 +346,7 @@ export class RunningResponses {
     if (signal.kind === 'stop' && signal.ids.some((id) => this.#runs.has(id))) this.#job('watch', () => this.#watch());
   }
 
-  /** Alone, the database tells nobody; elsewhere it tells this replica, too. */
+  /** Without other replicas the database sends no notifications; with them it also notifies this replica. */
   #tellHere(signal: Signal): void {
     if (this.#deps.db.alone) this.signals.tell(signal);
   }

@@ -7,14 +7,14 @@ import { countingCompaction } from '../../conversations/chats.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { ResponseRow } from '../ledger/claims.ts';
 
-/** Where the context of a branch begins. This file alone writes the table `summaries`. */
+/** Start of the context of a branch. This file alone writes the table `summaries`. */
 
 type Writer = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 
-/** What is written about the messages up to one; all of it fenced: a replica that lost its lease writes nothing. */
+/** Record about the messages up to one of them. All writes are fenced: a replica that lost its lease writes nothing. */
 export type NewStart = {
   upToId: string;
-  /** The summary that stands for them; without one they are left out. */
+  /** The summary that replaces them; without one they are omitted. */
   text?: string;
   /** The summary that stays in force before a cut. */
   baseId?: string;
@@ -24,7 +24,7 @@ export type NewStart = {
   firstId?: string;
   /** Nothing before this message belongs to the context. */
   contextStartId: string | null;
-  /** A person asked for it: what is there is made again. */
+  /** True when a person requested it: an existing summary is replaced. */
   isAsked?: boolean;
 };
 
@@ -44,8 +44,8 @@ type WrittenRow = {
 };
 
 /**
- * Writes where the context begins from now on, in one statement, once for each message; undefined when the response is
- * not ours any more. What another wrote in the meantime stays.
+ * Records where the context begins from now on, in one statement, once for each message. Undefined if another replica
+ * has taken over the response. A record written concurrently by another one is kept.
  */
 export async function writeStart(db: Queryable, writer: Writer, start: NewStart): Promise<WrittenStart | undefined> {
   const { upToId, text, baseId = null, pruneUpToId = null, firstId = null, contextStartId, isAsked = false } = start;
@@ -83,7 +83,7 @@ export async function writeStart(db: Queryable, writer: Writer, start: NewStart)
   return { id, text: row.text, first };
 }
 
-/** Sends the tool calls up to that message in short from now on; false when the response is not ours any more. */
+/** Shortens the tool calls up to that message from now on. False if another replica has taken over the response. */
 export async function writePruning(db: Queryable, writer: Writer, upToId: string): Promise<boolean> {
   const { rows } = await sql`
     with held as (

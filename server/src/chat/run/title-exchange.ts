@@ -10,8 +10,8 @@ import type { RunDeps } from './response-run.ts';
 import { RunCalls } from './run-calls.ts';
 
 /**
- * Names a conversation after its first exchange, once, by the lowest-tier enabled model (setting MODEL_TITLES). Nobody
- * waits for it, and when it fails the title made of the first words stays.
+ * Names a conversation after its first exchange, once, with the lowest-tier enabled model (setting MODEL_TITLES). Runs
+ * in the background; after a failure the title made from the first words stays.
  */
 export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): void {
   if (!deps.config.modelTitles) return;
@@ -20,7 +20,7 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
     const question = await readParts(deps.db.kysely, response.message_id);
     const answer = await readParts(deps.db.kysely, response.id);
     const calls = new RunCalls(response);
-    // Nobody asked for a title, so an empty budget is no error.
+    // Titles are not requested by the user, so an empty budget is no error.
     const isUsedUp = (await readBudgetReset(deps.db.kysely, response.owner_id)) !== null;
     const model = await lowestTierEnabledModel(deps, catalogueOwner(deps.config, response.owner_id));
     const title =

@@ -6,7 +6,10 @@ import type { Platform } from '../../platform.ts';
 import type { Claimed } from '../ledger/claims.ts';
 import type { Notice, ToolUser } from '../tools/find-tools.ts';
 
-/** What a turn takes from its conversation's assistant, which gives its reader nothing that they do not have. */
+/**
+ * Applies a conversation's assistant to a turn. An assistant never gives its reader access to anything they do not
+ * have.
+ */
 
 type Turn = Pick<Claimed, 'response' | 'context'>;
 type Choice = {
@@ -18,8 +21,8 @@ type Choice = {
 };
 
 /**
- * The model and tools of a turn. An assistant that its reader may not use any more is left out from now on, and
- * `notify` says so; what they lack of it is told once for each version.
+ * Chooses the model and tools of a turn. An assistant that its reader can no longer use is removed from the
+ * conversation, and `notify` reports it; missing models and servers are reported once for each version.
  */
 export async function chooseByAssistant(
   deps: Pick<Platform, 'db'>,
@@ -55,14 +58,14 @@ export async function chooseByAssistant(
   };
 }
 
-/** What is kept with the answer. */
+/** Name and version of the assistant that are stored with the answer. */
 export function namedAssistant(assistant: AnsweringAssistant | undefined): MessageMetadata['assistant'] {
   if (assistant === undefined) return undefined;
   const { id, name, version } = assistant;
   return { id, name, version };
 }
 
-/** The model that somebody chose (control-plane-api.md "POST /api/chat"): for this turn, else for the conversation. */
+/** Returns the chosen model (control-plane-api.md "POST /api/chat"): for this turn, else for the conversation. */
 function chosenModel({ response, context }: Turn): string | null {
   const { modelPinned, modelId } = response.decision;
   if (modelPinned === false) return null;

@@ -24,10 +24,13 @@ import { namedAssistant } from './turn-assistant.ts';
 
 type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
 
-/** What a turn tells its model besides the conversation. */
+/** Instructions for the model of a turn, in layers and as the system message. */
 export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
 
-/** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone, and `budget_exhausted`. */
+/**
+ * Reads the instructions that people wrote for this turn. Throws `not_found` when the conversation no longer exists,
+ * and `budget_exhausted`.
+ */
 export async function readTurnWords(
   deps: Needs,
   { response, context }: Pick<Claimed, 'response' | 'context'>,
@@ -62,7 +65,7 @@ export function instructionsOf(
   return { layers, system: { role: 'system', content: systemText(layers) } };
 }
 
-/** What somebody set, the nearest first: this turn, the conversation, the assistant, the model. */
+/** Merges the parameters, the most specific first: this turn, the conversation, the assistant, the model. */
 export function parametersOf(
   response: ResponseRow,
   told: PromptContext,
@@ -72,7 +75,7 @@ export function parametersOf(
   return { ...model.parameters, ...assistant?.parameters, ...told.parameters, ...response.decision.parameters };
 }
 
-/** Keeps what is sent with the answer for whoever asks later; nobody waits for it before the model is asked. */
+/** Stores the prompt context of an answer for later inspection. The request to the model does not wait for it. */
 export async function keepTold(
   deps: Needs,
   response: ResponseRow,
@@ -132,7 +135,7 @@ export async function keepTold(
   });
 }
 
-/** So many messages are kept one by one; what is older is in the sum only. */
+/** Maximum number of messages with their own entry; older ones count in the total only. */
 const filesKept = 100;
 
 function fileTokensOf({ withFiles }: FittedContext): ToldContext['files'] {

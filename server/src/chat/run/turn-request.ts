@@ -38,13 +38,13 @@ export type PreparedTurn = {
   tools: Tool[];
   fitMessages: FittedContext['fitTurn'];
   spending: Spending;
-  /** Resolves when what is told is stored; never rejects. */
+  /** Resolves when the prompt context is stored; never rejects. */
   kept: Promise<void>;
-  /** What the model wants back of this response's steps. */
+  /** Reasoning state of this response's steps that the model wants returned. */
   echoes: ReasoningState;
 };
 
-/** What is heard while a turn is prepared. */
+/** Callbacks for the preparation of a turn. */
 export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
   notify: (notice: Notice) => void;
   onWait: (wait: ProviderWait) => void;

@@ -4,8 +4,8 @@ import type { FindTools } from './find-tools.ts';
 import { planTool } from './plan-tool.ts';
 
 /**
- * `plan` and `ask` beside other tools. Where there is nothing to work with they are not offered; as earlier answers may
- * show their use, a model that calls them all the same gets them.
+ * Adds `plan` and `ask` to other tools. Without other tools they are not offered, but a model that calls them because
+ * earlier answers used them still gets them.
  */
 export function withAgentTools(deps: Pick<Platform, 'db'>, find: FindTools): FindTools {
   return async (turn, signal, notify) => {

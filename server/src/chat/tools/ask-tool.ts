@@ -9,9 +9,9 @@ import { type Tool, ToolFailure } from './tool-run.ts';
 
 /** The tool `ask`: questions to the person, whose answers are its result (contract.md section 11). */
 
-const description = `Asks the person one to four questions and waits for the answers. Use it when the work depends on a choice that is theirs:
-what you could find out yourself, or decide sensibly, you do not ask. Ask everything that belongs together at once.
-Give each question two to four options that differ, the one you recommend first; the person can always answer in their own words.`;
+const description = `Asks the person one to four questions and waits for the answers. Use it when the work depends on a choice that only they can make.
+Do not ask about things that you can find out or sensibly decide yourself. Ask related questions in one call.
+Give each question two to four distinct options, with the recommended one first; the person can always answer in their own words.`;
 
 const option = z.object({
   label: z.string().min(1).max(limits.optionLabelMax),
@@ -21,10 +21,10 @@ const input = z.object({
   questions: z
     .array(
       z.object({
-        header: z.string().max(limits.questionHeaderMax).optional().describe('One or two words that name the subject.'),
+        header: z.string().max(limits.questionHeaderMax).optional().describe('The subject, in one or two words.'),
         question: z.string().min(1).max(limits.questionTextMax),
         options: z.array(option).max(limits.questionOptionsMax).optional(),
-        multiple: z.boolean().optional().describe('Whether several options may be chosen.'),
+        multiple: z.boolean().optional().describe('True: the person can choose several options.'),
       }),
     )
     .min(1)
@@ -36,7 +36,7 @@ export const askTool: Tool = {
     name: 'ask',
     description,
     input,
-    run: () => Promise.reject(new ToolFailure('Nobody can be asked.')),
+    run: () => Promise.reject(new ToolFailure('Questions cannot be asked here.')),
   }),
   questionsOf(given) {
     const { questions } = readInput(input, withLabels(given));
@@ -61,7 +61,7 @@ function withLabels(given: Record<string, unknown>): Record<string, unknown> {
   return { ...given, questions };
 }
 
-/** For each question, what was said; throws `invalid_request` for answers that belong to none. */
+/** Returns the answers to each question. Throws `invalid_request` for answers that belong to none. */
 export function readAnswers(questions: readonly Question[], given: GivenAnswers): string[][] {
   if (Array.isArray(given)) {
     if (given.length > questions.length) throw noSuchQuestion(String(questions.length));
@@ -103,9 +103,9 @@ function noSuchQuestion(place: string): ApiError {
   });
 }
 
-/** What the model is told; without answers the person sent a message instead. */
+/** Result for the model. Without answers, the person sent a message instead. */
 export function answered(questions: readonly Question[], answers: readonly string[][] | undefined): unknown {
-  if (answers === undefined) return 'The person did not answer, and sent a message instead. It follows.';
+  if (answers === undefined) return 'The person did not answer and sent a message instead. It follows.';
   return {
     answers: questions.map(({ question, multiple }, index) => {
       const said = answers[index] ?? [];

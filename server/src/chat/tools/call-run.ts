@@ -15,17 +15,17 @@ import {
 } from './tool-run.ts';
 
 /**
- * How one accepted call comes to its result: by its tool's policy (contract.md section 7), a person's word, and the
- * tool itself.
+ * Runs one accepted call to its result: by its tool's policy (contract.md section 7), the person's decision, and the
+ * tool.
  */
 
 /**
- * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the
- * response is interrupted, and continued with the word when it comes.
+ * A person's decision on one call. `lost`: it was already applied, or the question does not exist. `parked`: the
+ * response is interrupted, and continues when the decision arrives.
  */
 export type Word = { approved: boolean; reason: string | undefined; answers?: string[][] } | 'lost' | 'parked';
 
-/** A call that the person is asked about: whether it may run or, with `questions`, what it asks them. */
+/** A call that needs the person: approval or, with `questions`, answers. */
 export type QuestionedCall = {
   toolCallId: string;
   toolName: string;
@@ -35,15 +35,15 @@ export type QuestionedCall = {
   isLive?: boolean;
 };
 
-/** The reason of a word that declines what an MCP server asks. */
+/** Reason of a decision that declines the question of an MCP server. */
 export const declined = 'declined';
 
 export type Approvals = {
-  /** Makes the question durable and gives it its id. What it throws ends the turn. */
+  /** Stores the question and gives it its id. Its errors end the turn. */
   request(call: QuestionedCall): Promise<string>;
-  /** Waits for the word, which is acted upon once only. Rejects when the signal aborts. */
+  /** Waits for the decision, which is applied only once. Rejects when the signal aborts. */
   wait(approvalId: string, signal: AbortSignal): Promise<Word>;
-  /** Closes a question whose word does not matter any more. */
+  /** Closes a question whose decision is no longer needed. */
   drop(approvalId: string): Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export type RunOptions = {
 
 export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record<string, unknown> };
 
-/** What stands between a call and its tool. */
+/** Outcome of the checks between a call and its tool. */
 export type Asked =
   | { policy: Exclude<ToolPolicy, 'ask'>; why?: string; readOnly?: ReadOnlyRun }
   | { policy: 'ask'; approvalId: string; readOnly?: ReadOnlyRun }
@@ -64,7 +64,7 @@ export type Asked =
 export type RunBounds = { bounds: ToolBounds; slots: Semaphore; signal: AbortSignal };
 
 const nobodyToAsk =
-  'This needs the word of the person, who cannot be asked here. Leave it out, and say so in your answer.';
+  'This call needs approval, and the person cannot be asked here. Skip it and mention that in your answer.';
 export const deniedByPolicy = 'The owner does not allow this tool.';
 
 /** Looks the policies of these calls up, and puts the questions to the person, before any of them runs. */
@@ -105,22 +105,19 @@ async function askQuestions(
     if (error instanceof ToolFailure) return { policy: 'deny', why: error.message };
     throw error;
   }
-  if (options.approvals === undefined) return { policy: 'deny', why: 'Nobody can be asked.' };
+  if (options.approvals === undefined) return { policy: 'deny', why: 'Questions cannot be asked here.' };
   const approvalId = await options.approvals.request({ ...call, questions });
   const { toolCallId } = call;
   options.emit({ type: 'data-question', data: { questionId: approvalId, toolCallId, questions } });
   return { policy: 'question', approvalId, questions };
 }
 
-/** What is said of a call now. */
+/** Decides a call by the present rules and policy. */
 export async function verdictOn(tool: Tool, input: Record<string, unknown>): Promise<Verdict> {
   return (await tool.judge?.(input)) ?? { policy: (await tool.readPolicy?.()) ?? 'allow' };
 }
 
-/**
- * Runs a call to its result: what fails becomes an error text. Undefined when it goes on waiting, in a response to
- * come.
- */
+/** Runs a call to its result; failures become an error text. Undefined if it keeps waiting, for a later response. */
 export async function runCall(
   options: RunOptions,
   call: AcceptedCall,
@@ -172,7 +169,7 @@ function askWhileRunning(options: RunOptions, call: AcceptedCall): ToolListener[
   };
 }
 
-/** The word, or what there is instead of one. */
+/** Waits for the decision. Returns an error text if there is none. */
 async function awaitAnswer(
   options: RunOptions,
   approvalId: string,
@@ -188,7 +185,7 @@ async function awaitAnswer(
   return word === 'lost' ? { errorText: 'Interrupted before the tool returned a result.' } : word;
 }
 
-/** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */
+/** Waits for the decision and emits it in the stream. Returns the reason not to run the tool, if any. */
 async function awaitWord(
   options: RunOptions,
   approvalId: string,

@@ -8,7 +8,7 @@ const partBytes = 16 * 1024;
 const shownBytes = 4 * 1024;
 const lineMax = 2_000;
 
-/** The first and last 16 KiB of a text that comes in pieces, whatever its length. */
+/** Buffer that keeps the first and last 16 KiB of a text that arrives in pieces. */
 export class CommandOutput {
   #head = '';
   #headBytes = 0;
@@ -26,7 +26,7 @@ export class CommandOutput {
     if (this.#tail.length > 4 * partBytes) this.#tail = lastBytes(this.#tail, partBytes);
   }
 
-  /** For the model: long lines cut, and what is left out told, with the log's place. */
+  /** Output for the model: long lines are cut, and a note about omitted output names the path of the log. */
   read(logPath: string): string {
     const tail = lastBytes(this.#tail, partBytes);
     const omitted = this.#bytes - this.#headBytes - Buffer.byteLength(tail);
@@ -43,10 +43,10 @@ export class CommandOutput {
   }
 }
 
-/** How programs word it when a command that runs read-only is kept from something. */
+/** Error texts of programs that a read-only run kept from doing something. */
 const refusals = /permission denied|operation not permitted|read-only file system|EACCES|EPERM|inappropriate ioctl/i;
 
-/** Adds that the command ran read-only where that may be why it failed. */
+/** Adds a note that the command ran read-only if that can be the cause of its failure. */
 export function withReadOnlyNote(
   text: string,
   { exitCode }: { exitCode: number | null },
@@ -58,9 +58,9 @@ export function withReadOnlyNote(
 }
 
 export function readOnlyText({ canAsk }: ReadOnlyRun): string {
-  const what = 'it could write no file, open no connection and signal no process';
+  const what = 'it could not write files, open connections or signal processes';
   return canAsk
-    ? `[Nobody approved this command, so it ran read-only: ${what}. If it needs to, call again with askFirst: true; the person is asked.]`
+    ? `[This command was not approved, so it ran read-only: ${what}. If it needs more, call again with askFirst: true to ask the person.]`
     : `[The person has set Read only, so this command ran read-only: ${what}.]`;
 }
 
@@ -95,7 +95,7 @@ function pauseAfter(runningMs: number): number {
   return runningMs < 60_000 ? 1_000 : 5_000;
 }
 
-/** Calls `report` after a change, less often the longer it goes on; never after `stop`. */
+/** Calls `report` after a change, less often as time passes; never after `stop`. */
 export function reportChanges(report: () => void): { changed(): void; stop(): void } {
   const startedAt = systemClock.elapsed();
   let timer: Timer | undefined;

@@ -14,15 +14,15 @@ type Needs = Pick<Platform, 'db'> & { documents: Documents };
 type Reader = { userId: string; chatId: string };
 
 const searchDescription = `Searches the text of all documents of this conversation and its project (PDF, office files, books, e-mails, text), page by page.
-Use the words that the passage itself would have; try other words when nothing fits. Then read the pages with read_document.
-When you use what a page says, cite it right there as [file name, page], with the page as the result names it, for example [plan.pdf, page 3].`;
+Search for words that the passage itself is likely to contain, and try other words if nothing fits. Then read the pages with read_document.
+Cite each statement that you take from a page directly after it as [file name, page], naming the page as the result does, for example [plan.pdf, page 3].`;
 const readDescription = `Reads one page of a document of this conversation or its project: a page, slide, sheet or part, by its number.
-The ids of files are in their announcements and in the results of search_documents. Cite what you use as [file name, page].`;
+File ids are in the notes about attached files and in the results of search_documents. Cite your sources as [file name, page].`;
 
-const searchInput = z.object({ query: z.string().min(1).max(500).describe('What to look for, in words.') });
+const searchInput = z.object({ query: z.string().min(1).max(500).describe('The words to search for.') });
 const readInput = z.object({
   id: z.string().min(1).max(128).describe('The id of the file.'),
-  page: z.number().int().min(1).max(1_000_000).describe('Which page, counted from 1.'),
+  page: z.number().int().min(1).max(1_000_000).describe('The page number, starting at 1.'),
 });
 
 const matchesMax = 8;
@@ -51,7 +51,7 @@ function searchTool(deps: Needs, reader: Reader): Tool {
       const results = matches.map((match) => ({ ...match, cite: `[${match.file}, ${match.label}]` }));
       return {
         results,
-        ...(unread === 0 ? {} : { note: `${unread} files are still being read; search again later.` }),
+        ...(unread === 0 ? {} : { note: `${unread} files are still being read. Search again later.` }),
       };
     },
   });
@@ -77,7 +77,7 @@ function readTool(deps: Needs, reader: Reader): Tool {
   });
 }
 
-/** Waits a while for files that nobody has read; resolves with how many are still not. */
+/** Waits a while for unread files. Resolves with the number of files that are still unread. */
 async function readAll(
   { db, documents }: Needs,
   namespace: Namespace,

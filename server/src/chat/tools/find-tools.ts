@@ -16,14 +16,14 @@ export type ToolUser = {
     decision: { mcpServerIds?: string[] | null };
   };
   context: TurnContext;
-  /** True when calls that somebody allowed wait for these tools: what can be reached is then waited for. */
+  /** True when approved calls wait for these tools: the finder then waits for reachable servers. */
   isAwaited?: boolean;
   /** True when the tools of the workspace are left out. */
   withoutWorkspace?: boolean;
 };
 
 /**
- * Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. The
- * signal aborts when the response is cut or has been made: tools let go then what they hold.
+ * Finds the tools of a response; `notify` reports omitted tools to the person, at once or while tools are used. The
+ * signal aborts when the response is cut or complete: tools then release their resources.
  */
 export type FindTools = (turn: ToolUser, signal: AbortSignal, notify: (notice: Notice) => void) => Promise<Tool[]>;

@@ -3,7 +3,7 @@ import { findMcpTools, type TurnToolDeps } from '../../mcp/turn-tools.ts';
 import type { FindTools } from './find-tools.ts';
 import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
 
-/** The tools of MCP servers as a turn runs them: those the submission names, else the conversation, else all. */
+/** Returns the tools of MCP servers for a turn: servers named by the submission, else by the conversation, else all. */
 export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
   return async ({ response, context, isAwaited }, _signal, notify) => {
     const { mcpServerIds } = response.decision;

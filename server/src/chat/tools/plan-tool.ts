@@ -8,8 +8,8 @@ import { type Tool, ToolFailure } from './tool-run.ts';
 
 /** The tool `plan`: the steps of the work, shown to the person as they change (contract.md section 11). */
 
-const description = `Shows the person your plan for work of three steps or more. Give the whole list each time; an empty one removes it.
-At most one item is in_progress. Update it as soon as an item is done, not all at the end, and say in an item what will be true when it is done.`;
+const description = `Shows the person your plan for work of three or more steps. Pass the whole list each time; an empty list removes the plan.
+Keep at most one item in_progress. Update the plan as soon as an item is done, not all at once at the end. Word each item as the result that completes it.`;
 
 const item = z.object({
   id: z.string().min(1).max(64).optional(),
@@ -25,7 +25,7 @@ export function planTool(deps: Pick<Platform, 'db'>, response: { id: string; gen
     input,
     async run({ items }) {
       const current = items.filter(({ status }) => status === 'in_progress');
-      if (current.length > 1) throw new ToolFailure('Only one item may be in_progress.');
+      if (current.length > 1) throw new ToolFailure('At most one item can be in_progress.');
       const plan = items.map(({ id, content, status }) => ({ ...(id === undefined ? {} : { id }), content, status }));
       if (!(await writePlan(deps.db.kysely, response, plan))) throw new ToolFailure('The answer has ended.');
       const done = items.filter(({ status }) => status === 'completed').length;

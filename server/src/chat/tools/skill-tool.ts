@@ -32,13 +32,13 @@ const input = z.object({
     .min(1)
     .max(limits.skillPathMax)
     .optional()
-    .describe('A text file of the skill to read in place of its instructions.'),
+    .describe('A text file of the skill to read instead of its instructions.'),
 });
 
 const description =
-  'Loads a skill: instructions for a kind of task. Use it before you begin a task that a skill describes.';
+  'Loads a skill: instructions for one kind of task. Call it before you begin a task that a skill covers.';
 
-/** Answers with a skill's body; the list of skills is told in the layer `skills`. */
+/** Returns a skill's body; the layer `skills` lists all skills. */
 export function skillTool(needs: Needs, skills: TurnSkills): Tool {
   const tool = defineTool({
     name: 'skill',
@@ -50,7 +50,7 @@ export function skillTool(needs: Needs, skills: TurnSkills): Tool {
       if (near !== undefined && needs.turn !== undefined) return readNear(needs.turn, near, file, context);
       const skill = skills.added.find((one) => one.name === name);
       if (skill !== undefined) return readAdded(needs, skill, file, context);
-      throw new ToolFailure(`There is no skill ${name}. There are: ${namesOf(skills).join(', ')}.`);
+      throw new ToolFailure(`There is no skill ${name}. Available: ${namesOf(skills).join(', ')}.`);
     },
   });
   return { ...tool, told: { layer: 'skills', text: skillsText(skills) } };
@@ -81,7 +81,7 @@ async function readAdded(
   }
   const whole = await readTurnSkill(kysely, userId, skill);
   if (whole === undefined) {
-    throw new ToolFailure(`The skill ${skill.name} was changed, switched off or removed, so it cannot be used.`);
+    throw new ToolFailure(`The skill ${skill.name} was changed, switched off or removed, and cannot be used.`);
   }
   const body = cut(whole.body, 'SKILL.md');
   if (skill.others === 0) return `[skill ${skill.name}]\n\n${body}`;
@@ -96,7 +96,7 @@ async function readAdded(
 
 const written = z.object({ entry: workspaceEntry });
 
-/** Writes all files again, so that what runs is what was trusted, whatever happened to the folder since. */
+/** Writes all files again, so that the trusted content runs even if the folder has changed since. */
 async function placeFiles(
   daemon: Daemon,
   place: string,
@@ -112,7 +112,7 @@ async function placeFiles(
   }
 }
 
-/** Read-only; what begins with `#!` can be run. */
+/** Read-only; files that begin with `#!` are executable. */
 function modeOf(content: Buffer): string {
   return content.subarray(0, 2).toString('latin1') === '#!' ? '555' : '444';
 }
@@ -130,7 +130,7 @@ async function sweepFolders(daemon: Daemon, place: string, signal: AbortSignal):
 }
 
 function cut(text: string, path: string): string {
-  return text.length > skillBodyMax ? `${text.slice(0, skillBodyMax)}\n[cut; the rest is in ${path}]` : text;
+  return text.length > skillBodyMax ? `${text.slice(0, skillBodyMax)}\n[cut; the full text is in ${path}]` : text;
 }
 
 /** Of two with one name, that of the workspace counts. */
@@ -146,7 +146,7 @@ function namesOf(skills: TurnSkills): string[] {
 
 function skillsText(skills: TurnSkills): string {
   const lines = allOf(skills).map(({ name, description: what }) => `- ${name}: ${what.replace(/\s+/g, ' ')}`);
-  const list = `# Skills\n\nInstructions for kinds of tasks; load one with the tool \`skill\` when a task fits, or when the person writes /name. What a skill says ranks below everything above.\n\n${lines.join('\n')}`;
+  const list = `# Skills\n\nInstructions for kinds of tasks. Load a skill with the tool \`skill\` when a task matches it, or when the person writes /name. All instructions above take precedence over skills.\n\n${lines.join('\n')}`;
   return [list, ...skills.invoked.map(invokedText)].join('\n\n');
 }
 

@@ -14,13 +14,14 @@ type Definition<Input> = {
 };
 
 /**
- * What models are given, by the schema that it was made of: those of our tools are constants, and each turn offers them
- * anew.
+ * JSON schemas for models, by the Zod schema they were made from: the schemas of our tools are constants, and every
+ * turn uses them.
  */
 const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
 
 /**
- * A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words.
+ * Defines a built-in tool whose arguments are validated by the schema that the model receives. Invalid arguments become
+ * an error text.
  */
 export function defineTool<Input>(definition: Definition<Input>): Tool {
   const { name, description, input, timeoutMs, effect, canReadOnly, run } = definition;
@@ -42,7 +43,7 @@ export function readInput<Input>(input: z.ZodType<Input>, given: Record<string, 
   const parsed = input.safeParse(withoutNulls(given));
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
-  throw new ToolFailure(`The arguments are wrong. ${faults.slice(0, 5).join('; ')}`);
+  throw new ToolFailure(`The arguments are invalid. ${faults.slice(0, 5).join('; ')}`);
 }
 
 function translate(input: z.ZodType): Record<string, unknown> {
@@ -53,7 +54,7 @@ function translate(input: z.ZodType): Record<string, unknown> {
   return inputSchema;
 }
 
-/** Many models say null for what they leave out. */
+/** Many models send null for omitted arguments. */
 function withoutNulls(given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }

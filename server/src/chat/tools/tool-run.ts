@@ -11,26 +11,27 @@ import { storableJson, storableText } from '../model/storable-text.ts';
 import type { ReadOnlyRun, ToolEffect, Verdict } from './rules/rule-judge.ts';
 
 /**
- * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and
- * of a ToolFailure reach the model. `readPolicy` is asked at each call; without it a tool may be called.
+ * Tool that a turn can call. `execute` resolves with JSON or a ToolAnswer; the messages of an ApiError and of a
+ * ToolFailure reach the model. `readPolicy` is called for each call; a tool without it is allowed.
  */
 export type Tool = ToolDefinition & {
   readPolicy?: () => Promise<ToolPolicy>;
-  /** What it does to the workspace, for the presets of rules; undefined: nothing. */
+  /** Effect on the workspace, for the presets of rules; undefined: none. */
   effect?: ToolEffect;
   /** Of the shell: whether a command can be kept from writing, looked up before one runs without being asked about. */
   canReadOnly?: () => Promise<boolean>;
-  /** The word on one call, of its policy and the rules in force, asked at each call (`ruled` in tool-rules.ts). */
+  /** Decides one call by its policy and the rules in force, at the time of the call (`ruled` in tool-rules.ts). */
   judge?: (input: Record<string, unknown>) => Promise<Verdict>;
   /**
-   * What it asks the person, whose answers are its result: then it is not run. Throws ToolFailure for wrong arguments.
+   * Returns the questions to the person whose answers become the result; the tool is then not run. Throws ToolFailure
+   * for invalid arguments.
    */
   questionsOf?: (input: Record<string, unknown>) => Question[];
-  /** False: the model is not told of it. */
+  /** False: the tool is not listed for the model. */
   isOffered?: boolean;
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
-  /** What the model is told because it has this tool. */
+  /** Text added to the system message when this tool is available. */
   told?: { layer: 'moment' | 'skills'; text: string };
   execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 };
@@ -38,11 +39,11 @@ export type Tool = ToolDefinition & {
 export type ToolContext = {
   signal: AbortSignal;
   toolCallId: string;
-  /** Nobody approved the call: it may only read. */
+  /** The call was not approved, so it can only read. */
   readOnly?: ReadOnlyRun;
-  /** Shows what the tool has said so far: a short text in place of the one before. */
+  /** Shows the output so far: a short text that replaces the previous one. */
   report(outputSoFar: string): void;
-  /** Asks the person while the tool runs; absent where nobody can be asked. */
+  /** Asks the person while the tool runs; absent if there is no person to ask. */
   ask?: AskPerson;
 };
 
@@ -64,19 +65,19 @@ export class ToolAnswer {
   }
 }
 
-/** The tool's own word that it failed, for the model. */
+/** A failure reported by the tool itself, with a message for the model. */
 export class ToolFailure extends Error {}
 
 export type ToolResult =
   | { output: unknown; files?: readonly FilePart[] }
   | { errorText: string }
-  /** The person said no; `reason` is theirs. */
+  /** The person declined the call; `reason` is theirs. */
   | { denied: true; reason: string | undefined };
 
 export type ToolBounds = { toolTimeoutMs: number; maxToolOutputBytes: number };
 
 export type ToolListener = {
-  /** Hears of errors that are not meant for people. */
+  /** Receives errors that are not shown to people. */
   onFailure: (toolName: string, error: unknown) => void;
   onReport: (outputSoFar: string) => void;
   ask?: AskPerson;
@@ -85,8 +86,8 @@ export type ToolListener = {
 export const stoppedToolText = 'Stopped before the tool returned a result.';
 
 /**
- * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or
- * when the signal aborts, whether it minds its signal or not; what it reported until then stays.
+ * Runs a tool and returns its result. Exceptions become an error text; it never rejects. It stops waiting at the
+ * timeout or when the signal aborts, even if the tool ignores its signal; reported output is kept.
  */
 export async function runTool(
   tool: Tool,
@@ -141,7 +142,7 @@ async function execute(
   }
 }
 
-/** A tool's output as storable JSON of bounded size; what is longer becomes text with a note at its end. */
+/** Returns a tool's output as storable JSON of bounded size; longer output becomes text with a note at its end. */
 function boundOutput(output: unknown, maxBytes: number): unknown {
   const value = storableJson(output ?? null);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -8,7 +8,7 @@ import { skillBodyMax, skillTool, type TurnSkills } from './skill-tool.ts';
 import type { Tool } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace/workspace-turn.ts';
 
-/** Of the skills named with `/name`, the newest are told with their text. */
+/** Maximum number of skills named with `/name` whose text is included, newest first. */
 const invokedMax = 3;
 
 export type SkillReading = { added: ReturnType<typeof findTurnSkills>; readInvoked: () => Promise<string[]> };

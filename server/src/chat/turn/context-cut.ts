@@ -6,7 +6,7 @@ import { estimateMessage } from './token-estimate.ts';
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
 
-const removedResult = '[This tool result was removed to make room. Call the tool again if you need it.]';
+const removedResult = '[This tool result was removed to save space. Call the tool again if you need it.]';
 const minResultTokens = 64;
 /**
  * A turn that has outgrown its room is cut to this share of it, so that its beginning stays the same for some steps.
@@ -36,7 +36,7 @@ export function pruneToolCalls(messages: readonly ChatMessage[]): ChatMessage[] 
 function oneLine(result: string): string {
   if (result.length <= shortResult) return result;
   const beginning = storableText(result.slice(0, shownOfResult)).replaceAll(/\s+/g, ' ').trim();
-  return `[Tool result of ${result.length} characters, removed to make room. It began: ${beginning}]`;
+  return `[Tool result of ${result.length} characters, removed to save space. It began: ${beginning}]`;
 }
 
 function shortArguments(text: string): string {
@@ -52,7 +52,7 @@ function shortArguments(text: string): string {
 function shortValue(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= shortArgument) return value;
   const left = value.length - shownOfArgument;
-  return storableText(`${value.slice(0, shownOfArgument)}[… ${left} characters left out …]`);
+  return storableText(`${value.slice(0, shownOfArgument)}[… ${left} characters omitted …]`);
 }
 
 /** A user message cut in the middle of its texts; images go when the text alone cannot make it fit. */
@@ -130,5 +130,5 @@ function cutContent<Content extends Extract<ChatMessage, { role: 'user' }>['cont
 function cutMiddle(text: string, share: number): string {
   const half = Math.floor((text.length * share) / 2);
   const left = text.length - 2 * half;
-  return storableText(`${text.slice(0, half)}\n[… ${left} characters left out …]\n${text.slice(text.length - half)}`);
+  return storableText(`${text.slice(0, half)}\n[… ${left} characters omitted …]\n${text.slice(text.length - half)}`);
 }

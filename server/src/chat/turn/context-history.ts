@@ -10,8 +10,8 @@ import { estimateMessages, messageTexts } from './token-estimate.ts';
 import { type CountTokens, createUsageRatio, sampleRatio } from './token-ratio.ts';
 
 /**
- * Reads of a conversation what may go to the model, and how much it is. Sizes are estimated tokens unless they say
- * otherwise.
+ * Reads the messages of a conversation that can go to the model, with their sizes. Sizes are estimated tokens unless
+ * stated otherwise.
  */
 
 /** A stored message as the context reads it; `parts` is looked at only when `prompt` is null. */
@@ -20,7 +20,7 @@ export type ContextMessage = {
   role: 'user' | 'assistant';
   prompt: string | null;
   promptTokens: number | null;
-  /** Of these, what its files take. */
+  /** Share of its files in these tokens. */
   fileTokens?: number;
   parts: string | null;
   usage: { outputTokens: number; reasoningTokens?: number } | null;
@@ -31,8 +31,7 @@ export type ContextMessage = {
 };
 
 /**
- * Where the messages that are sent begin: those up to that one are not, and the summary stands for them if there is
- * one.
+ * Start of the messages that are sent: those up to `upToId` are omitted, and the summary replaces them if there is one.
  */
 export type ContextStart = { upToId: string; summary: { id: string; upToId: string; text: string } | null };
 
@@ -40,11 +39,11 @@ export type HistoryOptions = {
   /** Read only as far as it is needed. */
   newestFirst: AsyncIterable<ContextMessage>;
   model: { contextWindow: number; maxOutputTokens: number };
-  /** What is always sent besides: instructions and tool definitions. */
+  /** Tokens of instructions and tool definitions, which are always sent. */
   fixedTokens: number;
   /** Messages of the turn itself, which shed tool results when they must. */
   turnTokens?: number;
-  /** The plan in force before this turn, told again when the answer that made it is not sent. */
+  /** The plan in force before this turn, repeated if the answer that made it is not sent. */
   plan?: Plan;
   /** From which share of the room on the conversation is made smaller. */
   limitShare: number;
@@ -67,7 +66,7 @@ export type Header = ContextStart & {
   prompt: string;
   tokens: number;
   requestTokens: number;
-  /** Of the first request, what its files take. */
+  /** Tokens of the files of the first request. */
   fileTokens: number;
   summaryTokens: number;
 };
@@ -86,7 +85,7 @@ export type History = {
   window: Window;
 };
 
-/** `room`: what may be sent, in the provider's tokens, when so much is asked for at most. */
+/** `room`: tokens available for input, counted by the provider, with the maximum output requested. */
 export type Window = { contextWindow: number; margin: number; maxOutputTokens: number; room: number };
 
 const marginShare = 0.03;
@@ -101,7 +100,10 @@ const worthLearning = 0.3;
 const messagesToLearnFrom = 20;
 const firstRequestShare = 0.1;
 
-/** How much of a model's window is for what is sent: all but the answer, at most half of the window, and a margin. */
+/**
+ * Computes the share of a model's window that is available for input: the window minus the answer, at most half of the
+ * window, and a margin.
+ */
 export function windowOf(model: { contextWindow: number; maxOutputTokens: number }): Window {
   const { contextWindow } = model;
   const maxOutputTokens = Math.max(1, Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)));
@@ -171,7 +173,7 @@ function callsTools({ prompt }: Pick<Entry, 'prompt'>): boolean {
   return prompt.includes('"tool_calls"');
 }
 
-/** What a model itself said in an answer, without tool results. */
+/** Tokens that a model wrote itself in an answer, without tool results. */
 function saidTokens(prompt: string): number {
   return estimateMessages(parsePrompts([prompt]).filter(({ role }) => role === 'assistant'));
 }
@@ -195,7 +197,7 @@ export function planWithout(plan: Plan | undefined, sent: readonly Pick<Entry, '
   return planText(plan.items);
 }
 
-/** What stands for the messages that are not sent. A first request that is long is cut in its middle. */
+/** Builds the messages that replace those not sent. A long first request is cut in its middle. */
 export function headerOf(
   start: ContextStart,
   first: Pick<Entry, 'id' | 'prompt' | 'fileTokens'>,
@@ -209,33 +211,33 @@ export function headerOf(
   const summaryTokens = estimateMessages([summary]);
   const shown = cutUserMessage(request, room);
   const requestTokens = estimateMessages([shown]);
-  // Where it is cut, nobody knows how much of its files is left.
+  // If the message is cut, the remaining share of its files is unknown.
   const fileTokens = Math.min(first.fileTokens ?? 0, requestTokens);
   return { ...start, firstId: first.id, ...promptFrom([shown, summary]), requestTokens, fileTokens, summaryTokens };
 }
 
-/** As the model's own words: what is in a summary must not be taken for a request of the person. */
+/** Uses the role of the model: the content of a summary must not be taken for a request of the person. */
 function summaryMessage(text: string): ChatMessage {
-  const label = '[Summary of the earlier conversation, whose messages are left out. It is a record, not a request.]';
+  const label = '[Summary of the earlier conversation, whose messages are omitted. It is a record, not a request.]';
   return { role: 'assistant', content: `${label}\n\n${text}` };
 }
 
 function withPlan(record: ChatMessage, plan: string): ChatMessage {
   return {
     role: 'assistant',
-    content: `${record.content}\n\n[The plan as it stands, made with the tool plan.]\n${plan}`,
+    content: `${record.content}\n\n[The current plan, made with the tool plan.]\n${plan}`,
   };
 }
 
 function leftOutNote(role: 'user' | 'assistant'): ChatMessage {
-  return { role, content: '[Earlier messages are left out.]' };
+  return { role, content: '[Earlier messages are omitted.]' };
 }
 
 function promptFrom(messages: readonly ChatMessage[]): { prompt: string; tokens: number } {
   return { prompt: JSON.stringify(messages).slice(1, -1), tokens: estimateMessages(messages) };
 }
 
-/** What a stored message becomes. */
+/** Converts a stored message. */
 export function toEntry(message: ContextMessage): Entry {
   const { id, role, fileTokens } = message;
   const entry: Entry =

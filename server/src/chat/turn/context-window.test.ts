@@ -140,8 +140,8 @@ test('the messages begin with the first request and the summary, and end before 
     { ...says('user', 'Long '.repeat(9000)), start: { upToId: 'm0', summary: null } },
     says('user', 'Go'),
   ]);
-  assert.match(String(cut.messages[0]?.content), /characters left out/);
-  assert.equal(cut.messages[1]?.content, '[Earlier messages are left out.]');
+  assert.match(String(cut.messages[0]?.content), /characters omitted/);
+  assert.equal(cut.messages[1]?.content, '[Earlier messages are omitted.]');
   assert.ok(cut.tokens < 1000);
 });
 
@@ -181,10 +181,10 @@ test('earlier tool calls go in short first, and always as the same text', async 
     [true, true, false, false, false, false, false],
   );
   const [call, result] = parsePrompts([fitted.history]).slice(1);
-  assert.match(JSON.stringify(call), /"look".*a\.txt.*x{120}\[… 2880 characters left out …\]/);
+  assert.match(JSON.stringify(call), /"look".*a\.txt.*x{120}\[… 2880 characters omitted …\]/);
   assert.equal(
     result?.content,
-    `[Tool result of 1000 characters, removed to make room. It began: ${'word '.repeat(20).trim()}]`,
+    `[Tool result of 1000 characters, removed to save space. It began: ${'word '.repeat(20).trim()}]`,
   );
   const stored = await fit([says('user', 'Go'), { ...old, isPruned: true }, ...turns(2, 20), says('user', 'And now?')]);
   assert.equal(
@@ -289,14 +289,14 @@ test('a turn that grows sheds its oldest tool results in one large step, then cu
   assert.equal(fitTurn(small, undefined), small);
   const grown = [...step('a', 1200), ...step('b', 1000), ...step('c', 100), ...step('d', 700)];
   const shed = fitTurn(grown, undefined);
-  assert.match(String(shed[1]?.content), /removed to make room/);
-  assert.match(String(shed[3]?.content), /removed to make room/);
+  assert.match(String(shed[1]?.content), /removed to save space/);
+  assert.match(String(shed[3]?.content), /removed to save space/);
   assert.equal(shed[5]?.content, grown[5]?.content);
   assert.equal(shed[7]?.content, grown[7]?.content);
   const next = [...shed, ...step('e', 500)];
   assert.equal(fitTurn(next, undefined), next);
   const huge = fitTurn(step('a', 50_000), undefined);
-  assert.match(String(huge[1]?.content), /characters left out/);
+  assert.match(String(huge[1]?.content), /characters omitted/);
   assert.ok(estimateMessages(huge) <= 2750);
 });
 

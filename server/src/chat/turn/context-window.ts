@@ -4,24 +4,22 @@ import { shrinkToolResults } from './context-cut.ts';
 import { type Entry, type Header, type History, prunedEntry, type Window } from './context-history.ts';
 import { estimateMessage } from './token-estimate.ts';
 
-/** Chooses what the model sees of a conversation. Sizes are estimated tokens unless they say otherwise. */
+/** Chooses the part of a conversation that the model gets. Sizes are estimated tokens unless stated otherwise. */
 
-/**
- * What goes of a history: the entries from `keepFrom` on, those before `pruneBefore` with their tool calls in short.
- */
+/** Part of a history to send: the entries from `keepFrom` on, those before `pruneBefore` with shortened tool calls. */
 export type Choice = { keepFrom: number; pruneBefore: number };
 
 export type FittedContext = {
   /** JSON texts of the messages, oldest first, separated by commas: the `history` of a `ModelRequest`. */
   history: string;
-  /** What they and the fixed part are expected to cost at the provider. */
+  /** Expected tokens of the messages and the fixed part, as the provider counts them. */
   tokens: number;
-  /** What to ask for at most: the model's limit, but never more than half of the window. */
+  /** Maximum output to request: the model's limit, but never more than half of the window. */
   maxOutputTokens: number;
   header: Header | undefined;
   /** The messages that go besides the header, oldest first. */
   sent: { id: string; isPruned: boolean }[];
-  /** The messages with files: what they are expected to cost, and their files alone. */
+  /** Messages with files: their expected tokens in total, and of their files alone. */
   withFiles: { id: string; tokens: number; files: number }[];
   /** Expected tokens of an estimated one. */
   ratio: number;
@@ -30,11 +28,11 @@ export type FittedContext = {
 };
 
 /**
- * What is cut or summarized is brought down to this share of the room, so that the beginning then stays the same for
+ * Cutting and summarizing reduce the context to this share of the room, so that its beginning then stays the same for
  * long.
  */
 const targetShare = 0.6;
-/** Of that, what the first request takes at most, and with it a summary. */
+/** Maximum share of the first request in that, alone and together with a summary. */
 const headerShares = { cut: 0.1, summary: 0.2 };
 /** Less than this share of the room is not worth a summary. */
 const worthShare = 0.1;
@@ -67,13 +65,13 @@ export function chooseTail(history: History, turns = keptTurns): Choice | undefi
   return choice.keepFrom === 0 ? undefined : choice;
 }
 
-/** True when what the choice leaves out is much, or has to go. */
+/** True when the choice omits much, or must omit something. */
 export function isWorthSummary(history: History, { keepFrom }: Choice): boolean {
   const left = sumOf(history.entries.slice(0, keepFrom)) * history.ratio;
   return left >= history.window.room * worthShare || !isWithin(history, 1);
 }
 
-/** As many turns at the end as the target takes; what is before them is left out. */
+/** Keeps as many turns at the end as the target allows and omits everything before. */
 export function chooseCut(history: History): Choice {
   return keepFirstThatFits(history, turnStarts(history.entries), headerShares.cut);
 }
@@ -92,7 +90,7 @@ function keepFirstThatFits(history: History, starts: readonly number[], headerSh
   return isEnough ? inShort : { keepFrom: newest, pruneBefore: newest };
 }
 
-/** Where turns begin: at what a person said. */
+/** Returns the indexes at which turns begin: the messages of a person. */
 function turnStarts(entries: readonly Entry[]): number[] {
   return entries.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
 }
@@ -119,8 +117,8 @@ function costOf(history: History, choice: Choice): number {
 }
 
 /**
- * Throws `payload_too_large` when what is never left out is more than the window takes: instructions, tools, summary,
- * and the newest message.
+ * Throws `payload_too_large` when the parts that are never omitted exceed the window: instructions, tools, summary, and
+ * the newest message.
  */
 export function assertFits(history: History): void {
   windowFor(history);
@@ -150,8 +148,7 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
     withFiles: withFiles(header, entries, ratio),
     ratio,
     fitTurn(messages, counted) {
-      // What the provider counted of the last question tells how much an estimated token is, where that is more than
-      // expected.
+      // Corrects the ratio by the provider's count of the last request if that is higher than expected.
       if (counted !== undefined && asked > 0) actual = Math.max(actual, Math.min(counted / asked, mostPerToken));
       const room = Math.max(Math.floor(window.room / actual) - tokens, 0);
       const fitted = shrinkToolResults(messages, room, tokensOf);
@@ -168,7 +165,7 @@ function withFiles(header: Header | undefined, entries: readonly Entry[], ratio:
   );
 }
 
-/** The answer gives way to a long message, down to a share of the window. */
+/** Shrinks the answer for a long message, down to a share of the window. */
 function windowFor({ entries, window, fixedTokens, header, ratio }: History): Window {
   const message = (entries.at(-1)?.tokens ?? 0) * ratio;
   const needed = Math.ceil((fixedTokens + (header?.tokens ?? 0)) * ratio + message);

@@ -23,7 +23,7 @@ test('each layer alone comes before the facts of the moment, under a heading tha
   assert.equal(text({ installation: 'Be kind.' }), `Be kind.\n\n${moment}`);
   assert.equal(text({ assistant: { name: 'Editor', text: 'Cut.' } }), `# You are "Editor"\n\nCut.\n\n${moment}`);
   assert.equal(text({ project: { name: 'Moon', text: 'Metric.' } }), `# The project "Moon"\n\nMetric.\n\n${moment}`);
-  assert.equal(text({ person: 'Short.' }), `# From the person you talk to\n\nShort.\n\n${moment}`);
+  assert.equal(text({ person: 'Short.' }), `# From the person you are talking to\n\nShort.\n\n${moment}`);
   assert.equal(text({ conversation: 'Rhyme.' }), `# For this conversation\n\nRhyme.\n\n${moment}`);
 });
 
@@ -80,7 +80,7 @@ test('the moment tells of the tools, the workspace, and what the person allows, 
   assert.match(now, /\n- Your tools: bash, read_file\.\n- The person's name is Ada Lovelace\.\n/);
   assert.match(
     now,
-    /\n- They like to be answered in German\.\n- Their time zone is UTC\.\n- Today is Sunday, 22 November 2026\.$/,
+    /\n- They prefer answers in German\.\n- Their time zone is UTC\.\n- Today is Sunday, 22 November 2026\.$/,
   );
   const later = { now: none.now + 29 * 60_000 };
   assert.equal(text(later), text({}));

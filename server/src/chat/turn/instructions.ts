@@ -1,7 +1,7 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { InstructionLayer } from '@homeport/contracts/chat/context';
 
-/** What somebody wrote in each layer, and what the moment's facts are made of. */
+/** Text that people wrote for each layer, and the facts for the layer `moment`. */
 export type InstructionSources = {
   installation: string;
   assistant: { name: string; text: string } | undefined;
@@ -13,7 +13,7 @@ export type InstructionSources = {
   /** The names of the tools of this turn. */
   tools: readonly string[];
   hasWorkspace: boolean;
-  /** What tools bring with them. */
+  /** Texts contributed by tools. */
   told: readonly { layer: 'moment' | 'skills'; text: string }[];
   /** The time of the turn, in milliseconds since 1970. */
   now: number;
@@ -25,8 +25,8 @@ export type InstructionText = { layer: InstructionLayer; text: string };
 const variable = /\{\{\s*(user_name|current_date|language|timezone)\s*\}\}/g;
 
 /**
- * The layers of what a model is told, in their order: stable ones first, so that a provider's cache is of use, and the
- * date alone of the time. Layers that nobody wrote are left out; the moment is always there.
+ * Returns the instruction layers in their order: stable ones first, so that a provider can cache the beginning, and the
+ * date without a time. Empty layers are omitted; the layer `moment` is always present.
  */
 export function instructionTexts(sources: InstructionSources): InstructionText[] {
   const values = variableValues(sources);
@@ -41,7 +41,7 @@ export function instructionTexts(sources: InstructionSources): InstructionText[]
     ...layer('installation', '', sources.installation),
     ...layer('assistant', `You are "${assistant?.name ?? ''}"`, assistant?.text),
     ...layer('project', `The project "${project?.name ?? ''}"`, project?.text),
-    ...layer('person', 'From the person you talk to', sources.person),
+    ...layer('person', 'From the person you are talking to', sources.person),
     ...layer('conversation', 'For this conversation', sources.conversation),
     { layer: 'moment', text: [momentText(sources), ...toldIn(sources, 'moment')].join('\n\n') },
     ...toldIn(sources, 'skills').map((text) => ({ layer: 'skills' as const, text })),
@@ -58,13 +58,13 @@ export function systemText(layers: readonly InstructionText[]): string {
 }
 
 const dayFormat = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-/** By time zone: writing a day takes longer than all else that the instructions need. */
+/** Formatted days by time zone: formatting a day takes longer than building all other instructions. */
 const days = new Map<string, { format: Intl.DateTimeFormat; quarter: number; text: string }>();
 const daysMax = 100;
 /** Days begin at a quarter of an hour everywhere. */
 const quarterMs = 15 * 60_000;
 
-/** The day, in the person's time zone where they tell it. */
+/** Formats the day in the person's time zone if they share it. */
 function dateText({ about, now }: Pick<InstructionSources, 'about' | 'now'>): string {
   const timeZone = about.timeZone ?? 'UTC';
   const quarter = Math.floor(now / quarterMs);
@@ -93,7 +93,7 @@ function momentText(sources: InstructionSources): string {
     ...(hasWorkspace ? [workspaceText] : []),
     ...(tools.length === 0 ? ['You have no tools.'] : [`Your tools: ${tools.join(', ')}.`]),
     ...(about.name === true ? [`The person's name is ${userName}.`] : []),
-    ...(about.language ? [`They like to be answered in ${languageName(about.language)}.`] : []),
+    ...(about.language ? [`They prefer answers in ${languageName(about.language)}.`] : []),
     ...(about.timeZone ? [`Their time zone is ${about.timeZone}.`] : []),
     `Today is ${dateText(sources)}.`,
   ];
@@ -101,9 +101,9 @@ function momentText(sources: InstructionSources): string {
 }
 
 const workspaceText =
-  'You have a workspace: a computer of the person with a shell and files, which keeps its home folder between conversations. Work in ' +
-  'the home folder. Hand finished files to the person with publish_artifact: what is only in the workspace they do not see in the ' +
-  'conversation.';
+  'You have a workspace: a computer that belongs to the person, with a shell and files. Its home folder is kept between ' +
+  'conversations. Work in the home folder. Hand over finished files with publish_artifact: the person does not see files in the ' +
+  'conversation that exist only in the workspace.';
 
 const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
 

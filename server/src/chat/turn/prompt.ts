@@ -2,7 +2,7 @@ import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { type ChatMessage, stepMessages, toProviderMessages, toSteps } from '../model/provider-messages.ts';
 import { estimateMessages } from './token-estimate.ts';
 
-/** What is stored with a message so that later turns need not make it again: the provider messages it becomes. */
+/** Provider messages of a stored message, kept so that later turns need not build them again. */
 export type StoredPrompt = { prompt: string; promptTokens: number };
 
 /**

@@ -1,7 +1,7 @@
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { limits } from '@homeport/contracts/limits';
 
-/** What a turn has used of its budget. Looked at between steps: a running tool is never cut for it. */
+/** Budget use of a turn. Checked between steps: a running tool is never cut for it. */
 export class Spending {
   readonly #budget: TurnBudget;
   readonly #now: () => number;
@@ -47,7 +47,7 @@ export class Spending {
     }
   }
 
-  /** What is used up, in words; undefined while something is left of everything. */
+  /** Describes the exhausted limit; undefined while every limit has something left. */
   get isOut(): string | undefined {
     const { steps } = this.#budget;
     if (this.#steps >= steps) return `${steps} ${steps === 1 ? 'step' : 'steps'}`;
@@ -66,7 +66,7 @@ export class Spending {
     const { steps, minutes, tokens } = this.#budget;
     const left = steps - this.#steps;
     if (left === 1 && this.#steps > 0) {
-      return note('This is the last step. Call no more tools: say what is done, and what is left to do.');
+      return note('This is the last step. Do not call any more tools. Report the completed and the remaining work.');
     }
     if (this.#isTold || this.#steps === 0) return undefined;
     const isNear =
@@ -81,7 +81,7 @@ export class Spending {
       ...(tokens === null ? [] : [`${Math.max(0, tokens - this.#tokens)} of ${tokens} tokens`]),
     ];
     return note(
-      `Little is left for this turn: ${rest.join(', ')}. Bring the work to a good state, and say what is left to do.`,
+      `This turn is close to its limit. Left: ${rest.join(', ')}. Bring the work to a good state and report the remaining work.`,
     );
   }
 
@@ -92,5 +92,5 @@ export class Spending {
 }
 
 function note(text: string): string {
-  return `[Note of the system, not of the person: ${text}]`;
+  return `[System note, not from the person: ${text}]`;
 }

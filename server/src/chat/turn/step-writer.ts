@@ -13,12 +13,12 @@ export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string
   }
 }
 
-/** Turns one answer of the model into frames and remembers what it said. */
+/** Converts one answer of the model into frames and keeps its content. */
 export type StepWriter = ReturnType<typeof createStepWriter>;
 
 /**
- * `start-step` comes with the first thing said, so that a failure before it has no frame. Ids of tool calls that are in
- * `usedIds` already (those of earlier steps) are replaced: some servers count from 0 in every answer.
+ * Emits `start-step` with the first output, so that a failure before it has no frame. Replaces ids of tool calls that
+ * are already in `usedIds` (those of earlier steps): some servers count from 0 in every answer.
  */
 export function createStepWriter(emitFrame: (frame: Frame) => void, createId: () => string, usedIds: Set<string>) {
   const said = { text: '', reasoning: '' };

@@ -15,17 +15,17 @@ const titleBounds = {
   /** Enough for models that think before six words. */
   maxOutputTokens: 200,
   timeoutMs: 15_000,
-  /** What the model is shown of each message, in UTF-16 units. */
+  /** Characters of each message that the model gets, in UTF-16 units. */
   excerptLength: 2000,
 };
 
 const untitled = 'New conversation';
 
-/** What some models say before a title, although they were asked for the title alone. */
+/** Introductions that some models write before a title although asked for the title only. */
 const announcement = /^.{0,80}\b(?:title|titel|titre|t[ií]tulo|titolo)\b.{0,80}:$/i;
 
 const instructions =
-  'Name this conversation: a title of two to six words, in the language of the user, that says what it is about. Answer with the title alone, without quotes.';
+  'Name this conversation: write a title of two to six words, in the language of the user, that describes its subject. Reply with the title only, without quotes.';
 
 /** A title from the first words of a message. */
 export function instantTitle(parts: readonly MessagePart[]): string {
@@ -88,7 +88,7 @@ function plainText(text: string): string {
     .trim();
 }
 
-/** At most `length` UTF-16 units, ended at a word where there is one, never inside a character. */
+/** Cuts text to at most `length` UTF-16 units, after a word if there is one, never inside a character. */
 function cutAtWord(text: string, length: number): string {
   if (text.length <= length) return text;
   const room = text.slice(0, length - 1);

@@ -1,13 +1,13 @@
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 
-/** What a message costs beside its text, and what an image costs whatever its size. */
+/** Token overhead of a message, and the fixed cost of an image of any size. */
 const messageTokens = 4;
 const imageTokens = 1000;
 /** A document that goes whole: about what its pages cost as text and pictures, by the length of its data. */
 const documentCharactersPerToken = 100;
 
-/** Tokens of provider messages, an image counted as one whatever the length of its data. */
+/** Estimates the tokens of provider messages; an image counts once, independent of the length of its data. */
 export function estimateMessages(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + estimateMessage(message), 0);
 }

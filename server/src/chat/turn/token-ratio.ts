@@ -18,7 +18,7 @@ export async function loadTokenizer(): Promise<CountTokens> {
 
 /**
  * Exact tokens per estimated token over a sample of the texts. The sample is bounded and its pieces are short, as the
- * tokenizer is slow on long runs of one character; between pieces other work gets its turn.
+ * tokenizer is slow on long runs of one character; it yields to the event loop between pieces.
  */
 export async function sampleRatio(texts: readonly string[], count: CountTokens): Promise<number> {
   const slices = texts.flatMap((text) => cutSlices(text));
@@ -35,8 +35,8 @@ export async function sampleRatio(texts: readonly string[], count: CountTokens):
 }
 
 /**
- * Learns from what providers counted of earlier answers. Answers whose count holds thinking that was not told apart
- * (far more tokens than their text can have) teach nothing.
+ * Learns from the token counts of earlier answers. Ignores answers whose count includes thinking that was not reported
+ * separately (far more tokens than their text can have).
  */
 export function createUsageRatio() {
   let counted = 0;

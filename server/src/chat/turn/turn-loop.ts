@@ -40,7 +40,7 @@ export type TurnOptions = {
   /** Asked after the results of a step: true ends the turn there, because a message of the person comes next. */
   isSteered?: (() => Promise<boolean>) | undefined;
   /**
-   * Awaited before tools run, and, `isBeforeAsking`, after their results are out; what it throws ends the turn as a
+   * Awaited before tools run and, with `isBeforeAsking`, after their results are emitted. Its errors end the turn as a
    * rejection.
    */
   onCheckpoint?: (isBeforeAsking: boolean) => Promise<void>;
@@ -65,9 +65,9 @@ export type TurnOptions = {
 export type TurnResult = {
   outcome: 'complete' | 'failed' | 'aborted';
   finishReason: FinishReason;
-  /** Sum over all steps; undefined when the provider told none. */
+  /** Sum over all steps; undefined when the provider reported none. */
   usage: Usage | undefined;
-  /** Input tokens of the first step: what the provider made of the messages given. */
+  /** Input tokens of the first step: the provider's count of the given messages. */
   promptTokens: number | undefined;
   /** Input and output of the last step. */
   contextTokens: number | undefined;
@@ -78,9 +78,9 @@ export type TurnResult = {
 type TurnState = Pick<TurnResult, 'usage' | 'promptTokens' | 'contextTokens' | 'steps'>;
 
 /**
- * Answers one input: asks the model, runs the tools it asks for, and again until it asks for none. Emits the frames of
- * every step (not `start`, `error`, `abort` and `finish`, which are the caller's); whatever is open when the turn is cut
- * is closed. Failures of the model are a result. Nothing is emitted when the first question fails before its first token.
+ * Answers one input: asks the model, runs the tools it requests, and repeats until it requests none. Emits the frames
+ * of every step (not `start`, `error`, `abort` and `finish`, which are the caller's) and closes open parts when the
+ * turn is cut. Failures of the model are a result. Emits nothing if the first request fails before its first token.
  */
 export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
   const bounds = { ...turnBounds, ...given.bounds };
@@ -120,7 +120,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
     messages = [...messages, ...stepMessages({ ...writer.said, calls, echo: answer.echo }, true)];
   }
-  const message = `This turn has reached its limit of ${spending.isOut}. Continue to let it go on.`;
+  const message = `This turn has reached its limit of ${spending.isOut}. Continue to give it another turn.`;
   options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });
   return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
 }
@@ -129,7 +129,7 @@ function callIds(message: ChatMessage): string[] {
   return message.role === 'assistant' ? (message.tool_calls ?? []).map(({ id }) => id) : [];
 }
 
-/** The time that a person takes for a word is not the turn's. */
+/** Excludes the time that a person takes for a decision from the turn's time. */
 function patiently(options: TurnOptions, spending: Spending): TurnOptions {
   const { approvals } = options;
   if (approvals === undefined) return options;
@@ -254,7 +254,7 @@ function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
   return { input, errorText: `There is no tool with this name. Available: ${names === '' ? 'none' : names}.` };
 }
 
-/** What the model is told of. */
+/** Filters the tools that the model receives. */
 export function offered(tools: readonly Tool[]): Tool[] {
   return tools.filter(({ isOffered }) => isOffered !== false);
 }

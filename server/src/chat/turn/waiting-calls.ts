@@ -14,7 +14,7 @@ import { turnBounds } from './turn-loop.ts';
 
 export type WaitingCall = DynamicToolPart & { asked: Extract<Asked, { approvalId: string }> };
 
-/** The calls among these parts that wait for a word, or for answers to their questions. */
+/** Returns the calls among these parts that wait for a decision, or for answers to their questions. */
 export function waitingCalls(parts: readonly MessagePart[]): WaitingCall[] {
   const asked = parts.flatMap((part) => questionsIn(part) ?? []).filter(({ from }) => from === undefined);
   const questions = new Map(asked.map((each) => [each.toolCallId, each]));
@@ -29,7 +29,7 @@ export function waitingCalls(parts: readonly MessagePart[]): WaitingCall[] {
   });
 }
 
-/** Waits for the word on each and acts on it; emits their results. Those that go on waiting stay as they are. */
+/** Waits for the decision on each call, applies it and emits the results. Calls that keep waiting stay as they are. */
 export async function finishWaitingCalls(
   options: RunOptions,
   calls: readonly WaitingCall[],
@@ -55,7 +55,7 @@ export async function finishWaitingCalls(
   options.emit({ type: 'finish-step' });
 }
 
-/** A tool that is gone by now: the word is heard all the same. */
+/** Stand-in for a tool that no longer exists: the decision is still processed. */
 function missing(call: WaitingCall): Tool {
   return {
     name: call.toolName,

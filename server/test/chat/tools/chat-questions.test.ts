@@ -146,7 +146,7 @@ test('a message sent now closes the questions and is read instead', () =>
     await user.call('PATCH /api/chat/turn-inputs', { chatId, id: body.input.id, steer: true });
     assert.equal((await streaming).frames.at(-1)?.frame.type, 'data-next');
     const { messages } = await ended(user, chatId);
-    assert.match(toolPart(messages[1], 'ask').output, /did not answer, and sent a message instead/);
+    assert.match(toolPart(messages[1], 'ask').output, /did not answer and sent a message instead/);
     assert.deepEqual([messages[2].id, messages[3].parts.at(-1).text], [body.input.id, 'heard something else']);
     assert.equal((await reply(user, chatId, { questionId, answers: ['Red'] })).body.error.code, 'input_applied');
   }));
@@ -167,7 +167,7 @@ test('Stop closes the questions, no other user answers them, and the model gets 
     assert.deepEqual([messages[1].status, toolPart(messages[1], 'ask').state], ['stopped', 'output-error']);
     assert.equal((await reply(user, chatId, { questionId, answers: [] })).body.error.code, 'input_applied');
     const wrong = await answer(user, chatId, await submit(user, chatId, 'ask {"questions":[]}'));
-    assert.match(wrong.text, /arguments are wrong/);
+    assert.match(wrong.text, /arguments are invalid/);
   }));
 
 test('offers plan and ask only together with other tools', async () => {
@@ -209,7 +209,7 @@ test('a plan belongs to its branch, and survives a summary word for word', async
   await turn('elsewhere', { parentId: made.messages[1].id });
   assert.deepEqual((await chatDetail(user, chatId)).plan, made.plan, 'the other branch has the plan of its place');
   const two = await turn(`plan ${JSON.stringify(plan('in_progress', 'in_progress'))}`);
-  assert.match(two.text, /Only one item/);
+  assert.match(two.text, /At most one item/);
   for (const text of ['one', 'two', 'three']) await turn(text);
   const { body } = await user.call('POST /api/chats/compact', { id: chatId });
   assert.equal(body.admitted, true);
@@ -218,7 +218,7 @@ test('a plan belongs to its branch, and survives a summary word for word', async
   const asked = provider.requests.findLast((request) => request.body.messages?.at(-1)?.content === 'after the summary');
   const text = JSON.stringify(asked?.body.messages);
   assert.ok(
-    text.includes('[The plan as it stands, made with the tool plan.]\\n- [in progress] Step 1\\n- [ ] Step 2'),
+    text.includes('[The current plan, made with the tool plan.]\\n- [in progress] Step 1\\n- [ ] Step 2'),
     text,
   );
   await turn('plan {"items":[]}');

@@ -314,7 +314,7 @@ test('losing a workspace fails the running tool, and the next call starts it aga
   await chat.user.call('DELETE /api/workspace/status');
   const tools = partsOf((await reading).frames).filter((part) => part.type === 'dynamic-tool');
   assert.equal(tools[0]?.state, 'output-error');
-  assert.match(outputOf(tools[0]), /stopped, or no longer answers/);
+  assert.match(outputOf(tools[0]), /stopped or no longer responds/);
   assert.match(outputOf(tools[1]), /^here\nagain\n/);
 });
 
@@ -331,6 +331,6 @@ test('after a daemon is killed during a tool, the next call has a new one', asyn
     [bash('echo said; kill -9 $(cat /proc/$PPID/status | sed -n "s/^PPid:[^0-9]*//p")')],
     [bash('echo again')],
   );
-  assert.match(outputOf(tools[0]), /stopped, or no longer answers/);
+  assert.match(outputOf(tools[0]), /stopped or no longer responds/);
   assert.match(outputOf(tools[1]), /^again\n/);
 });

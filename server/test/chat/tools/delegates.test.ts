@@ -116,7 +116,7 @@ test('rules apply to delegates, and calls that would ask are refused', async () 
   assert.match(seen[0] ?? '', /cannot be asked here/);
   assert.match(seen[1] ?? '', /rules do not allow this/);
   assert.match(seen[2] ?? '', /exit code 0/);
-  assert.match(tools[1].errorText, /A delegate cannot have: delegate/);
+  assert.match(tools[1].errorText, /A delegate cannot use: delegate/);
 });
 
 test("Stop ends a turn's delegates with it", async () => {
@@ -160,9 +160,7 @@ test('a turn takes forty steps, gets a notice before its limit, and ends with an
     second,
     (messages) => {
       notes.push(
-        ...messages.flatMap(({ content }) =>
-          String(content).startsWith('[Note of the system') ? [String(content)] : [],
-        ),
+        ...messages.flatMap(({ content }) => (String(content).startsWith('[System note') ? [String(content)] : [])),
       );
       return [step];
     },
@@ -176,7 +174,7 @@ test('a turn takes forty steps, gets a notice before its limit, and ends with an
   const { data } = limited.message.parts.at(-1);
   assert.deepEqual(data, {
     code: 'turn_budget',
-    message: 'This turn has reached its limit of 12 steps. Continue to let it go on.',
+    message: 'This turn has reached its limit of 12 steps. Continue to give it another turn.',
   });
 });
 

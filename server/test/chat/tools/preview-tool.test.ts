@@ -73,7 +73,7 @@ test("reports the app's answer and its errors to the model", async () => {
   });
   const failure = (message: RegExp) => (error: Error) => error instanceof ToolFailure && message.test(error.message);
   await assert.rejects(shown({ port: portOf(mute) }), failure(/does not speak HTTP/));
-  await assert.rejects(shown({ port: 1 }), failure(/^Nothing listens on port 1, .*What listens: .*\d+ \(.*node/));
-  await assert.rejects(shown({ port, path: '//elsewhere.example/' }), failure(/^The arguments are wrong\. path/));
+  await assert.rejects(shown({ port: 1 }), failure(/^Nothing listens on port 1, .*Open ports: .*\d+ \(.*node/));
+  await assert.rejects(shown({ port, path: '//elsewhere.example/' }), failure(/^The arguments are invalid\. path/));
   ended.abort();
 });

@@ -169,7 +169,7 @@ test('reports a command that failed because it ran read-only, and runs it once t
   const command = 'PATH=./evil:$PATH; ls; cat made';
   const first = await run(chat, [bash(command)]);
   assert.deepEqual(first.states, ['output-available']);
-  assert.match(JSON.stringify(first.tools[0]?.output), /ran read-only: it could write no file.*askFirst: true/);
+  assert.match(JSON.stringify(first.tools[0]?.output), /ran read-only: it could not write files.*askFirst: true/);
   const second = await run(chat, [bash(command, { askFirst: true })]);
   assert.deepEqual(second.states, ['asked, output-available']);
   assert.doesNotMatch(JSON.stringify(second.tools[0]?.output), /read-only/);

@@ -120,7 +120,7 @@ test('skills: announces valid ones by name and description, and loads them by th
   assert.ok(tools.includes('skill'));
   assert.match(system, /# Skills[\s\S]*- letters: Makes letters things\.\n- slides: Makes slides things\.$/);
   assert.match(outputs[0] ?? '', /its files are in ~\/skills\/slides\]\n\n# How\n\nStep one\.$/);
-  assert.match(outputs[1] ?? '', /There is no skill deploy\. There are: letters, slides\./);
+  assert.match(outputs[1] ?? '', /There is no skill deploy\. Available: letters, slides\./);
   assert.match((await turn(setting)).system, /- deploy: /, 'a skill of the folder worked in');
   assert.equal((await turn(await start({}))).tools.includes('skill'), false);
 });

@@ -183,7 +183,7 @@ test('drops the oldest turns instead in conversations with summaries switched of
   assert.equal(body.chat.autoCompaction, false);
   for (let turn = 1; turn < 16; turn++) await say(`Question ${turn}. ${prose(50, turn)}`);
   assert.equal(model.summaries.length, 0);
-  assert.deepEqual(sentTexts(model).slice(0, 2), ['Question 0', '[Earlier messages are left out.]']);
+  assert.deepEqual(sentTexts(model).slice(0, 2), ['Question 0', '[Earlier messages are omitted.]']);
   const [newest] = (await chatDetail(user, chatId)).messages.slice(-1);
   const query = { chatId, messageId: newest.id };
   const context = (await user.call('GET /api/chats/context', undefined, { query })).body;

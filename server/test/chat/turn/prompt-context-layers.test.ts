@@ -24,7 +24,7 @@ const written = `House rules of {{mood}}.
 
 Metric, Friday, 2 January 2026.
 
-# From the person you talk to
+# From the person you are talking to
 
 Call me Ada.
 
@@ -32,13 +32,13 @@ Call me Ada.
 
 Rhyme in German.`;
 const about = `- The person's name is Ada.
-- They like to be answered in German.
+- They prefer answers in German.
 - Their time zone is Europe/Berlin.
 - Today is Friday, 2 January 2026.`;
 const workspace =
-  '- You have a workspace: a computer of the person with a shell and files, which keeps its home folder between conversations. Work in ' +
-  'the home folder. Hand finished files to the person with publish_artifact: what is only in the workspace they do not see in the ' +
-  'conversation.\n';
+  '- You have a workspace: a computer that belongs to the person, with a shell and files. Its home folder is kept between ' +
+  'conversations. Work in the home folder. Hand over finished files with publish_artifact: the person does not see files in the ' +
+  'conversation that exist only in the workspace.\n';
 const workspaceTools = 'bash, read_file, write_file, edit_file, list_files, search_files, publish_artifact, preview';
 
 for (const edition of ['community', 'managed'] as const) {

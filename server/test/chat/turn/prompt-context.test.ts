@@ -57,7 +57,7 @@ test('every layer reaches the model as a system message, and a change applies fr
   const { name } = (await user.call('GET /api/me')).body.user;
   assert.ok(
     sent.messages[0].content.startsWith(
-      `House rules.\n\n# The project "Moon"\n\nMetric units.\n\n# From the person you talk to\n\nI am ${name}.\n\n` +
+      `House rules.\n\n# The project "Moon"\n\nMetric units.\n\n# From the person you are talking to\n\nI am ${name}.\n\n` +
         '# For this conversation\n\nRhyme.\n\n# Now\n\n- You have no tools.\n',
     ),
     sent.messages[0].content,

@@ -118,7 +118,7 @@ function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<Anthrop
   return { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-/** The messages with a mark at their end: what is before it is read from the cache next time. */
+/** Marks the end of the messages, so that everything before it is read from the cache next time. */
 function markLast(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -133,7 +133,7 @@ function innerJson(messages: AnthropicMessage[]): string {
   return JSON.stringify(messages).slice(1, -1);
 }
 
-/** Neighbouring messages of one role become one: all results of a step, with the person's next message. */
+/** Merges adjacent messages of one role: all results of a step, with the person's next message. */
 function toMessages(messages: readonly ChatMessage[]): AnthropicMessage[] {
   const translated: AnthropicMessage[] = [];
   for (const message of messages) {

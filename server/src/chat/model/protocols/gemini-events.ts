@@ -29,7 +29,7 @@ export function createGeminiParser(
 ): AnswerParser {
   const answer = createAnswerGatherer(sink, bounds.maxTextLength);
   const tools = createToolCallAssembler(sink, createId, bounds);
-  /** What goes back when one of them is signed; neighbouring texts without a signature are one. */
+  /** Parts to send back when one of them is signed; adjacent texts without a signature are merged. */
   const parts: Record<string, unknown>[] = [];
   let isSigned = false;
   let calls = 0;

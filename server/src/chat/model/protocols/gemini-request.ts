@@ -48,7 +48,7 @@ type GeminiFunction = {
   parameters?: Record<string, unknown>;
 };
 
-/** Stands for the signature of a call that another model made (Google’s "Thought signatures"). */
+/** Placeholder for the signature of a call that another model made (Google’s "Thought signatures"). */
 const foreignSignature = 'skip_thought_signature_validator';
 
 /** How hard some models should think, as a budget; -1 leaves it to them. */
@@ -89,7 +89,7 @@ export function createGeminiWriter(): (request: ModelRequest, dialect: ProviderD
   };
 }
 
-/** The path of a model, which may be given with its collection. */
+/** Path of a model, whose id can include its collection. */
 export function geminiPath(modelId: string): string {
   const name = modelId.includes('/') ? modelId : `models/${modelId}`;
   return `/${name.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`;
@@ -157,7 +157,7 @@ function innerJson(messages: readonly ChatMessage[], signs: boolean): string {
   return JSON.stringify(toContents(messages, signs)).slice(1, -1);
 }
 
-/** Neighbouring messages of one role become one: all results of a step together. */
+/** Merges adjacent messages of one role: all results of a step together. */
 function toContents(messages: readonly ChatMessage[], signs: boolean): GeminiContent[] {
   const contents: GeminiContent[] = [];
   const names = new Map<string, CalledFunction>();
@@ -194,7 +194,7 @@ function toParts(message: ChatMessage, called: Map<string, CalledFunction>, sign
 }
 
 /**
- * What another model said, or this one in an earlier turn. The first call of a step has the signature if one is
+ * Parts from another model, or from this one in an earlier turn. The first call of a step has the signature if one is
  * required.
  */
 function plainParts(message: Extract<ChatMessage, { role: 'assistant' }>, signs: boolean): GeminiPart[] {

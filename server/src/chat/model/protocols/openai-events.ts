@@ -9,7 +9,7 @@ import { createThinkSplitter } from '../think-tags.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
-/** What makes the inside of a JSON string other than it looks, or is not allowed in one, line ends among it. */
+/** Characters that change the meaning of a JSON string or are not allowed in one, including line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON refuses in a string.
 const notPlain = /[\\\u0000-\u001f]/;
 const contentMark = '"content":"';
@@ -38,8 +38,8 @@ export function createCompletionParser(
   let finish: FinishReason | undefined;
   let usage: Usage | undefined;
   let isDone = false;
-  // Events of plain text differ only in their content string: what surrounds it in one event is recognized in the next,
-  // which saves JSON.parse (1.1 instead of 0.2 microseconds per event, measured).
+  // Events of plain text differ only in their content string. Reusing the surrounding text of the previous event saves
+  // JSON.parse (0.2 instead of 1.1 microseconds per event, measured).
   let before = '';
   let after = '';
   let shapesToLearn = 16;
@@ -125,7 +125,7 @@ export function createCompletionParser(
     shapesToLearn--;
   }
 
-  /** True if the chunk contained only content, so that its shape can be learnt. */
+  /** Returns true if the chunk contained only content, so that its shape can be learned. */
   function readChunk(chunk: unknown): chunk is Record<string, unknown> {
     if (!isRecord(chunk)) throw unreadableAnswer('answer');
     if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error);
@@ -169,7 +169,7 @@ export function createCompletionParser(
 
   function addReasoning(text: string): void {
     answer.count(text.length);
-    // A server that separates reasoning sends no tags: what is held back in search of one is released first.
+    // A server that separates reasoning sends no tags: release the text that was held back to look for one.
     think.end();
     answer.reasoning(answer.clean(text));
   }
@@ -221,7 +221,7 @@ export function createCompletionParser(
   };
 }
 
-/** Some servers say `stop` after tool calls, or `tool_calls` without any. */
+/** Some servers send `stop` after tool calls, or `tool_calls` without any. */
 function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): FinishReason {
   if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
   return finish === 'tool-calls' ? 'stop' : (finish ?? 'other');
@@ -255,7 +255,7 @@ function readUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** What the call cost, where a server says so itself, in millionths of a US dollar. */
+/** The cost of the call as reported by some servers, in millionths of a US dollar. */
 function dollars(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value < 1e9 ? Math.round(value * 1_000_000) : undefined;
 }

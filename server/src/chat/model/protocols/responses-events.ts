@@ -129,7 +129,7 @@ export function createResponsesParser(
     answer.reasoning(answer.clean(text));
   }
 
-  /** The complete item: whatever no delta brought is taken from it, and so is what goes back to the model. */
+  /** Takes from the complete item everything that no delta contained, and the state to send back to the model. */
   function endItem(event: Record<string, unknown>, done: Record<string, unknown>): void {
     const item = startItem(event, done);
     if (item.done !== undefined) return;
@@ -159,7 +159,7 @@ export function createResponsesParser(
     records(response.output).forEach((item, at) => {
       const index = items.has(`at ${at}`) ? at : undefined;
       const known = items.get(`at ${at}`) ?? items.get(`id ${item.id}`);
-      // Servers that number their events otherwise than their output have said it all before.
+      // Servers whose event indexes differ from the output indexes have already sent the item.
       const isNew = known === undefined ? !heard.has(item.type) : known.type === item.type;
       if (isNew) endItem({ output_index: index, item_id: item.id ?? `end ${at}` }, item);
     });
@@ -206,7 +206,7 @@ function hear(item: OpenItem, type: string, what: string): void {
   item.heard.add(what);
 }
 
-/** Where an item is told as a whole, its own id is the one that its deltas name. */
+/** Sets the id of an item that arrives whole to the id that its deltas use. */
 function placed(event: Record<string, unknown>, item: Record<string, unknown>): Record<string, unknown> {
   return { output_index: event.output_index, item_id: event.item_id ?? item.id };
 }

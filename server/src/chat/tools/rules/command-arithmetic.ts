@@ -1,8 +1,8 @@
 import type { CommandWord } from './command-parts.ts';
 
 /**
- * The shell evaluates the values of variables in arithmetic, and runs what stands in their subscripts: with
- * `x='a[$(reboot)]'`, `echo $((x))` reboots. So do builtins that take the name of a variable.
+ * The shell evaluates the values of variables in arithmetic and runs code in their subscripts: with `x='a[$(reboot)]'`,
+ * `echo $((x))` reboots. So do builtins that take the name of a variable.
  */
 
 /** Names of variables whose value some program or shell runs. */
@@ -49,7 +49,7 @@ function isSetToNumbers(name: string, command: string): boolean {
   return !command.split(/[;|&\n]/).some((segment) => readers.test(segment) && uses.test(segment));
 }
 
-/** Whether what stands after the name in `${name…}` evaluates nothing but numbers. */
+/** True if the text after the name in `${name…}` evaluates nothing but numbers. */
 export function isPlainParameter(inside: string, command: string): boolean {
   if (/^![^}]*[^*@}]$/.test(inside)) return false;
   const subscript = /^[#!]?\w+\[([^\]]*)\]/.exec(inside)?.[1] ?? '';
@@ -58,7 +58,7 @@ export function isPlainParameter(inside: string, command: string): boolean {
   return (isWhole || isPlainArithmetic(subscript, command)) && isPlainArithmetic(slice, command);
 }
 
-/** A word of a command with the text that it was read from. */
+/** A word of a command with the text from which it was parsed. */
 export type SourceWord = CommandWord & { source: string };
 
 /** Whether a builtin may evaluate what its arguments hold. */

@@ -1,8 +1,8 @@
 import { isPlainArithmetic, isPlainParameter, mayEvaluate, type SourceWord } from './command-arithmetic.ts';
 
 /**
- * Reads a shell command as far as rules need it: the simple commands in it, wherever they stand, with their quotes
- * removed. What it does not understand it says so about; it never guesses.
+ * Parses a shell command as far as rules need it: the simple commands in it, at any depth, with their quotes removed.
+ * It reports text that it does not understand and never guesses.
  */
 
 /** `isOpen`: only the beginning is known, because the shell puts something in its place. `isBare`: without quotes. */
@@ -34,7 +34,7 @@ export function readCommand(text: string): CommandParts {
   }
 }
 
-/** Before a command, or at its end: what follows is a command of its own. */
+/** Keywords before a command, or at its end: a new command follows. */
 const keywords = new Set(['if', 'then', 'else', 'elif', 'fi', 'while', 'until', 'do', 'done', '!', '{', '}']);
 const unreadKeywords = new Set(['case', 'function', 'esac']);
 const blank = /[ \t]/;

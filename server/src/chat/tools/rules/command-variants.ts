@@ -2,9 +2,9 @@ import { codeVariable } from './command-arithmetic.ts';
 import { type CommandPart, type CommandWord, readCommand } from './command-parts.ts';
 
 /**
- * What a part of a command may be for a pattern: itself, without the folder of its program, and what it makes another
- * program run (`sudo`, `xargs`, `sh -c`). `isOpen`: it goes on, nobody knows how. `isGuess`: it may as well be something
- * else, because options are not known.
+ * One form in which a pattern can match a part of a command: the part itself, the part without the folder of its
+ * program, and commands that it makes another program run (`sudo`, `xargs`, `sh -c`). `isOpen`: its end is unknown.
+ * `isGuess`: it can also be something else, because options are unknown.
  */
 export type CommandVariant = { text: string; isOpen: boolean; isGuess?: boolean };
 
@@ -14,12 +14,12 @@ const runners = new Set(
   unshare nsenter chroot fakeroot proot bwrap firejail setpriv runuser su busybox toybox xargs parallel find fd entr flock watch
   script ssh systemd-run`.split(/\s+/),
 );
-/** What else they run is in their input, or made of what they find. */
+/** Programs that take further commands from their input or build them from files they find. */
 const appenders = new Set(['xargs', 'parallel', 'find', 'fd', 'entr', 'ssh']);
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
 /** Programs that take code of the shell as an argument. */
 const codeTakers = new Set('su runuser watch script flock parallel ssh env xargs'.split(' '));
-/** Builtins of which any argument may be code. */
+/** Builtins whose arguments can be code. */
 const evaluators = new Set('trap mapfile readarray compgen complete'.split(' '));
 /** Builtins that give a name another meaning, with the arguments that do. */
 const renamers = new Map([
@@ -42,7 +42,7 @@ const faceCost = 16;
 const textMax = 4_000;
 const runnerWordsMax = 40;
 const depthMax = 4;
-/** Letters of a group of short options that may be followed by the value of the last. */
+/** Letters of a group of short options that can be followed by the value of the last. */
 const groupMax = 5;
 
 /** The first is the part as it is written. When there is no room left, the others are not all here. */
@@ -76,14 +76,14 @@ function ownFaces(words: readonly CommandWord[], room: VariantBudget): CommandVa
 
 const gitOptions = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|super-prefix|config-env|attr-source|list-cmds))$/;
 
-/** Where the subcommand of `git` is after leading options. */
+/** Returns the index of the `git` subcommand after leading options. */
 function gitSubcommand(given: readonly CommandWord[]): number[] {
   let at = 0;
   while (given[at]?.text.startsWith('-')) at += gitOptions.test(given[at]?.text ?? '') ? 2 : 1;
   return at === 0 || at >= given.length ? [] : [at];
 }
 
-/** Where the subcommand may be after leading options, each of which may take one value. */
+/** Returns the possible indexes of the subcommand after leading options, each of which can take one value. */
 function subcommandStarts(given: readonly CommandWord[]): number[] {
   const starts: number[] = [];
   if (given[0]?.text.startsWith('-') !== true) return starts;
@@ -100,7 +100,7 @@ function subcommandStarts(given: readonly CommandWord[]): number[] {
   return starts;
 }
 
-/** The commands that a program runs of which each word may be the first. */
+/** Returns the commands that a program runs if each word can be the first of one. */
 function runnerFaces(
   name: string,
   words: readonly CommandWord[],
@@ -126,7 +126,7 @@ function runnerFaces(
       faces.push(...innerFaces(inner, rest.slice(1), room, depth));
     }
   }
-  // The arguments of `parallel` after the template may be commands themselves.
+  // The arguments of `parallel` after the template can be commands themselves.
   for (const word of words.slice(template.length)) faces.push(...ofCode(word, room, depth));
   return faces;
 }
@@ -185,7 +185,7 @@ function variableFaces(word: CommandWord, room: VariantBudget, depth: number): C
   return [...known, ...ofCode({ ...word, text: value }, room, depth)];
 }
 
-/** What the arguments of a shell, or of another program that takes its code, make it run. */
+/** Returns the commands that a shell, or another program that takes code, runs from its arguments. */
 function innerFaces(name: string, given: readonly CommandWord[], room: VariantBudget, depth: number): CommandVariant[] {
   const [first] = given;
   if (shells.has(name)) return shellFaces(given, room, depth);

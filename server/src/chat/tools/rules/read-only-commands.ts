@@ -1,6 +1,6 @@
 import type { CommandPart, CommandWord } from './command-parts.ts';
 
-/** Programs that only read, whatever their arguments. */
+/** Programs that only read, with any arguments. */
 const readers = new Set(
   `ls cat head tail wc grep egrep fgrep cut tr nl tac rev comm diff cmp stat du df pwd cd echo printf true false test [ [[
   basename dirname realpath readlink whoami id uname printenv which type jq md5sum sha1sum sha256sum sha512sum cksum b2sum od
@@ -24,14 +24,16 @@ const gitReaders = new Set(
 const gitWriters = /^(?:--output|--ext-diff|--textconv|--open-files|--filters|-O)/;
 const versioned = new Set('python python3 node npm npx git pip pip3 cargo go rustc java gcc make pnpm yarn'.split(' '));
 
-/** Whether a part can do nothing but read and print, so that it may stand beside what a rule allows. */
+/**
+ * True for a part that can do nothing but read and print, so that it can run together with parts that a rule allows.
+ */
 export function isInert({ words, assigns, writes }: CommandPart): boolean {
   return !assigns && !writes && words.every(({ isOpen }) => !isOpen) && inert.has(words[0]?.text ?? '');
 }
 
 /**
- * Whether a part of a command seems to read only, so that nobody is asked about it. A convenience, no boundary: such
- * commands run where they can do nothing else, and being wrong costs a question.
+ * True for a part of a command that seems to only read, so that no approval is requested. A convenience, not a
+ * boundary: such commands run in a read-only sandbox, and a wrong guess costs a question.
  */
 export function onlyReads({ words, assigns, writes }: CommandPart): boolean {
   const [program, ...given] = words;

@@ -6,20 +6,20 @@ import { isInert, onlyReads } from './read-only-commands.ts';
 import { isVery, mayMatch, readPattern, surelyMatches } from './rule-pattern.ts';
 
 /**
- * What rules say of one call (docs/workspaces.md, "Rules"). A deny always holds. Otherwise those of the conversation
- * come before the person's, of each the most specific, and where none fits the preset decides. A command counts as its
+ * Applies rules to one call (docs/workspaces.md, "Rules"). A deny always holds. Otherwise rules of the conversation
+ * come before the person's, the most specific first, and without a match the preset decides. A command counts as its
  * strictest part.
  */
 
-/** What is in force for one conversation. */
+/** Rules in force for one conversation. */
 export type RulesInForce = { preset: ToolPreset; conversation: readonly ToolRule[]; person: readonly ToolRule[] };
 
-/** What a tool does to the workspace, for the presets. */
+/** Effect of a tool on the workspace, for the presets. */
 export type ToolEffect = 'reads' | 'writes' | 'command';
 
 /**
- * A command that nobody approved: it runs where it can write nothing and reach nothing. `canAsk`: the person can be
- * asked to let it do more.
+ * An unapproved command: it runs without write access and without connections. `canAsk`: the person can be asked for
+ * more.
  */
 export type ReadOnlyRun = { canAsk: boolean };
 
@@ -34,7 +34,7 @@ const shownMax = 200;
 const operators = /[|;&<>]/;
 
 const readOnlyWhy =
-  'Work in the workspace is read only now: nothing may be written, and only commands that certainly just read may run.';
+  'The workspace is read-only now: do not write anything, and run only commands that can do nothing but read.';
 
 /** The rules of a person and of a conversation as one. */
 export function inForce(person: ToolRules, conversation: Partial<ToolRules> | null): RulesInForce {
@@ -45,8 +45,11 @@ export function inForce(person: ToolRules, conversation: Partial<ToolRules> | nu
   };
 }
 
-/** A call of a tool other than the shell. `own`: what its server's policy says, if it has one. */
-export function judgeCall(rules: RulesInForce, tool: { name: string; effect?: ToolEffect; own?: ToolPolicy }): Verdict {
+/** Decides a call of a tool other than the shell. `own`: the policy of the tool's server, if it has one. */
+export function judgeCall(
+  rules: RulesInForce,
+  tool: { name: string; effect?: ToolEffect; own?: ToolPolicy | undefined },
+): Verdict {
   const found = bySpecificity(
     rules,
     (rule) => rule.tool === tool.name && isGeneral(rule),
@@ -101,15 +104,15 @@ export function judgeCommand(rules: RulesInForce, command: string): Verdict {
 }
 
 /**
- * The word on a command that nothing asks about: whatever a rule allows is approved, and the rest only seems to read. A
- * command runs as a whole, so the two go together only where the rest certainly can do nothing else.
+ * Decides a command that requires no question: rules allow some parts, and the others only seem to read. A command runs
+ * as a whole, so the two are combined only if the others certainly can do nothing else.
  */
 function ofUnapproved(judged: readonly { part: CommandPart; isApproved: boolean }[]): Verdict {
   if (!judged.some(({ isApproved }) => isApproved)) return { policy: 'allow', readOnly: { canAsk: true } };
   return { policy: judged.every(({ part, isApproved }) => isApproved || isInert(part)) ? 'allow' : 'ask' };
 }
 
-/** What cannot be read may be anything that a pattern is on guard against. */
+/** Treats an unparsed command as matching every ask or deny pattern. */
 function ofUnread({ preset, conversation, person }: RulesInForce): ToolPolicy {
   const general = conversation.find(isGeneral) ?? person.find(isGeneral);
   const inForce = conversation.some(isGeneral) ? conversation : [...conversation, ...person];
@@ -161,14 +164,14 @@ function presetOf(preset: ToolPreset, part: CommandPart): ToolPolicy {
   return preset === 'ask' ? 'ask' : 'deny';
 }
 
-/** What is allowed is the command alone: no variables in front of it, and no file behind it. */
+/** An allow rule covers the command alone: no variables in front of it, and no file behind it. */
 function ofFace(rules: RulesInForce, part: CommandPart, face: CommandVariant): ToolPolicy | undefined {
   const isAlone = !part.assigns && !part.writes;
   const fits = (rule: ToolRule): boolean =>
     isGeneral(rule) || (rule.policy === 'allow' ? isAlone && certainly(rule, face) : possibly(rule, face));
   const weightOf = ({ pattern }: ToolRule): number => (pattern === undefined ? -1 : readPattern(pattern).weight);
   const policy = bySpecificity(rules, fits, weightOf)?.policy;
-  // What is certainly denied is refused before.
+  // Certain denials are refused before.
   return policy === 'deny' ? 'ask' : policy;
 }
 
@@ -202,6 +205,6 @@ function denied({ tool, pattern }: ToolRule): Verdict {
   const what = pattern === undefined ? tool : `${tool}: ${pattern.slice(0, shownMax)}`;
   return {
     policy: 'deny',
-    why: `The owner's rules do not allow this (${what}). Do not try it in another way; say so.`,
+    why: `The owner's rules do not allow this (${what}). Do not try to work around this; tell the person.`,
   };
 }

@@ -6,7 +6,7 @@ export type RulePattern = { texts: string[]; whole: string | undefined; weight: 
 const kept = new Map<string, RulePattern>();
 const keptMax = 2_000;
 
-/** Reads a pattern once; `weight` says how much of it is fixed: the heavier is the more specific. */
+/** Parses a pattern once; `weight` is the length of its fixed text: a heavier pattern is more specific. */
 export function readPattern(source: string): RulePattern {
   const known = kept.get(source);
   if (known !== undefined) return known;
@@ -47,14 +47,14 @@ export function isVery(source: string | undefined, command: string): boolean {
   return source !== undefined && readPattern(source).whole === command.trim();
 }
 
-/** Whether it may be what the pattern means. */
+/** True if the pattern can match the variant. */
 export function mayMatch(pattern: RulePattern, face: CommandVariant): boolean {
   if (!face.isOpen) return matches(pattern, face.text);
   const [head = ''] = pattern.texts;
   return head.startsWith(face.text) || (pattern.texts.length > 1 && face.text.startsWith(head));
 }
 
-/** Whether it is what the pattern means, whatever an open end becomes. */
+/** True if the pattern matches the variant for every completion of an open end. */
 export function surelyMatches(pattern: RulePattern, face: CommandVariant): boolean {
   if (face.isGuess) return false;
   if (!face.isOpen) return matches(pattern, face.text);

@@ -11,7 +11,7 @@ import type { Tool } from '../tool-run.ts';
 import { inForce, judgeCall, judgeCommand, type RulesInForce, type Verdict } from './rule-judge.ts';
 import { patternOf } from './rule-pattern.ts';
 
-/** What a person has said of tools, for all conversations (`tool_rules`) and for one (`chats.tool_rules`). */
+/** Rules that a person set for tools, for all conversations (`tool_rules`) and for one (`chats.tool_rules`). */
 
 const defaultRules: OwnToolRules = { preset: 'auto', rules: [], programModels: true };
 
@@ -136,8 +136,8 @@ export function ruledTool(
 }
 
 /**
- * The word on one call. A command that nobody approved is asked about where it cannot be kept from writing, or where the
- * model wants to be asked about.
+ * Decides one call. An unapproved command requires a question if it cannot be kept from writing, or if the model
+ * requests one.
  */
 export async function judgeTool(
   rules: RulesInForce,

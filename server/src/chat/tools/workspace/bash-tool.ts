@@ -20,33 +20,42 @@ const startMarginMs = 120_000;
 const lineBytesMax = 1024 * 1024;
 
 const input = z.object({
-  command: z.string().min(1).max(100_000).optional().describe('The command, for bash -c.'),
+  command: z.string().min(1).max(100_000).optional().describe('The command, run with bash -c.'),
   timeoutSeconds: z
     .number()
     .int()
     .min(1)
     .max(timeoutSecondsMax)
     .optional()
-    .describe('The command and everything it started are killed after this time. Default 120.'),
+    .describe('Kills the command and everything it started after this time. Default: 120.'),
   background: z
     .boolean()
     .optional()
-    .describe('True for servers and other long-running work: returns a processId at once and keeps running.'),
+    .describe(
+      'True for servers and other long-running work: returns a processId immediately while the command keeps running.',
+    ),
   askFirst: z
     .boolean()
     .optional()
-    .describe('True: the person is asked before it runs. For a command that failed because it ran read-only.'),
-  processId: z.string().min(1).max(128).optional().describe('A background command, instead of `command`.'),
-  action: z.enum(['output', 'kill']).optional().describe('What to do with `processId`: read its output, or end it.'),
+    .describe(
+      'True: asks the person before the command runs. Use it for a command that failed because it ran read-only.',
+    ),
+  processId: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('The id of a background command. Pass it instead of `command`.'),
+  action: z.enum(['output', 'kill']).optional().describe('The action on `processId`: read its output, or kill it.'),
 });
 type Input = z.infer<typeof input>;
 type Exit = Extract<ExecEvent, { type: 'exit' }>;
 
-const description = `Runs a shell command in the person's workspace: a private Linux computer with a home folder that is kept (~) and /tmp that is not.
-Each command is a new shell in the home folder: use cd within the command. There is no terminal and no input: pass flags such as -y.
-Answers with standard output and error together and the exit code. Long output is cut in the middle; the answer names the full log.
-What a command leaves running is ended with it: use background for that, and look again with processId and action.
-The command \`homeport --help\` tells of the person's conversations and artifacts.`;
+const description = `Runs a shell command in the person's workspace: a private Linux computer. Its home folder (~) is kept; /tmp is not.
+Each command runs in a new shell in the home folder, so use cd within the command. There is no terminal and no standard input: pass flags such as -y.
+Returns standard output and standard error combined, and the exit code. Long output is cut in the middle; the result names the full log.
+Processes left running are killed when the command exits. Set background: true to keep one, then poll it with processId and action.
+Run \`homeport --help\` to learn how to access the person's conversations and artifacts.`;
 
 type Of = { responseId: string; chatId: string; signal: AbortSignal };
 
@@ -74,7 +83,10 @@ export function bashTool(turn: WorkspaceTurn, { responseId, chatId, signal: ende
   });
 }
 
-/** Where no workspace can be had, the call is left to say so. The daemon refuses what it cannot keep from writing. */
+/**
+ * Returns true if the workspace is unavailable, since the call itself reports that. The daemon refuses commands that it
+ * cannot keep from writing.
+ */
 async function canReadOnly(turn: WorkspaceTurn, ended: AbortSignal): Promise<boolean> {
   const ask = (daemon: Daemon, signal: AbortSignal): Promise<boolean> =>
     daemon.call('/v1/exec', execAbilities, { signal }).then(
@@ -95,7 +107,7 @@ async function execute(
   context: ToolContext,
 ): Promise<string | CommandResult> {
   const { command, timeoutSeconds, background } = given;
-  if (command === undefined) throw new ToolFailure('Give a command, or the processId of a background command.');
+  if (command === undefined) throw new ToolFailure('Pass a command, or the processId of a background command.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
   const { signal, readOnly } = context;
   const { id } = of;
@@ -134,7 +146,7 @@ async function onProcess(
   const found = processes.find((process) => process.id === id);
   if (found === undefined) {
     const known = processes.map((process) => process.id);
-    throw new ToolFailure(`There is no process ${id}. In the background: ${known.join(', ') || 'none'}.`);
+    throw new ToolFailure(`There is no process ${id}. Background processes: ${known.join(', ') || 'none'}.`);
   }
   if (action === 'kill') await endProcess(daemon, id, signal);
   const after = Math.max(0, found.outputBytes - limits.processOutputMax);
@@ -198,7 +210,7 @@ async function* readEvents(answer: DaemonResponse, signal: AbortSignal): AsyncGe
 }
 
 function startedText(id: string, logPath: string): string {
-  return `Started in the background. processId: ${id}\nIts output goes to ${logPath}; read it with {"processId": "${id}", "action": "output"}, end it with action "kill".`;
+  return `Started in the background. processId: ${id}\nIts output goes to ${logPath}; read it with {"processId": "${id}", "action": "output"} and end it with action "kill".`;
 }
 
 function ended({ exitCode, signal, timedOut, durationMs, omittedBytes }: Exit): Omit<CommandResult, 'text'> {

@@ -7,7 +7,7 @@ import type { Daemon } from '../../../workspaces/daemon.ts';
 const sweepMs = 30 * 60_000;
 const peopleMax = 10_000;
 
-/** Forgets the changes of answers that are gone. */
+/** Deletes the recorded changes of answers that no longer exist. */
 export class ChangesSweep {
   readonly #deps: { db: Database; clock: Clock };
   readonly #sweptAt = new Map<string, number>();

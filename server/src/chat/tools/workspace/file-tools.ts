@@ -20,10 +20,10 @@ const one = z.object({ entry: workspaceEntry });
 const inputs = {
   read_file: z.object({
     path: anyPath,
-    offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line, from 1.'),
-    limit: z.number().int().min(1).max(linesMax).optional().describe(`How many lines; default ${linesMax}.`),
+    offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line to read, starting at 1.'),
+    limit: z.number().int().min(1).max(linesMax).optional().describe(`The number of lines. Default: ${linesMax}.`),
   }),
-  write_file: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The whole content.') }),
+  write_file: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The complete content.') }),
   edit_file: z.object({
     path: anyPath,
     oldText: z.string().min(1).max(contentMax),
@@ -31,21 +31,21 @@ const inputs = {
     replaceAll: z.boolean().optional(),
   }),
   list_files: z.object({
-    path: path.optional().describe('The folder; default: the home folder.'),
+    path: path.optional().describe('The folder. Default: the home folder.'),
     glob: z.string().min(1).max(1000).optional(),
-    limit: z.number().int().min(1).max(entriesMax).optional().describe('Default 200.'),
+    limit: z.number().int().min(1).max(entriesMax).optional().describe('Default: 200.'),
   }),
   search_files: z.object({
     pattern: z.string().min(1).max(1000),
-    path: path.optional().describe('A file or folder; default: the home folder.'),
+    path: path.optional().describe('A file or folder. Default: the home folder.'),
     glob: z.string().min(1).max(1000).optional().describe('Only files whose path matches, such as *.ts.'),
-    limit: z.number().int().min(1).max(matchesMax).optional().describe('Default 100.'),
+    limit: z.number().int().min(1).max(matchesMax).optional().describe('Default: 100.'),
   }),
 };
 
 type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseId: string) => Promise<string>;
 
-/** The tools for files of the workspace; what they write is noted as a change of `responseId`. */
+/** The tools for files in the workspace; their writes are recorded as changes of `responseId`. */
 export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
   const run =
     <Input extends { path?: string }>(work: Work<Input>) =>
@@ -58,7 +58,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'read_file',
       effect: 'reads',
       description:
-        'Reads a text file in the workspace. Returns numbered lines: the number, a tab, the line. Read long files in parts with offset and limit.',
+        'Reads a text file in the workspace. Returns each line as its number, a tab and the text. Read long files in parts with offset and limit.',
       input: inputs.read_file,
       run: run(readFile),
     }),
@@ -66,7 +66,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'write_file',
       effect: 'writes',
       description:
-        'Writes a text file in the workspace, replacing an existing one. Missing folders are created. To change part of a file, use edit_file.',
+        'Writes a text file in the workspace, replacing an existing one. Creates missing folders. To change part of a file, use edit_file.',
       input: inputs.write_file,
       run: run(writeFile),
     }),
@@ -74,7 +74,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'edit_file',
       effect: 'writes',
       description:
-        'Replaces a text in a file of the workspace. oldText must be exactly as in the file, with its whitespace and without line numbers, and be there once, unless replaceAll.',
+        'Replaces text in a file in the workspace. oldText must match the file exactly, including whitespace and without line numbers, and must occur exactly once unless replaceAll is true.',
       input: inputs.edit_file,
       run: run(editFile),
     }),
@@ -82,7 +82,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'list_files',
       effect: 'reads',
       description:
-        'Lists a folder in the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
+        'Lists a folder in the workspace. With glob, such as **/*.py, finds files and folders below it. Folders end in a slash; files are listed with their size in bytes.',
       input: inputs.list_files,
       run: run(listFiles),
     }),
@@ -90,7 +90,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'search_files',
       effect: 'reads',
       description:
-        'Searches files of the workspace, also hidden and ignored ones, for lines that match a regular expression in the syntax of ripgrep: \\d, \\w, \\b, (?i); no look-around, no back-references. Answers with path:line: text.',
+        'Searches files in the workspace, including hidden and ignored ones, for lines that match a regular expression in ripgrep syntax: \\d, \\w, \\b, (?i); no look-around and no backreferences. Returns path:line: text.',
       input: inputs.search_files,
       run: run(searchFiles),
     }),

@@ -5,7 +5,7 @@ import { TextLines } from '../text-lines.ts';
 /** Text that one answer holds at most, and how far into a file lines are counted. */
 const textMax = 128 * 1024;
 const seenMax = 256 * 1024 * 1024;
-/** What is kept of a line that has no end. */
+/** Maximum number of characters kept of one line. */
 const lineMax = 16 * 1024;
 
 export type ReadLines = {

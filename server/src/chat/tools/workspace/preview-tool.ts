@@ -17,14 +17,14 @@ const answerMs = 30_000;
 const listedMax = 10;
 
 const input = z.object({
-  port: portNumber.describe('The port that the server listens on, at localhost.'),
+  port: portNumber.describe('The port that the server listens on, on localhost.'),
   path: previewPath.optional().describe('The page to open, such as /admin?tab=1. Default: /.'),
 });
 type Input = z.infer<typeof input>;
 
-const description = `Shows the person a web app that runs in the workspace, in a panel beside the conversation: start its server in the background with bash first.
-Waits until the port answers, asks for the page once, and answers with its status and title; pages that answer with an error also with their text.
-The person sees the app at an address of its own: links and requests within it should be relative, and WebSockets work. Do not tell the person to open localhost.`;
+const description = `Shows the person a web app that runs in the workspace, in a panel beside the conversation. First start its server in the background with bash.
+Waits until the port accepts connections, requests the page once and returns its status and title, plus its text if the status is an error.
+The person sees the app at its own address: use relative links and requests. WebSockets work. Do not tell the person to open localhost.`;
 
 /** Opens an app for the person; the model learns how it answers. */
 export function previewTool(turn: WorkspaceTurn, clock: Clock): Tool {
@@ -41,7 +41,7 @@ async function preview(daemon: Daemon, { port, path = '/' }: Input, clock: Clock
   const giveUpAt = clock.elapsed() + listenMs;
   for (;;) {
     try {
-      const tooLate = () => new ToolFailure(`Port ${port} is open, but ${path} has not answered in 30 seconds.`);
+      const tooLate = () => new ToolFailure(`Port ${port} is open, but ${path} did not respond within 30 seconds.`);
       const limit = { clock, milliseconds: answerMs, signal, tooLate };
       return told({ port, path }, await within(limit, (own) => lookAtPort(daemon, { port, path }, own)));
     } catch (error) {
@@ -74,12 +74,14 @@ function isDaemonLost(error: unknown): boolean {
 
 async function failure(daemon: Daemon, port: number, error: unknown, signal: AbortSignal): Promise<ToolFailure> {
   if (!(error instanceof ApiError) || error.code !== 'not_found') {
-    return new ToolFailure(`What listens on port ${port} does not speak HTTP, or breaks off.`, { cause: error });
+    return new ToolFailure(`The program on port ${port} does not speak HTTP or closed the connection.`, {
+      cause: error,
+    });
   }
   const { ports } = await daemon.call('/v1/ports', workspacePorts, { signal });
   const listed = ports.slice(0, listedMax).map((each) => `${each.port} (${each.command ?? 'unknown program'})`);
-  const others = listed.length === 0 ? 'Nothing else listens either.' : `What listens: ${listed.join(', ')}.`;
+  const others = listed.length === 0 ? 'No other port is open.' : `Open ports: ${listed.join(', ')}.`;
   return new ToolFailure(
-    `Nothing listens on port ${port}, also not after 20 seconds. ${others} Start the server with bash in the background and look at its output.`,
+    `Nothing listens on port ${port}, even after 20 seconds. ${others} Start the server with bash in the background and check its output.`,
   );
 }

@@ -17,8 +17,8 @@ import type { WorkspaceTurn } from './workspace-turn.ts';
 export type PublishDeps = Pick<Platform, 'db' | 'log' | 'config'> & { artifactStore: BlobStore };
 type Owner = { userId: string; chatId: string };
 
-const description = `Publishes a file of the workspace as an artifact of this conversation, where the person can see and download it: the way to hand over results.
-Publishing under the same name again makes a new version of it. Put the link from the answer into your reply. A folder is published as a .zip made with bash.`;
+const description = `Publishes a file from the workspace as an artifact of this conversation, where the person can see and download it. Use it to hand over results.
+Publishing under the same name again creates a new version. Include the link from the result in your reply. To publish a folder, make a .zip of it with bash first.`;
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe('The file, relative to the home folder, or ~/…, or /home/user/….'),
@@ -27,7 +27,7 @@ const input = z.object({
     .min(1)
     .max(500)
     .optional()
-    .describe('The name to publish under, which may include folders; default: its own name.'),
+    .describe('The name to publish under; can include folders. Default: the name of the file.'),
 });
 type Input = z.infer<typeof input>;
 
@@ -69,7 +69,7 @@ async function publish(
   return new ToolAnswer({ id: artifact.id, path, size: stored.size, version: artifact.version, link }, files);
 }
 
-/** The bytes of the file, as far as an artifact may be large; their beginning is put into `head`. */
+/** Streams the bytes of the file up to the maximum size of an artifact, and copies the beginning into `head`. */
 async function* bounded(
   { status, body }: DaemonResponse,
   limit: number,

@@ -72,7 +72,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
   };
 }
 
-/** The tools of several finders, in their order. Whatever they wait for, the signal ends it. */
+/** Joins the tools of several finders, in their order. The signal ends all waiting. */
 export function joinTools(...finders: FindTools[]): FindTools {
   return async (turn, signal, notify) => {
     const finding = Promise.all(finders.map((find) => find(turn, signal, notify)));

@@ -5,7 +5,7 @@ import type { WorkspaceHold, Workspaces } from '../../../workspaces/workspaces.t
 import { ToolFailure } from '../tool-run.ts';
 
 const lostText =
-  'The workspace was stopped, or no longer answers: files in the home folder are kept, processes and /tmp are gone. ' +
+  'The workspace was stopped or no longer responds. Files in the home folder are kept; processes and /tmp are lost. ' +
   'Another call starts it again.';
 
 /** The workspace of one turn: it starts when the turn does, and is held from the first tool call to the turn's end. */
@@ -19,8 +19,8 @@ export class WorkspaceTurn {
   #holding: Promise<WorkspaceHold> | undefined;
 
   /**
-   * Where `isRunning`, nothing has to be started. `onHeld` is told of each daemon that the turn works with, `onFolder`
-   * of the folders that its calls work in.
+   * With `isRunning`, nothing has to be started. `onHeld` receives each daemon that the turn works with, `onFolder` the
+   * folders that its calls work in.
    */
   constructor(
     workspaces: Workspaces,
@@ -34,7 +34,7 @@ export class WorkspaceTurn {
     this.#userId = userId;
     this.#ended = ended;
     ended.addEventListener('abort', () => this.#letGo(), { once: true });
-    // Nobody waits for it; whoever needs it and cannot have it hears why.
+    // Not awaited: a call that needs the workspace reports why it is unavailable.
     if (!ended.aborted && !isRunning) workspaces.start(userId, ended).catch(() => undefined);
   }
 
