@@ -100,7 +100,8 @@ function encodeCursor(path: string): string {
 function decodeCursor(cursor: string): string {
   const path = Buffer.from(cursor, 'base64url').toString();
   try {
-    // Name by name: a folder may have made the path longer than a given path may be (`moveChatArtifacts`).
+    // Checked name by name: a folder can have made the path longer than the limit for given paths
+    // (`moveChatArtifacts`).
     const names = path.split('/').map((name) => parsePath(name, 'cursor'));
     if (encodeCursor(names.join('/')) === cursor) return path;
   } catch {

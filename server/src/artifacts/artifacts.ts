@@ -7,8 +7,8 @@ import type { Namespace } from './namespaces.ts';
 import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from './path.ts';
 
 /**
- * Artifact records. Only this file writes the table `artifacts`; whatever changes paths runs under `lockNamespace`.
- * Folders have no records: a folder is what is below it.
+ * Artifact records. Only this file writes the table `artifacts`; all changes of paths run under `lockNamespace`.
+ * Folders have no records: a folder consists of the artifacts below it.
  */
 
 export type ArtifactRow = Pick<

@@ -23,7 +23,7 @@ export function attachedId(url: string): string | undefined {
   return /^artifact:\/\/([\w-]{1,128})$/i.exec(url)?.[1] ?? '';
 }
 
-/** Those of the ids that are not in the conversation's namespace. */
+/** Returns the ids that are not in the conversation's namespace. */
 export async function findUnattachable(
   db: Queryable,
   userId: string,
@@ -40,8 +40,8 @@ export async function findUnattachable(
 export type AttachedFile = { id: string; name: string; mediaType: string; sha256: string; size: number };
 
 /**
- * `bytes` is what was read for it. What is neither a picture nor plain text may be a document. Others are named only:
- * `reason` completes "is not included: …".
+ * Content of an attachment; `bytes` is the number of bytes read for it. A file that is neither a picture nor plain text
+ * can be a document. Others are named only: `reason` completes "is not included: …".
  */
 export type Attachment = { source: string | null } & (
   | { kind: 'image'; url: string; bytes: number }
@@ -53,9 +53,9 @@ export type Attachment = { source: string | null } & (
 type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
 
 /**
- * The artifact wherever it is now, if its reader may still read it; otherwise undefined. `room` is how many bytes may
- * be read; the bytes decide its type. If the store fails, the file is only named: an answer without it is better than
- * none.
+ * Reads the artifact at its present place if its reader still has access; otherwise undefined. `room` is the number of
+ * bytes that can be read; the bytes decide its type. If the store fails, the file is only named: an answer without it
+ * is better than none.
  */
 export async function readAttachment(
   deps: Needs,

@@ -1,4 +1,4 @@
-/** What a store has accepted. `key` names it and is never used twice; sha256 in lower-case hex, size in bytes. */
+/** Blob accepted by a store. `key` names it and is never used twice; sha256 in lower-case hex, size in bytes. */
 export type StoredBlob = { key: string; sha256: string; size: number };
 
 /** Gets bytes that are valid until its promise resolves and overwritten afterwards. */
@@ -8,7 +8,7 @@ export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 export const markName = 'installation';
 export const markMaxBytes = 200;
 
-/** Where the bytes of artifacts are (setting ARTIFACT_STORE). Blobs never change; they appear and disappear whole. */
+/** Storage for the bytes of artifacts (setting ARTIFACT_STORE). Blobs never change; they appear and disappear whole. */
 export type BlobStore = {
   /** Makes the store ready for writing, or throws what is wrong with it. */
   prepare(): Promise<void>;

@@ -7,7 +7,7 @@ import type { BlobStore, StoredBlob } from './blob-store.ts';
 /**
  * The contents of artifacts, each stored once. Only this file writes the table `blobs`. A row is inserted in the
  * transaction that refers to it, and removed only under a lock that excludes such transactions: no artifact is ever
- * without its bytes. Anything in the store without a row belongs to nobody.
+ * without its bytes. Any object in the store without a row is an orphan.
  */
 
 type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };

@@ -5,7 +5,7 @@ import type { BlobStore, TakeBytes } from './blob-store.ts';
 import { findBlobKey } from './blobs.ts';
 import { decodeText, isPdf } from './media-type.ts';
 
-/** The bytes of artifacts, and what is shown of them. */
+/** Bytes of artifacts, and their previews. */
 
 type Needs = Pick<Platform, 'db'> & { artifactStore: BlobStore };
 
@@ -47,7 +47,7 @@ export async function readHead(
   return Buffer.concat(chunks);
 }
 
-/** What can be shown: text in part, pictures and PDF whole. The bytes decide `type`, whatever the record says. */
+/** Preview of a file: text in part, pictures and PDF whole. The bytes decide `type`, not the record. */
 export type Preview =
   | { kind: 'text'; type: 'text/plain; charset=utf-8' | 'text/csv; charset=utf-8'; text: string; isCut: boolean }
   | { kind: 'file'; type: string };

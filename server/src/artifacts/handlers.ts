@@ -20,7 +20,7 @@ import { atVersion, listVersions, restoreVersion } from './versions.ts';
 type Endpoints = typeof endpoints;
 type One = { id?: string; path?: string };
 type List = Omit<ListRequest, 'folder'> & { prefix?: string };
-/** Who asks, and for which namespace. */
+/** User and namespace of a request. */
 export type Asked = { userId: string; scope: Scope };
 
 export const getArtifacts: Handler<Deps, Endpoints['getArtifacts']> = (deps, { actor, query }) =>

@@ -18,7 +18,7 @@ export function isPdf(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 5)).toString('latin1') === '%PDF-';
 }
 
-/** True for formats that may be made of plain characters only, and yet are not to be read as they stand. */
+/** True for formats that can consist of plain characters only, and yet are not readable as they are. */
 export function isMarkedUp(head: Uint8Array): boolean {
   return isPdf(head) || Buffer.from(head.subarray(0, 5)).toString('latin1') === '{\\rtf';
 }

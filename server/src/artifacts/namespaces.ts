@@ -10,7 +10,7 @@ export type Scope = { chatId?: string; projectId?: string };
 export type Namespace = { type: 'chat' | 'project'; id: string; key: string; isArchived: boolean };
 
 /**
- * Whose namespaces: `userId` sees those of their own standalone conversations and of their projects; an importing
+ * Reader of namespaces: `userId` sees those of their own standalone conversations and of their projects; an importing
  * administrator (`anybody`) sees all.
  */
 export type Reader = { userId: string } | 'anybody';
@@ -38,7 +38,7 @@ export async function lockNamespace(trx: Queryable, reader: Reader, scope: Scope
   return getChat(trx, reader, scope.chatId, sql`for no key update of c`, lock);
 }
 
-/** Throws if nothing new may be added to the namespace. */
+/** Throws if nothing new can be added to the namespace. */
 export function assertNotArchived(namespace: Namespace): void {
   if (!namespace.isArchived) return;
   if (namespace.type === 'project') throw new ApiError('project_archived', 'Restore this project before adding files');

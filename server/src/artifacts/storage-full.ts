@@ -5,7 +5,7 @@ export function storageFull(cause: unknown): ApiError {
   return new ApiError('storage_full', 'Not saved: the server is out of storage space', { cause });
 }
 
-/** What file systems and S3-compatible servers report when space or a quota runs out. */
+/** Error codes of file systems and S3-compatible servers for exhausted space or quota. */
 const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'QuotaExceeded', 'XMinioStorageFull', 'InsufficientCapacity'];
 
 export function isStorageFull(error: unknown): boolean {

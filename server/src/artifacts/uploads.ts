@@ -26,7 +26,7 @@ export type Upload = {
   onConflict?: 'rename' | 'replace' | 'fail';
   filename: string | undefined;
   mediaType: string | undefined;
-  /** Where it is from, if not from a device. */
+  /** Origin of the file, if it does not come from a device. */
   source?: string;
 };
 

@@ -20,8 +20,8 @@ import { assertQuota } from './quota.ts';
 /** Earlier contents of artifacts. Only this file writes the table `artifact_versions`, under `lockNamespace`. */
 
 /**
- * New bytes under the same id; what was there becomes an earlier version. `dropped` are contents of versions that are
- * no longer kept. The same bytes again make no version.
+ * Stores new bytes under the same id; the previous content becomes an earlier version. `dropped` are contents of
+ * versions that are no longer kept. The same bytes again make no version.
  */
 export async function replaceContent(
   trx: Queryable,

@@ -13,7 +13,7 @@ const refuses = (reading: Promise<unknown>, words: RegExp) =>
     return true;
   });
 
-test('a folder with its name, one without, and SKILL.md alone are the same skill', async () => {
+test('reads the same skill from a named folder, an unnamed one, and a lone SKILL.md', async () => {
   const script = { name: 'deploy/scripts/run.sh', content: '#!/bin/sh\n' };
   const named = await read(
     script,
@@ -33,7 +33,7 @@ test('a folder with its name, one without, and SKILL.md alone are the same skill
   assert.notEqual(alone.fingerprint, named.fingerprint);
 });
 
-test('the fingerprint is of every name and every byte', async () => {
+test('computes the fingerprint from every name and every byte', async () => {
   const { fingerprint } = await read(main, { name: 'deploy/a.txt', content: 'x' });
   for (const other of [
     { name: 'deploy/a.txt', content: 'y' },
@@ -44,7 +44,7 @@ test('the fingerprint is of every name and every byte', async () => {
   }
 });
 
-test('what is no skill is refused with the reason', async () => {
+test('rejects packages without a valid skill, with the reason', async () => {
   await refuses(read({ name: 'deploy/readme.md', content: 'x' }), /no SKILL\.md/);
   await refuses(
     read({ name: 'one/SKILL.md', content: skillText('one') }, { name: 'two/SKILL.md', content: skillText('two') }),
@@ -62,7 +62,7 @@ test('what is no skill is refused with the reason', async () => {
   }
 });
 
-test('names that lead out, links, doubles, passwords and damage are refused', async () => {
+test('rejects names that lead outside, links, duplicates, passwords and damage', async () => {
   for (const name of [
     '../out.txt',
     '/etc/passwd',
@@ -84,7 +84,7 @@ test('names that lead out, links, doubles, passwords and damage are refused', as
   await refuses(readSkillPackage(zipOf(main).subarray(0, 60)), /damaged/);
 });
 
-test('more than a skill may have is refused before it is unpacked', async () => {
+test('rejects a package above the limits before unpacking it', async () => {
   const many = Array.from({ length: limits.skillFiles }, (_, index) => ({ name: `deploy/${index}`, content: '' }));
   await refuses(read(main, ...many), /at most 200 files/);
   const big = Buffer.alloc(limits.skillBytes + 1);

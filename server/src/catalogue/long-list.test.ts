@@ -8,7 +8,7 @@ const members = Object.fromEntries(
 const entriesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `m-${index} "\\`, ...members }));
 
-test('a list with too many members to be parsed at once is read entry by entry, with the same result', async () => {
+test('reads a list with too many members to be parsed at once entry by entry, with the same result', async () => {
   const data = entriesOf(5_000);
   assert.deepEqual(await parseModelList(JSON.stringify({ object: 'list', data, first_id: 'x' }), 10_000), { data });
   assert.deepEqual(await parseModelList(JSON.stringify({ models: data }, null, 1), 10_000), { models: data });
@@ -19,13 +19,13 @@ test('a list with too many members to be parsed at once is read entry by entry, 
   assert.deepEqual(cut, { data: data.slice(0, 7) });
 });
 
-test('short lists and what is no list are left to the parser', async () => {
+test('leaves short lists and other values to the parser', async () => {
   assert.deepEqual(await parseModelList('{"data":[{"id":"a"}],"x":1}', 10), { data: [{ id: 'a' }], x: 1 });
   const many = `{"a":{${Array.from({ length: 40_000 }, (_, index) => `"m${index}":1`)}}}`;
   for (const bad of ['', '{', '<!doctype html>', many]) await assert.rejects(parseModelList(bad, 10), SyntaxError);
 });
 
-test('a broken, endless, deep or enormous entry is refused', async () => {
+test('rejects a broken, endless, deep or enormous entry', async () => {
   const long = JSON.stringify({ data: entriesOf(5_000) });
   const broken = [
     long.slice(0, -2),
@@ -37,7 +37,7 @@ test('a broken, endless, deep or enormous entry is refused', async () => {
   for (const text of broken) await assert.rejects(parseModelList(text, 10_000), SyntaxError, text.slice(-20));
 });
 
-test('others have their turn while four megabytes are read', async () => {
+test('yields to other work while it reads four megabytes', async () => {
   const text = JSON.stringify({ data: entriesOf(10_000) });
   assert.ok(text.length > 3_000_000);
   let turns = 0;

@@ -6,7 +6,7 @@ import { listedFacts } from './registry/listed-facts.ts';
 
 /** Model lists in each protocol, and how to recognize a server's protocol by its answer. */
 
-/** Paths of the model lists by protocol. Servers return more models in one page than we accept. */
+/** Paths of the model lists by protocol. One page holds more models than we accept. */
 export const listPaths: Record<ProviderKind, string> = {
   openai: '/models',
   'openai-responses': '/models',

@@ -5,7 +5,7 @@ import { TestLanes } from './test-lanes.ts';
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('at most so many of one owner at once, first come first served; others are not held up', async () => {
+test('limits the concurrent work of one owner in FIFO order without delaying other owners', async () => {
   const lanes = new TestLanes(2);
   const started: string[] = [];
   const finish = new Map<string, () => void>();
@@ -27,7 +27,7 @@ test('at most so many of one owner at once, first come first served; others are 
   assert.equal(started.length, 5);
 });
 
-test('who gives up leaves the line, and a failure frees its lane', async () => {
+test('leaves the queue on an abort, and frees the lane after a failure', async () => {
   const lanes = new TestLanes(1);
   const held = Promise.withResolvers<void>();
   const first = lanes.run('a', never, () => held.promise);
@@ -45,7 +45,7 @@ test('who gives up leaves the line, and a failure frees its lane', async () => {
   );
 });
 
-test('who gives up just when called up takes nobody else out of the line', async () => {
+test('removes only the aborted waiter when it is aborted as its lane becomes free', async () => {
   const lanes = new TestLanes(1);
   const late = new AbortController();
   const held = Promise.withResolvers<void>();

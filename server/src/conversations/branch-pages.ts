@@ -22,11 +22,11 @@ export type BranchPage = {
 export type PageSize = {
   messages: number;
   bytes: number;
-  /** Whose parts are read and counted; others come without. */
+  /** Messages whose parts are read and counted; others come without parts. */
   partsOf: 'all' | 'user';
 };
 
-/** Where the pages of the active branch begin. Walks the branch once; memory holds one line per page. */
+/** Finds the first message of each page of the active branch. Walks the branch once; memory holds one line per page. */
 export async function findPages({ db }: Needs, chatId: string, size: PageSize): Promise<BranchPage[]> {
   const bytes =
     size.partsOf === 'all'

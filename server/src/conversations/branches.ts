@@ -7,7 +7,8 @@ import type { MessagesTable } from '../db/tables/tables.ts';
  */
 
 /**
- * Of a message and all that follow it, the newest: it is a leaf. Undefined when it is no message of this conversation.
+ * Returns the newest of a message and its descendants: it is a leaf. Undefined when the message is not in this
+ * conversation.
  */
 export async function findNewestLeaf(db: Queryable, chatId: string, messageId: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
@@ -99,7 +100,7 @@ type BranchRow = Pick<MessagesTable, 'id' | 'parent_id' | 'role' | 'prompt' | 'p
   first_parts: string | null;
 };
 
-/** Walks a branch from its leaf towards the beginning of what is sent, page by page, as far as the consumer reads. */
+/** Walks a branch from its leaf toward the start of the context, page by page, as far as the consumer reads. */
 export async function* readBranchNewestFirst(
   db: Pick<Database, 'pool'>,
   { chatId, leafId, stopBeforeId, pageSize, forSummary }: BranchRead,

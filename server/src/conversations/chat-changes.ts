@@ -16,7 +16,7 @@ import { titleSets } from './chat-titles.ts';
 import { runningColumn } from './chat-view.ts';
 import { conversationNotFound, getOwnedChat } from './chats.ts';
 
-/** What people change in a conversation, and what an approval changes in its rules. */
+/** Changes that people make to a conversation, and changes of its rules by an approval. */
 
 export type ChatChange = {
   title?: string;
@@ -107,7 +107,7 @@ export async function updateChat(
   });
 }
 
-/** Records that what models are told or may do in a conversation has changed. */
+/** Records in the audit log that the instructions or permissions of models in a conversation have changed. */
 export async function recordChatChange(
   trx: Queryable,
   by: AuditSource,

@@ -4,7 +4,7 @@ import type { Queryable } from '../db/pool.ts';
 import { countingCalls, type LedgerRow } from '../usage/ledger.ts';
 import { ownerLexeme, searchText } from './search-text.ts';
 
-/** What conversations are called, who named them, and the words by which they are found. */
+/** Titles of conversations, their origin, and their search words. */
 
 /** The title's source; undefined if the conversation is deleted or temporary. */
 export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {

@@ -43,7 +43,7 @@ const toolRulesColumn = `
     (select own.rules ->> 'preset' from tool_rules own where own.user_id = c.owner_id), 'auto')) || c.tool_rules end`;
 const lastStatusColumn = '(select m.status from messages m where m.id = c.active_message_id)';
 
-/** What `ChatRow` holds, of `chats c`. */
+/** Columns of `chats c` for a `ChatRow`. */
 const columns = {
   id: 'c.id',
   title: 'c.title',

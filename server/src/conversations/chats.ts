@@ -61,7 +61,7 @@ const insertChat = (condition: string): string => `
   where ${condition}
   on conflict (id) do nothing returning ${newChatColumns}`;
 
-// By themselves, as most are: with the conditions below the server would make a plan anew each time.
+// A separate statement for the most frequent case: with the conditions below the server would plan it again each time.
 const insertPlainChat = { name: 'insert-plain-chat', text: insertChat('$6::text is null and $10::text is null') };
 const insertChatWithin = {
   name: 'insert-chat-within',
@@ -114,7 +114,7 @@ export async function deleteOwnedChat(deps: Pick<Platform, 'db'>, ownerId: strin
 
 const temporaryAtOnce = 50;
 
-/** Deletes temporary conversations that nobody has used for a day and in which nothing is running. */
+/** Deletes temporary conversations that were unused for a day and in which nothing is running. */
 export async function dropTemporaryChats(deps: Pick<Platform, 'db'>): Promise<void> {
   await sql`
     delete from chats where id in (
@@ -123,7 +123,7 @@ export async function dropTemporaryChats(deps: Pick<Platform, 'db'>): Promise<vo
       order by c.updated_at limit ${temporaryAtOnce} for update skip locked)`.execute(deps.db.kysely);
 }
 
-/** What a turn needs to know of its conversation. */
+/** Facts about a conversation that a turn needs. */
 export type TurnContext = {
   contextStartMessageId: string | null;
   modelPinned: boolean;
@@ -207,7 +207,7 @@ export async function dropAssistant(db: Queryable, chatId: string, assistantId: 
     .execute();
 }
 
-/** Records for which version of an assistant the owner has been told what is missing. */
+/** Records the version of an assistant for which the owner got a notice about missing parts. */
 export async function recordAssistantNotice(db: Queryable, chatId: string, notice: string): Promise<void> {
   await db.updateTable('chats').set({ assistant_notice: notice }).where('id', '=', chatId).execute();
 }

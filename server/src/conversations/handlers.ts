@@ -43,7 +43,7 @@ export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, 
   return textFile(deps, await exportConversation(deps, actor.id, query), request.outgoing);
 };
 
-/** Text as it is made, to be saved by whoever asked. */
+/** Streams text to the client as a file to save. */
 export function textFile(deps: Needs, file: ConversationExport, outgoing: ServerResponse): Content {
   return new Content(breakingOff(deps, file.chunks, outgoing), {
     'content-type': `${file.mediaType}; charset=utf-8`,
@@ -53,8 +53,8 @@ export function textFile(deps: Needs, file: ConversationExport, outgoing: Server
 }
 
 /**
- * A file that cannot be completed breaks its connection: nobody takes half of it for the whole, or an error for its
- * end.
+ * Destroys the connection if a file cannot be completed, so that the client cannot take half of it for the whole, or an
+ * error for its end.
  */
 async function* breakingOff(
   deps: Needs,

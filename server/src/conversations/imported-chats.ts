@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import { ownerLexeme } from './search-text.ts';
 
-/** What imports and leaving people change in many conversations. */
+/** Changes to many conversations, by imports and by accounts that leave. */
 
 /** A conversation from an import; `words` is its title's `searchText`. */
 export type ImportedChat = {
@@ -68,7 +68,7 @@ export async function deleteUntouched(
   chats: readonly { id: string; lastSeq: number }[],
 ): Promise<number> {
   const ids = chats.map(({ id }) => id);
-  // Locked first: what others commit meanwhile is seen by the second statement.
+  // Locked first, so that the second statement sees concurrent commits.
   await sql`select id from chats where id = any(${ids}) and owner_id = ${ownerId} order by id for update`.execute(trx);
   const { numAffectedRows } = await sql`
     delete from chats c using json_to_recordset(${JSON.stringify(chats)}::json) as x (id text, "lastSeq" bigint)

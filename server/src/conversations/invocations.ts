@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import { messageOf } from './branches.ts';
 
-/** How many messages of a branch are looked at, and how long one may be to count. */
+/** Maximum number of messages of a branch to scan, and maximum length of one to count. */
 const messagesMax = 500;
 const bytesMax = 200_000;
 const invocation = /^\s*\/([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)/;

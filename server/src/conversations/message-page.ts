@@ -27,7 +27,7 @@ export type MessageRow = {
 };
 type PageRow = MessageRow & { sibling_ids: string[] };
 
-/** What `MessageRow` holds, of `messages m`. */
+/** Columns of `messages m` for a `MessageRow`. */
 export const messageColumns = messageColumnsWith('m.parts');
 
 /** The same with another expression for the parts. */

@@ -180,14 +180,14 @@ function searchVector(words: string) {
   return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
 }
 
-/** Prepares a message for the search anew, unless its parts have changed meanwhile. */
+/** Rebuilds the search text of a message, unless its parts have changed meanwhile. */
 export async function indexMessage(trx: Queryable, id: string, parts: string): Promise<void> {
   await sql`
     update messages m set search = ${searchVector(searchableText(parts))} from chats c
     where m.id = ${id} and m.parts = ${parts} and c.id = m.chat_id`.execute(trx);
 }
 
-/** What search looks in, of JSON text of MessagePart[]: the words of its text parts, in the order written. */
+/** Searchable text of JSON text of MessagePart[]: the words of its text parts, in the order written. */
 export function searchableText(parts: string): string {
   return wordsOf(parseStoredParts(parts));
 }

@@ -10,8 +10,7 @@ import { findPromptContext } from './prompt-context.ts';
 const messagesMax = 2_000;
 
 /**
- * What the model was told with an answer (GET /api/chats/context). Throws `not_found`, also for an answer that keeps
- * none.
+ * Returns the prompt context of an answer (GET /api/chats/context). Throws `not_found`, also for an answer without one.
  */
 export async function readAnswerContext(
   deps: Pick<Platform, 'db'>,

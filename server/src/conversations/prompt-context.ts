@@ -12,13 +12,13 @@ import { budgetResetsAt } from '../usage/budget-rule.ts';
 import { namingAssistant } from './messages.ts';
 
 /**
- * What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and
- * `told_contexts`.
+ * Prompt context: all input of a model besides messages. Read at each turn and stored as it was sent. The only writer
+ * of `told_texts` and `told_contexts`.
  */
 
-/** What people and administrators wrote that counts for a turn of this conversation. */
+/** Instructions and settings by users and administrators for a turn of this conversation. */
 export type PromptContext = {
-  /** Null: nobody wrote anything else than the default. */
+  /** Null: the default text is in force. */
   installation: string | null;
   projectName: string | null;
   project: string | null;
@@ -29,9 +29,9 @@ export type PromptContext = {
   parameters: Parameters;
   /** Null: none was chosen, or the owner may not use it any more. */
   assistant: AnsweringAssistant | null;
-  /** The assistant and version of which the conversation was told last what its owner lacks. */
+  /** The assistant and version for which the owner last got a notice about missing parts. */
   assistantNotice: string | null;
-  /** Until when no model may be asked, because a budget is used up; null: now. */
+  /** End of the time in which no model can be asked because a budget is used up; null: no budget is used up. */
   budgetResetsAt: Date | null;
   turnBudget: Partial<TurnBudget>;
 };
@@ -84,7 +84,7 @@ export async function readPromptContext(
 
 export type PromptContextText = { text: string; ofConversation: boolean };
 
-/** Where a text is kept: once for each owner, or once in the conversation that it belongs to. */
+/** Key of a stored text: one copy for each owner, or one in the conversation that it belongs to. */
 export function promptContextHash(owner: string, chatId: string, { text, ofConversation }: PromptContextText): string {
   const place = ofConversation ? `chat ${chatId}` : `owner ${owner}`;
   return createHash('sha256').update(`${place}\n${text}`).digest('base64url');
@@ -104,7 +104,7 @@ const storeStatement = {
     on conflict (message_id) do update set context = excluded.context`,
 };
 
-/** Keeps what was sent with an answer, in place of what an earlier part of the same answer was told. */
+/** Stores the prompt context of an answer, and replaces that of an earlier part of the same answer. */
 export async function storePromptContext(
   db: Pick<Database, 'pool'>,
   answer: { messageId: string; ownerId: string; chatId: string; assistant?: MessageMetadata['assistant'] },
@@ -128,8 +128,8 @@ export async function storePromptContext(
 }
 
 /**
- * What was stored with an answer, with its texts; undefined when nothing was. The caller has checked whose conversation
- * it is.
+ * Returns the stored prompt context of an answer with its texts; undefined if none was stored. The caller has checked
+ * the owner of the conversation.
  */
 export async function findPromptContext(
   db: Queryable,

@@ -19,7 +19,7 @@ for (const [text, words] of texts) {
   test(`the words of ${JSON.stringify(text)}`, () => assert.equal(searchText(text), words));
 }
 
-test('only so much of a text is searched', () => {
+test('searches only a bounded part of a text', () => {
   assert.equal(searchText(`${'a '.repeat(searchTextMax)}end`).endsWith('end'), false);
 });
 
@@ -48,7 +48,7 @@ for (const [typed, query] of queries) {
   test(`looks for ${JSON.stringify(typed)}`, () => assert.equal(searchQuery(typed), query));
 }
 
-test('an owner lexeme is quoted for a query', () => {
+test('quotes an owner lexeme for a query', () => {
   assert.equal(ownerLexeme('u1'), ':u1');
   assert.equal(ownerQuery("a'b\\c"), "':a''b\\\\c'");
 });

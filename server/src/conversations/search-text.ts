@@ -7,10 +7,11 @@ const notWords = /[^\p{L}\p{M}\p{N}]+/gu;
 // Scripts written without spaces: each character is a word, and several of them are a phrase.
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
-// What only changes how a picture before it looks.
+// Characters that only modify the picture before them.
 const pictureMarks = /[\u200d\ufe0e\ufe0f\p{Emoji_Modifier}]/gu;
 const sign = new RegExp(`[${searchSigns}]`, 'gu');
-// Words for signs: of letters that no language writes next to each other, so that nobody's word begins like one.
+// Prefix of the words that represent signs: letters that are adjacent in no language, so that no real word begins with
+// them.
 const signPrefix = 'qzx';
 const unit = /(-?)(?:"([^"]*)"?|(\S+))/g;
 const prefixMin = 2;
@@ -46,9 +47,9 @@ export function ownerQuery(ownerId: string): string {
 }
 
 /**
- * What a person typed, as input of to_tsquery: words are joined by AND, "…" is a phrase, `or` and a leading `-` as in
- * web searches, and the last word matches as a beginning. Undefined when nothing in it can be looked for. Never a
- * syntax error, whatever comes in.
+ * Converts typed text to the input of to_tsquery: words are joined by AND, "…" is a phrase, `or` and a leading `-` work
+ * as in web searches, and the last word matches as a prefix. Undefined when the text contains nothing searchable. The
+ * result is always valid syntax.
  */
 export function searchQuery(typed: string): string | undefined {
   const alternatives: Unit[][] = [[]];

@@ -11,7 +11,7 @@ import { extractorVersion } from './document.ts';
 
 export type FileOfDocument = { id: string; path: string; size: number; sha256: string; mediaType: string };
 
-/** Files with these names or types may have text worth searching; what they hold is found out when they are read. */
+/** Files with these names or types can have text worth searching; reading them reveals the format. */
 const readableNames =
   '\\.(pdf|docx|xlsx|pptx|odt|ods|odp|epub|rtf|html?|xhtml|eml|csv|tsv|txt|md|markdown|rst|adoc|tex|log|json|xml|ya?ml)$';
 const readable = sql`(a.media_type like 'text/%' or a.media_type in ('application/pdf', 'application/rtf',
@@ -32,7 +32,7 @@ export async function hasDocuments(
   return rows.length > 0;
 }
 
-/** Files that nobody has read yet, or whose reading is not done; newest first. */
+/** Returns files that are unread or still being read, newest first. */
 export async function unreadFiles(db: Queryable, namespace: Namespace, most: number): Promise<FileOfDocument[]> {
   const { rows } = await sql<FileOfDocument>`
     select a.id, a.path, a.size, a.sha256, a.media_type as "mediaType" from artifacts a
@@ -52,9 +52,8 @@ const mostWords = 24;
 const prefixFrom = 4;
 
 /**
- * The best pages for a question in words, one piece of each. A page counts the more of the rarer words it has, in
- * whatever language. What words are in everything is what PostgreSQL noted when it last analyzed the table, as far as
- * it did.
+ * Finds the best pages for a question in words, one piece of each. Rare words weigh more, in any language. Word
+ * frequencies are those that PostgreSQL collected when it last analyzed the table.
  */
 export async function searchDocuments(
   db: Queryable,

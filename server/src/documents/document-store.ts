@@ -11,8 +11,8 @@ import {
 } from './document.ts';
 
 /**
- * What was read of contents, by their hash and the version of the readers. This file alone writes `documents` and
- * `document_chunks`. Whoever reads a file holds its claim; a claim that ran out is taken over, so that a crash leaves
+ * Extracted documents, by the hash of their content and the version of the readers. This file alone writes `documents`
+ * and `document_chunks`. A reading process holds a claim; an expired claim is taken over, so that a crash leaves
  * nothing unread.
  */
 
@@ -32,7 +32,7 @@ type Row = {
 };
 
 const claimSeconds = 240;
-/** What took too long may have met a busy machine: it is tried again after this. */
+/** A timeout can be the fault of a busy machine, so reading is retried after this. */
 const retrySeconds = 3_600;
 /** Then a file is left alone. A crash of the service counts twice: it is followed by one more attempt. */
 const mostAttempts = 4;
@@ -40,7 +40,7 @@ const gaveUp: DocumentProblem = { code: 'too_much_memory', message: 'Reading the
 
 const batchCharacters = 400_000;
 
-/** Contents that nobody has begun to read are missing in the answer. */
+/** Contents that no process has begun to read are missing in the result. */
 export async function findDocuments(db: Queryable, contents: readonly string[]): Promise<Map<string, DocumentInfo>> {
   const { rows } = await sql<Row>`
     select sha256, state, kind, pages, tokens, warnings, problem from documents
@@ -54,7 +54,9 @@ function infoOf({ state, kind, pages, tokens, warnings, problem }: Row): Documen
   return state === 'failed' ? { state, problem: problem ?? gaveUp } : { state };
 }
 
-/** The claim to read this content; undefined when somebody else has it, it was read, or is gone. */
+/**
+ * Claims this content for reading; undefined when another process has the claim, it was read, or it no longer exists.
+ */
 export async function claimDocument(db: Queryable, sha256: string): Promise<string | undefined> {
   const claim = randomUUID();
   const { rows } = await sql<{ attempts: number }>`
@@ -104,7 +106,7 @@ export async function failDocument(db: Queryable, { sha256, claim }: Claimed, pr
     where sha256 = ${sha256} and version = ${extractorVersion} and claim = ${claim}`.execute(db);
 }
 
-/** The file could not be read for a reason that passes: it is as if nobody had begun. */
+/** Releases the claim after a temporary failure, as if reading had not begun. */
 export async function forgetClaim(db: Queryable, { sha256, claim }: Claimed): Promise<void> {
   await sql`
     delete from documents where sha256 = ${sha256} and version = ${extractorVersion} and claim = ${claim}`.execute(db);

@@ -1,4 +1,4 @@
-/** What is read of a document, and what may be said against it. */
+/** Extracted text of a document, or the problem with it. */
 
 // biome-ignore format: one line
 export const documentKinds = ['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'html', 'eml', 'text'] as const;
@@ -49,10 +49,10 @@ export const documentBounds: DocumentBounds = {
   maxBufferBytes: 768 * mebibyte,
 };
 
-/** Changes whenever the readers make something else of the same file: texts are then made anew. */
+/** Increased whenever the readers produce a different text for the same file: texts are then extracted again. */
 export const extractorVersion = 3;
 
-/** As it is kept: pages in pieces with the words they are found by, and what the whole costs a model. */
+/** A document as it is stored: pages in pieces with their search words, and the tokens of the whole for a model. */
 export type IndexedDocument = {
   kind: DocumentKind;
   warnings: DocumentWarning[];

@@ -20,7 +20,10 @@ import { extractInSandbox } from './extractor.ts';
 export type Content = { sha256: string; size: number };
 type Needs = Pick<Platform, 'db' | 'log' | 'clock'> & { artifactStore: BlobStore; sandbox: Sandbox };
 
-/** Files read at once: each takes a core, and memory up to the bounds. What is refused is begun when asked for again. */
+/**
+ * Limits for reading files: each takes a core, and memory up to the bounds. A refused file is started when requested
+ * again.
+ */
 const turnLimits = { atOnce: 2, perLane: 1, waiting: 500, busy: 'Too many files are waiting to be read.' };
 const loadTimeoutMs = 60_000;
 const lookEveryMs = 500;
@@ -48,7 +51,9 @@ export class Documents {
     this.#timeouts = new RecentTimeouts(deps.clock);
   }
 
-  /** What is known of the content; what nobody has read yet is begun in the person's turn, and waited for that long. */
+  /**
+   * Returns the state of the content. Starts reading unread content in the person's lane, and waits up to `patienceMs`.
+   */
   async read(content: Content, userId: string, patienceMs: number, signal?: AbortSignal): Promise<DocumentInfo> {
     const { clock } = this.#deps;
     const giveUpAt = clock.elapsed() + patienceMs;
@@ -84,7 +89,7 @@ export class Documents {
     if (known !== undefined || content.size > documentBounds.maxBytes || signal.aborted) return known;
     const work = this.#turns
       .take({ lane: userId, isKnown: true, signal }, () => this.#work(content, userId))
-      // Whoever asks looks again after this; without a pause it would look without end.
+      // The caller checks again after this pause; without it, it would loop without a break.
       .then((isOurs) => (isOurs ? undefined : this.#deps.clock.sleep(lookEveryMs, signal)))
       .catch((error: unknown) => {
         const isExpected = signal.aborted || (error instanceof ApiError && error.code === 'rate_limited');

@@ -12,7 +12,7 @@ export async function extractDocument(bytes: Buffer, bounds: DocumentBounds): Pr
   try {
     await read(bytes, known, writer, bounds);
   } catch (error) {
-    // What was read until the text was full stays.
+    // If the text limit was reached, the text read so far is kept.
     if (error instanceof DocumentRefused) throw error;
     if (!(error instanceof Enough)) throw damaged(error);
   }

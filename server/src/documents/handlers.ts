@@ -7,10 +7,10 @@ import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
 import { findPage, readPages } from './document-store.ts';
 
-/** So long an answer waits for a file that nobody has read yet; most are read by then. */
+/** Maximum wait for an unread file; most are read within it. */
 const patienceMs = 2_000;
 const firstCharacters = 1_000;
-/** The first one may be a picture. */
+/** The first page can be a picture, so several are searched. */
 const firstPages = 5;
 const mostPageCharacters = 200_000;
 

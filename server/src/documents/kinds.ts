@@ -2,7 +2,7 @@ import { type DocumentKind, DocumentRefused, damaged, locked, notReadable } from
 import { decoderFor } from './readers/text-encoding.ts';
 import { ZipFile } from './readers/zip.ts';
 
-/** What a file is, by its bytes alone: whatever it is called, the same content is the same document. */
+/** File formats by their bytes alone: the same content is the same document under any name. */
 
 const openDocument = new Map<string, DocumentKind>([
   ['application/vnd.oasis.opendocument.text', 'odt'],

@@ -5,8 +5,8 @@ import type { DocumentBounds, DocumentPage, DocumentWarning } from './document.t
 export class Enough extends Error {}
 
 /**
- * Flowing text has no pages: parts of about this length take their place, so that the longest text has fewer than there
- * may be pages. No part is much longer than the second figure.
+ * Flowing text has no pages: parts of about this length replace them, short enough for the limit on pages to cover the
+ * longest text. No part is much longer than the second figure.
  */
 const partLength = 6_000;
 const longestPart = 16_000;
@@ -26,7 +26,7 @@ export class PageWriter {
   #pieces: string[] = [];
   #length = 0;
   #isOpen = false;
-  /** What pages without a name of their own are called. */
+  /** Unit for pages without their own name. */
   unit: Unit;
 
   constructor(bounds: Pick<DocumentBounds, 'maxPages' | 'maxTextBytes'>, unit: Unit) {

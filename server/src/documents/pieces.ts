@@ -2,7 +2,7 @@ import { searchText } from '../conversations/search-text.ts';
 import { estimateTokens } from '../platform/text-tokens.ts';
 import type { ExtractedDocument, IndexedDocument } from './document.ts';
 
-/** No piece is longer: what a search finds, and what one row holds. */
+/** Maximum length of a piece: the unit that a search finds and one row holds. */
 const pieceLength = 4_000;
 
 /** The document as it is kept. Slow for long ones: runs where they are read. */

@@ -88,8 +88,8 @@ export async function importProject(
 }
 
 /**
- * Takes a person out of every project. Where they were the only owner, the member who has been there longest becomes
- * one; returns the projects in which nobody is left.
+ * Removes a person from every project. In a project where they were the only owner, the longest-standing member becomes
+ * one. Returns the projects without remaining members.
  */
 export async function leaveEveryProject(trx: Queryable, userId: string): Promise<string[]> {
   const { rows: own } = await sql<{ id: string }>`
@@ -121,7 +121,7 @@ export async function deleteAbandoned(trx: Queryable, ids: readonly string[]): P
       and not exists (select from chats c where c.project_id = p.id)`.execute(trx);
 }
 
-/** Deletes a person's own project with its files, if nobody else is a member and no conversation is in it. */
+/** Deletes a person's own project with its files, if it has no other member and no conversation. */
 export async function deleteEmptyProject(trx: Queryable, userId: string, id: string): Promise<boolean> {
   await trx.selectFrom('projects').select('id').where('id', '=', id).forUpdate().execute();
   const { numAffectedRows } = await sql`
@@ -224,7 +224,7 @@ export async function removeMember(
   await recordEvent(trx, by, { action: 'project.member_removed', ...targetOf(projectId), details: { userId } });
 }
 
-/** Throws `not_found` unless the user is a member, and `project_archived` if nothing may be added to the project. */
+/** Throws `not_found` unless the user is a member, and `project_archived` if nothing can be added to the project. */
 export async function assertOpenProject(db: Queryable, userId: string, projectId: string): Promise<void> {
   const project = await db.selectFrom('projects').select('archived').where('id', '=', projectId).executeTakeFirst();
   await assertOpen(db, userId, projectId, project);

@@ -122,7 +122,7 @@ async function writeFile(file: string, bytes: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-/** One write at a time; what arrives meanwhile waits for the next. */
+/** Queue with one write at a time; data that arrives meanwhile waits for the next write. */
 class WriteAhead {
   readonly #handle: FileHandle;
   #waiting: Uint8Array[] = [];
@@ -140,7 +140,7 @@ class WriteAhead {
     if (this.#writing === undefined) this.#write();
   }
 
-  /** Resolves when more may be added; throws what a write has thrown. */
+  /** Resolves when more can be added; throws the error of a failed write. */
   async room(): Promise<void> {
     while (this.#writing !== undefined && this.#waitingBytes > writeAhead) await this.#writing;
     if (this.#failure !== undefined) throw this.#failure.cause;

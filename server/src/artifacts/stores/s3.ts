@@ -7,7 +7,7 @@ import { isStorageFull, storageFull } from '../storage-full.ts';
 
 export type S3Settings = {
   bucket: string;
-  /** Without leading or trailing slashes; may be empty. */
+  /** Without leading or trailing slashes; empty for the root. */
   prefix: string;
   region: string;
   /** Undefined: AWS itself. */
@@ -171,7 +171,7 @@ export async function upload(
     return { sha256: hash.digest('hex'), size };
   } catch (error) {
     await sending.catch(() => undefined);
-    // What this cannot abort is left to the sweep.
+    // If this fails, the sweep aborts the upload later.
     if (uploadId !== undefined) {
       await client.send(new sdk.AbortMultipartUploadCommand({ ...place, UploadId: uploadId })).catch(() => undefined);
     }

@@ -6,7 +6,7 @@ import { isForChat, ModelRegistry, parseRegistry, plainId } from './registry.ts'
 
 const registry = ModelRegistry.of(parseRegistry(shipped));
 
-test('a model at its own provider: window, longest answer, abilities and prices, with where they are from', () => {
+test('returns window, longest answer, abilities and prices of a model at its own provider, with their sources', () => {
   assert.match(registry.source, /models\.dev at [0-9a-f]{40} \(\d{4}-\d{2}-\d{2}\), MIT/);
   const gemini = registry.find(
     'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -27,7 +27,7 @@ test('a model at its own provider: window, longest answer, abilities and prices,
   });
 });
 
-test('the same model elsewhere: all but the prices, which are the other provider’s own', () => {
+test('returns everything except prices for the same model at another provider', () => {
   const local = registry.find('http://localhost:8000/v1', 'openai/gpt-oss-120b');
   assert.equal(local?.contextWindow, 131_072);
   assert.deepEqual(local?.abilities?.reasoning, ['low', 'medium', 'high']);
@@ -36,7 +36,7 @@ test('the same model elsewhere: all but the prices, which are the other provider
   assert.equal(registry.find('not an address', 'gpt-4')?.contextWindow, 8192);
 });
 
-test('ids are known with a vendor before them, and a day, a tag or "latest" behind', () => {
+test('finds ids with a vendor in front, and with a date, a tag or "latest" at the end', () => {
   for (const id of [
     'gpt-4o',
     'openai/gpt-4o',
@@ -51,7 +51,7 @@ test('ids are known with a vendor before them, and a day, a tag or "latest" behi
   assert.equal(dated?.contextWindow, registry.find('https://api.anthropic.com', 'claude-sonnet-4-5')?.contextWindow);
 });
 
-test('models that do other work than chat are told apart by their names', () => {
+test('recognizes models for purposes other than chat by their names', () => {
   const others = [
     'text-embedding-3-small',
     'Qwen/Qwen3-Embedding-8B',
@@ -80,7 +80,7 @@ test('models that do other work than chat are told apart by their names', () => 
   for (const id of [...chats, 'deepseek-chat', 'llama-3.3-70b', 'gemma3:27b']) assert.equal(isForChat(id), true, id);
 });
 
-test('providers’ own lists, whichever server’s, in one form', () => {
+test('reads the lists of all kinds of servers into one form', () => {
   const anthropic = {
     id: 'claude-x',
     display_name: 'Claude X',
@@ -124,7 +124,7 @@ test('providers’ own lists, whichever server’s, in one form', () => {
   });
 });
 
-test('odd values of a list are left out', () => {
+test('omits implausible values of a list', () => {
   for (const entry of [
     null,
     'text',

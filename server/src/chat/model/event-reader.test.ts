@@ -61,7 +61,7 @@ const wildDelta = fc.oneof(
   { weight: 1, arbitrary: wildText.map((content) => ({ role: 'assistant', content, tool_calls: null })) },
 );
 
-test('an answer reads the same however it is cut, ended by LF, CR or CRLF', async () => {
+test('reads the same answer for every split of the stream, with LF, CR or CRLF line ends', async () => {
   const property = fc.asyncProperty(
     fc.array(wildDelta, { maxLength: 12 }),
     fc.array(fc.nat(), { maxLength: 12 }),
@@ -84,10 +84,10 @@ test('an answer reads the same however it is cut, ended by LF, CR or CRLF', asyn
   await fc.assert(property, { numRuns: 500 });
 });
 
-test('reading by known shape gives what JSON.parse gives', async () => {
+test('reads events of a known shape to the same result as JSON.parse', async () => {
   const property = fc.asyncProperty(fc.array(wildText, { minLength: 1 }), async (contents) => {
     const regular = contents.map((content) => event(delta({ content }))).join('');
-    // A member that changes with every event keeps the shape from being recognised.
+    // A member that changes with every event keeps the shape from being recognized.
     const irregular = contents.map((content, index) => event({ n: index, choices: [{ delta: { content } }] })).join('');
     const end = event('[DONE]');
     assert.deepEqual((await read([bytes(regular + end)])).heard, (await read([bytes(irregular + end)])).heard);
@@ -95,7 +95,7 @@ test('reading by known shape gives what JSON.parse gives', async () => {
   await fc.assert(property, { numRuns: 500 });
 });
 
-test('a row of events of one shape reads the same however it is cut, with escapes and other events between', async () => {
+test('reads events of one shape the same for every split, with escapes and other events between', async () => {
   const contents = ['Hello', ' wor', 'ld', ' "q"', ' \\', ' é🙂', '\n', ' last'];
   const events = contents.flatMap((content, index) => [
     event(delta({ content })),
@@ -112,7 +112,7 @@ test('a row of events of one shape reads the same however it is cut, with escape
   assert.ok(refused.error !== undefined || !refused.heard.join('').includes('\u0000'));
 });
 
-test('an event that only looks like the known shape is read in full', async () => {
+test('parses an event in full if it only resembles the known shape', async () => {
   const wires = [
     ['{"choices":[{"delta":{"content":"a"}}]}', '{"choices":[{"delta":{"content":"b","reasoning_content":"c"}}]}'],
     [
@@ -127,7 +127,7 @@ test('an event that only looks like the known shape is read in full', async () =
   assert.deepEqual(heard[1]?.heard, ['text:aa']);
 });
 
-test('invalid UTF-8 becomes U+FFFD, halves of a pair from two deltas meet, NUL and lone halves go', async () => {
+test('replaces invalid UTF-8, joins surrogate pairs across deltas, and drops NUL and lone surrogates', async () => {
   const broken = [
     bytes('data: {"choices":[{"delta":{"content":"a'),
     Uint8Array.of(0xff, 0xe2, 0x82),
@@ -140,7 +140,7 @@ test('invalid UTF-8 becomes U+FFFD, halves of a pair from two deltas meet, NUL a
   assert.deepEqual((await read([bytes(halves)])).heard, ['text:🙂 ok \uFFFD!']);
 });
 
-test('think tags count only where they open the message', async () => {
+test('recognizes think tags only at the start of the message', async () => {
   const cases: [string[], string[]][] = [
     [
       ['<thi', 'nk>a', '</thi', 'nk>\n\n', 'b'],
@@ -316,12 +316,12 @@ for (const [kind, events] of Object.entries(said) as [ProviderKind, unknown[]][]
   });
 }
 
-test('a byte order mark before a whole answer costs nothing', async () => {
+test('accepts a byte order mark before a complete answer', async () => {
   const whole = JSON.stringify({ choices: [{ message: { content: 'AB' }, finish_reason: 'stop' }] });
   assert.deepEqual((await read([bytes(`\uFEFF${whole}`)])).heard, ['text:AB']);
 });
 
-test('odd streams: events with single line ends, content as parts, both reasoning members, usage with every event', async () => {
+test('reads events with single line ends, content as parts, both reasoning members, and usage with every event', async () => {
   const usage = { prompt_tokens: 7, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 1 } };
   const wire =
     event(delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }), '\n') +
@@ -339,7 +339,7 @@ test('odd streams: events with single line ends, content as parts, both reasonin
   });
 });
 
-test('garbage ends in a typed error or an answer, never in anything else', async () => {
+test('ends garbage with a typed error or an answer, and nothing else', async () => {
   const property = fc.asyncProperty(
     fc.array(
       fc.oneof(

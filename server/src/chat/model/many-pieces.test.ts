@@ -4,7 +4,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import { protocols } from './protocols/protocols.ts';
 import { completionBounds } from './provider-stream.ts';
 
-/** Answers in very many pieces: what a piece costs does not grow with what came before it, in any protocol. */
+/** Answers in very many pieces: the cost of a piece does not grow with the text before it, in any protocol. */
 
 type Wire = (pieces: number) => string;
 

@@ -10,7 +10,7 @@ const text = (value: string): MessagePart => ({ type: 'text', text: value, state
 const file = (mediaType: string, url: string): MessagePart => ({ type: 'file', mediaType, url, filename: 'a.bin' });
 const base64 = (value: string): string => Buffer.from(value).toString('base64');
 
-test('text, instructions, empty messages, consecutive user messages', () => {
+test('converts text, instructions, empty messages, and consecutive user messages', () => {
   const messages = [user(text('One')), user(text('Two')), assistant(), assistant(text('')), user(text('Three'))];
   assert.deepEqual(toProviderMessages(messages, 'Be kind'), [
     { role: 'system', content: 'Be kind' },
@@ -21,7 +21,7 @@ test('text, instructions, empty messages, consecutive user messages', () => {
   assert.deepEqual(toProviderMessages([]), []);
 });
 
-test('files: images as they are, text read, the rest and foreign URLs named only', () => {
+test('sends images as they are, includes text, and only names other files and foreign URLs', () => {
   const image = `data:image/png;base64,${base64('png')}`;
   const [message] = toProviderMessages([
     user(
@@ -65,7 +65,7 @@ const toolTurn = assistant(
   text('Seen.'),
 );
 
-test('tool calls keep their order and every call has a result', () => {
+test('keeps the order of tool calls, and pairs every call with a result', () => {
   const [, asked, ...rest] = toProviderMessages([user(text('Go')), toolTurn, user(text('And?'))]);
   assert.deepEqual(asked, {
     role: 'assistant',
@@ -85,7 +85,7 @@ test('tool calls keep their order and every call has a result', () => {
   ]);
 });
 
-test('reasoning goes back only with the tool calls of the turn that goes on', () => {
+test('returns reasoning only with the tool calls of the turn that continues', () => {
   const going = toProviderMessages([user(text('Go')), toolTurn]);
   assert.deepEqual(
     going.map((message) => ('reasoning_content' in message ? message.reasoning_content : undefined)),
@@ -95,7 +95,7 @@ test('reasoning goes back only with the tool calls of the turn that goes on', ()
   assert.ok(!JSON.stringify(over).includes('reasoning_content'));
 });
 
-test('whatever is stored, calls and results pair up', () => {
+test('pairs calls with results for any stored parts', () => {
   const parts = fc.oneof(
     fc.constant<MessagePart>({ type: 'step-start' }),
     fc.string().map(text),

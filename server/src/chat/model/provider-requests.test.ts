@@ -56,7 +56,7 @@ const parseAnthropic = (text: string): AnthropicBody => JSON.parse(text);
 const parseResponses = (text: string): ResponsesBody => JSON.parse(text);
 const parseGemini = (text: string): GeminiBody => JSON.parse(text);
 
-test('Anthropic: roles alternate, results come first, and the stable ends are marked for the cache', () => {
+test('Anthropic: alternates roles, puts results first, and marks the stable ends for the cache', () => {
   const body = parseAnthropic(bodyText('anthropic'));
   const mark = { cache_control: { type: 'ephemeral' } };
   assert.deepEqual(body.system, [{ type: 'text', text: 'Be brief.', ...mark }]);
@@ -109,7 +109,7 @@ test('Anthropic: roles alternate, results come first, and the stable ends are ma
   assert.equal(bodyText('anthropic').split('cache_control').length - 1, 4);
 });
 
-test('Responses: items in order, nothing kept at the provider', () => {
+test('Responses: sends items in order, and stores nothing at the provider', () => {
   const body = parseResponses(bodyText('openai-responses'));
   assert.deepEqual([body.store, body.instructions], [false, 'Be brief.']);
   assert.deepEqual(body.include, ['reasoning.encrypted_content']);
@@ -134,7 +134,7 @@ test('Responses: items in order, nothing kept at the provider', () => {
   ]);
 });
 
-test('Gemini: results name their functions, and foreign calls are signed once that is asked for', () => {
+test('Gemini: names the functions of results, and signs foreign calls once the server requires it', () => {
   const body = parseGemini(bodyText('gemini'));
   assert.deepEqual(body.systemInstruction, { parts: [{ text: 'Be brief.' }] });
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('Gemini: results name their functions, and foreign calls are signed once th
   assert.match(signed, /"args":\{"at":2\}\},"thoughtSignature"/);
 });
 
-test('a step that the model wants back goes as it came, with the ids that its calls have here', () => {
+test("returns a step's state unchanged, with the ids that its calls have here", () => {
   const step = (echo: readonly unknown[]): ChatMessage[] => [
     { role: 'assistant', content: 'seen', tool_calls: [call('own1', 'look', {})], echo },
     { role: 'tool', tool_call_id: 'own1', content: 'two' },
@@ -195,7 +195,7 @@ test('a step that the model wants back goes as it came, with the ids that its ca
   ]);
 });
 
-test('instructions come first wherever they were put, and before the first question where there is no place for them', () => {
+test('puts instructions first, or before the first message if the model has no place for them', () => {
   const history = JSON.stringify(earlier.slice(1)).slice(1, -1);
   const messages: ChatMessage[] = [{ role: 'system', content: 'Be kind.' }, ...recent];
   const chat = JSON.parse(bodyText('openai', { history, messages }));
@@ -210,7 +210,7 @@ test('instructions come first wherever they were put, and before the first quest
   assert.equal(parseResponses(bodyText('openai-responses', { history, messages }, dialect)).instructions, undefined);
 });
 
-test('parameters are said in the words of each protocol, and nothing is sent that nobody set', () => {
+test('translates parameters to each protocol, and sends no unset ones', () => {
   const parameters = {
     temperature: 0.5,
     topP: 0.9,

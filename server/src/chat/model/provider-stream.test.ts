@@ -99,7 +99,7 @@ for (const style of ['pump', 'plain'] as const) {
   });
 }
 
-test('own headers and the query of the base URL are sent', async () => {
+test('sends custom headers and the query of the base URL', async () => {
   const { done } = ask('echo', {
     baseUrl: `${provider.url}/?api-version=7`,
     headers: { 'X-Team': 'a', Authorization: 'Own' },
@@ -111,7 +111,7 @@ test('own headers and the query of the base URL are sent', async () => {
   assert.equal(headers.authorization, 'Own');
 });
 
-test('history goes before the messages as it is', async () => {
+test('puts the history before the messages, unchanged', async () => {
   const history = '{"role":"user","content":"One"},{"role":"assistant","content":"Two"}';
   await ask('echo', { history }).done;
   const sent = (await latest()).body.messages?.map((message) => message.content);
@@ -120,7 +120,7 @@ test('history goes before the messages as it is', async () => {
   assert.equal((await latest()).body.messages?.length, 2);
 });
 
-test('reasoning members and think tags become reasoning', async () => {
+test('converts reasoning members and think tags to reasoning', async () => {
   for (const model of ['reason', 'think']) {
     const { heard, done } = ask(model);
     await done;
@@ -135,7 +135,7 @@ test('reasoning members and think tags become reasoning', async () => {
   assert.deepEqual([heard.reasoning, heard.text], ['Hm.', 'Yes <think>no</think>']);
 });
 
-test('tool calls are assembled and announced', async () => {
+test('assembles and announces tool calls', async () => {
   provider.enqueue('any', (call) =>
     stream([...callTool(0, 'a', 'one', '{"x": 1}'), ...callTool(1, 'b', 'two', ''), ...finish(call, 3, 'tool_calls')]),
   );
@@ -151,7 +151,7 @@ test('tool calls are assembled and announced', async () => {
   assert.deepEqual([heard.tools[0], heard.tools.at(-1)], ['start one', 'start two']);
 });
 
-test('answers that end oddly', async () => {
+test('handles answers that end irregularly', async () => {
   assert.equal((await ask('no-finish').done).finishReason, 'other');
   assert.equal((await ask('no-done').done).finishReason, 'stop');
   const whole = ask('whole');
@@ -168,14 +168,14 @@ test('answers that end oddly', async () => {
   assert.ok(dropped.heard.text.startsWith(' word0 word1'));
 });
 
-test('a break right after the finish reason loses nothing', async () => {
+test('loses nothing when the connection breaks right after the finish reason', async () => {
   provider.enqueue('any', () => stream([...say('All said.'), chunk({}, 'stop'), { wait: 5 }, { drop: true }]));
   const { heard, done } = ask('any');
   assert.equal((await done).finishReason, 'stop');
   assert.equal(heard.text, 'All said.');
 });
 
-test('errors say what to do and never what the provider said', async () => {
+test("returns errors with advice and without the provider's text", async () => {
   const expected: [string, RegExp][] = [
     ['leak', /Check the API key/],
     ['error-404', /base URL and the model id/],
@@ -197,7 +197,7 @@ test('errors say what to do and never what the provider said', async () => {
   assert.deepEqual((await fails(ask('any').done)).details, { status: 400, reason: 'context_length' });
 });
 
-test('retries twice with growing waits, then gives up', async () => {
+test('retries twice with growing delays, then fails', async () => {
   const recovered = ask('flaky-503-2');
   await recovered.done;
   assert.equal(recovered.heard.text, 'Recovered.');
@@ -210,7 +210,7 @@ test('retries twice with growing waits, then gives up', async () => {
   assert.equal(refused.heard.slept.length, 2);
 });
 
-test('retry-after is honoured in seconds and as a date, at most 60 s', async () => {
+test('honors retry-after in seconds and as a date, at most 60 s', async () => {
   const asked: [string, number][] = [
     ['7', 7000],
     ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
@@ -228,7 +228,7 @@ test('retry-after is honoured in seconds and as a date, at most 60 s', async () 
   }
 });
 
-test('neither refusals nor failures after the first token are retried', async () => {
+test('never retries refusals or failures after the first token', async () => {
   for (const status of [400, 401, 403, 404, 422]) {
     const { heard, done } = ask(`error-${status}`);
     await fails(done);
@@ -244,7 +244,7 @@ test('neither refusals nor failures after the first token are retried', async ()
   assert.equal(early.heard.slept.length, 1);
 });
 
-test('an abort ends the wait between tries at once', async () => {
+test('ends the delay between attempts at once when aborted', async () => {
   const controller = new AbortController();
   const { done } = ask(
     'error-503',
@@ -260,7 +260,7 @@ test('an abort ends the wait between tries at once', async () => {
   await assert.rejects(done, /stop/);
 });
 
-test('settings a server refuses are left out or renamed', async () => {
+test('omits or renames settings that a server refuses', async () => {
   provider.enqueue('echo', failure(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."));
   provider.enqueue('echo', failure(400, 'unknown field stream_options'));
   const dialect = initialDialect(provider.url);
@@ -272,7 +272,7 @@ test('settings a server refuses are left out or renamed', async () => {
   assert.deepEqual([dialect.maxTokensField, dialect.streamOptions], ['max_completion_tokens', false]);
 });
 
-test('what a model may send is bounded', async () => {
+test('bounds the output of a model', async () => {
   const bounds = { maxTextLength: 40, maxToolCalls: 2, maxArgumentLength: 20 };
   const long = ask('words-100', { bounds });
   assert.match((await fails(long.done)).message, /too long/);
@@ -288,7 +288,7 @@ test('what a model may send is bounded', async () => {
   assert.match((await fails(ask('any', { bounds }).done)).message, /arguments/);
 });
 
-test('the connection is kept after [DONE]', async () => {
+test('keeps the connection after [DONE]', async () => {
   provider.enqueue('any', (call) => stream([...say('Done.'), ...finish(call, 1), { wait: 20 }]));
   const { done } = ask('any');
   await done;

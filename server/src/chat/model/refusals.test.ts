@@ -88,7 +88,7 @@ function bodyOf(text: string) {
   };
 }
 
-/** What servers say, the parameter that they mean, and what is sent after it. */
+/** Error texts of servers, with the refused parameter and the check of the next request. */
 const wordings: [ProviderKind, Parameters, string, (body: Sent['body'], dialect: ProviderDialect) => boolean][] = [
   [
     'openai',
@@ -173,14 +173,14 @@ for (const [kind, parameters, wording, holds] of wordings) {
     assert.equal(sent.length, 2);
     assert.ok(sent[1] !== undefined && holds(sent[1].body, dialect), JSON.stringify(sent[1]?.body));
     assert.equal(refused.length, 1);
-    // A later question of the turn sends what was learnt, and says it no second time.
+    // A later request of the turn applies the lesson, without a second notice.
     await ask({ parameters });
     assert.ok(sent[2] !== undefined && holds(sent[2].body, dialect));
     assert.deepEqual([sent.length, refused.length], [3, 1]);
   });
 }
 
-test('what was sent without anybody having set it is left out without a word', async () => {
+test('omits refused defaults without a notice', async () => {
   const cases: [ProviderKind, string, RegExp][] = [
     ['openai-responses', 'Encrypted content is not supported with this model. param: include', /"include"/],
     ['openai-responses', "Unsupported parameter: 'reasoning.summary' is not supported with this model.", /"summary"/],
@@ -196,7 +196,7 @@ test('what was sent without anybody having set it is left out without a word', a
   }
 });
 
-test('instructions go with the first question where a model knows none', async () => {
+test('moves instructions into the first message if a model accepts none', async () => {
   const wordings = [
     'System role not supported',
     'Conversation roles must alternate user/assistant/user/assistant/...',
@@ -214,7 +214,7 @@ test('instructions go with the first question where a model knows none', async (
   assert.match(JSON.stringify(sent[1]?.body.contents), /Be brief\.\\n\\nHello/);
 });
 
-test('older models of Anthropic and Google are told a budget in place of a word', async () => {
+test('sends older models of Anthropic and Google a token budget instead of an effort level', async () => {
   const parameters = { reasoningEffort: 'low' } as const;
   const claude = server('anthropic', ['output_config: Extra inputs are not permitted']);
   await claude.ask({ parameters });
@@ -225,7 +225,7 @@ test('older models of Anthropic and Google are told a budget in place of a word'
   assert.match(JSON.stringify(gemini.sent[1]?.body), /"thinkingBudget":1024/);
 });
 
-test('parameters that a protocol has no place for are told, and other refusals stay what they are', async () => {
+test('reports parameters that a protocol lacks, and keeps other refusals as they are', async () => {
   const { ask, refused, sent } = server('anthropic', []);
   await ask({ parameters: { verbosity: 'low', seed: 3, temperature: 0.5 } });
   assert.deepEqual([sent.length, refused.toSorted()], [1, ['seed', 'verbosity']]);
@@ -241,7 +241,7 @@ test('parameters that a protocol has no place for are told, and other refusals s
   assert.ok(endless.sent.length < 8, String(endless.sent.length));
 });
 
-test('thinking that is not taken back is left out, and the answer goes on', async () => {
+test('omits thinking that the model refuses to take back, and continues the answer', async () => {
   const echo = [
     { type: 'thinking', thinking: 'x', signature: 'old' },
     { type: 'tool_use', id: 'c', name: 'look', input: {} },
@@ -258,7 +258,7 @@ test('thinking that is not taken back is left out, and the answer goes on', asyn
   assert.doesNotMatch(JSON.stringify(sent[1]?.body), /signature/);
 });
 
-test('a model that pauses is sent what it said, and goes on within the same answer', async () => {
+test('returns the output of a paused model, and continues within the same answer', async () => {
   const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} };
   const paused = [
     { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
@@ -275,14 +275,14 @@ test('a model that pauses is sent what it said, and goes on within the same answ
   assert.deepEqual(sent[2]?.body.messages?.slice(1), [{ role: 'assistant', content: [...block, ...block] }]);
 });
 
-test('a server that says in its text alone when to come back is asked then', async () => {
+test('retries at the time that a server states only in its text', async () => {
   const quota = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '7s' }] } };
   const { ask, slept } = server('gemini', [JSON.stringify(quota)], { status: 429 });
   assert.equal(await ask(), 'Hi');
   assert.deepEqual(slept, [7000]);
 });
 
-test('each protocol is asked at its address, with its key, and the cache key goes to OpenAI alone', async () => {
+test('calls each protocol at its address, with its key, and sends the cache key only to OpenAI', async () => {
   const seen: unknown[] = [];
   const bases = { openai: 'https://api.openai.com/v1', 'openai-responses': 'https://api.openai.com/v1' };
   for (const kind of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const) {
@@ -304,7 +304,7 @@ test('each protocol is asked at its address, with its key, and the cache key goe
   assert.equal(sent[0]?.body.prompt_cache_key, undefined);
 });
 
-test('what was learnt of a model is kept for an hour, for a bounded number of models', () => {
+test('keeps lessons about a model for an hour, for a bounded number of models', () => {
   const learnt = dialectOf(['p', 'm'], 'https://x.example/v1', 0);
   learnt.refused.add('seed');
   assert.equal(dialectOf(['p', 'm'], 'https://x.example/v1', 3_599_999), learnt);

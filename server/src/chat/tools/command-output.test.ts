@@ -9,13 +9,13 @@ function read(pieces: readonly string[]): string {
   return output.read('LOG');
 }
 
-test('what fits is whole; colours and cursor movements are left out', () => {
+test('keeps short output whole, without colors and cursor movements', () => {
   assert.equal(read(['a\n', 'b']), 'a\nb');
   assert.equal(read(['\u001b[1;31mred\u001b[0m \u001b]0;title\u0007x\u001b[2K']), 'red x');
   assert.equal(read(['x'.repeat(1_999), '\n']), `${'x'.repeat(1_999)}\n`);
 });
 
-test('of more there is the beginning and the end, and every byte is accounted for', () => {
+test('keeps the beginning and the end of long output, and accounts for every byte', () => {
   const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 }), { maxLength: 400 });
   fc.assert(
     fc.property(pieces, fc.integer({ min: 1, max: 12 }), (some, times) => {
@@ -35,13 +35,13 @@ test('of more there is the beginning and the end, and every byte is accounted fo
   );
 });
 
-test('the tail that is shown is at most 4 KiB and begins with a line', () => {
+test('shows a tail of at most 4 KiB that begins with a line', () => {
   const output = new CommandOutput();
   for (let index = 0; index < 100_000; index += 1) output.add(`line ${index} €\n`);
   assert.ok(Buffer.byteLength(output.tail()) <= 4096);
   assert.match(output.tail(), /^line \d+ €\n[\s\S]*line 99999 €\n$/);
 });
 
-test('a long line is cut, and says so', () => {
+test('cuts a long line, with a note', () => {
   assert.equal(cutLine('x'.repeat(2_001)), `${'x'.repeat(2_000)} [line cut: 1 more characters]`);
 });

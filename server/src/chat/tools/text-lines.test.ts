@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { TextLines } from './text-lines.ts';
 
-test('lines are the same however the text is cut', () => {
+test('yields the same lines for every split of the text', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n') })), (pieces) => {
       const lines = new TextLines(1_000_000);
@@ -14,7 +14,7 @@ test('lines are the same however the text is cut', () => {
   );
 });
 
-test('a line in a million pieces costs no more than its length, and is kept up to its bound', {
+test('reads a line in a million pieces in linear time, up to its bound', {
   timeout: 180_000,
 }, () => {
   const lines = new TextLines(900_000);

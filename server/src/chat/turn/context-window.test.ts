@@ -49,7 +49,7 @@ const steps = (count: number, size: number, input: object = {}): ContextMessage 
     ]).flat(),
   );
 
-/** What is read of a conversation, and how much of it was looked at. */
+/** Reads a history, and counts the messages read and tokenizers loaded. */
 async function read(oldestFirst: ContextMessage[], extra: Partial<HistoryOptions> = {}) {
   const seen = { read: 0, loaded: 0 };
   async function* newestFirst() {
@@ -72,7 +72,7 @@ async function read(oldestFirst: ContextMessage[], extra: Partial<HistoryOptions
   return { history, ...seen };
 }
 
-/** What is sent of it where nothing is summarized. */
+/** Fits a history to its window without a summary. */
 async function fit(oldestFirst: ContextMessage[], extra: Partial<HistoryOptions> = {}) {
   const { history, ...seen } = await read(oldestFirst, extra);
   const choice = isWithin(history, 1) ? keepAll : chooseCut(history);
@@ -87,7 +87,7 @@ const turns = (number: number, size: number): ContextMessage[] =>
   ]).flat();
 const contents = (messages: ChatMessage[]): unknown[] => messages.map((message) => message.content);
 
-test('a conversation that fits goes whole, oldest first', async () => {
+test('sends a conversation that fits whole, oldest first', async () => {
   const { messages, tokens, maxOutputTokens, loaded, choice } = await fit([
     says('user', 'One'),
     says('assistant', 'Two'),
@@ -98,12 +98,12 @@ test('a conversation that fits goes whole, oldest first', async () => {
   assert.ok(tokens > 10 && tokens < 30);
 });
 
-test('messages without a stored prompt are made from their parts', async () => {
+test('builds messages without a stored prompt from their parts', async () => {
   const message = { ...says('user', ''), prompt: null, promptTokens: null, parts: '[{"type":"text","text":"Hi"}]' };
   assert.deepEqual(contents((await fit([message])).messages), ['Hi']);
 });
 
-test('what is read depends on the window, not on the length of the conversation', async () => {
+test('reads as much as the window needs, not the length of the conversation', async () => {
   const turn = [says('user', 'word '.repeat(100)), says('assistant', 'word '.repeat(100), { outputTokens: 100 })];
   const newest = says('user', 'And now?');
   const long = await fit([...Array.from({ length: 500 }, () => turn).flat(), newest]);
@@ -112,7 +112,7 @@ test('what is read depends on the window, not on the length of the conversation'
   assert.ok(long.read < 120 && !long.history.isWhole);
 });
 
-test('a full window is cut to about 60 %, at the beginning of a turn', async () => {
+test('cuts a full window to about 60 %, at the beginning of a turn', async () => {
   const { tokens, messages, choice, history } = await fit([...turns(40, 250), says('user', 'And now?')]);
   const room = 10_000 - 1000 - 300;
   assert.ok(tokens > room * 0.4 && tokens <= room * 0.6, `${tokens} of ${room}`);
@@ -121,7 +121,7 @@ test('a full window is cut to about 60 %, at the beginning of a turn', async () 
   assert.deepEqual(history.entries[choice.keepFrom]?.role, 'user');
 });
 
-test('the messages begin with the first request and the summary, and end before the start', async () => {
+test('begins with the first request and the summary, and ends before the start', async () => {
   const start = { upToId: 'm0', summary: { id: 's', upToId: 'm0', text: 'They want blue.' } };
   const first = { ...says('user', 'Paint it'), start };
   const { messages, header, tokens } = await fit([
@@ -145,7 +145,7 @@ test('the messages begin with the first request and the summary, and end before 
   assert.ok(cut.tokens < 1000);
 });
 
-test('a message that cannot fit is refused before anybody is asked, with what to do', async () => {
+test('rejects a message that cannot fit before any request, with advice', async () => {
   const long = [...turns(2, 5), says('user', 'word '.repeat(20_000))];
   await assert.rejects(fit(long), (error: Error & { code?: string; details?: unknown }) => {
     assert.equal(error.code, 'payload_too_large');
@@ -158,7 +158,7 @@ test('a message that cannot fit is refused before anybody is asked, with what to
   await assert.rejects(fit([says('user', 'Hi')], { fixedTokens: 9900 }), /instructions and tools take up the whole/);
 });
 
-test('the room for the answer gives way to a long message', async () => {
+test('shrinks the room for the answer for a long message', async () => {
   const model = { contextWindow: 8000, maxOutputTokens: 8000 };
   assert.equal((await fit([says('user', 'Hi')], { model })).maxOutputTokens, 4000);
   const { maxOutputTokens, tokens, messages } = await fit([...turns(3, 50), says('user', 'word '.repeat(5000))], {
@@ -168,7 +168,7 @@ test('the room for the answer gives way to a long message', async () => {
   assert.ok(maxOutputTokens >= 1000 && maxOutputTokens < 4000 && tokens + maxOutputTokens <= 8000);
 });
 
-test('earlier tool calls go in short first, and always as the same text', async () => {
+test('shortens earlier tool calls first, and always to the same text', async () => {
   const old = steps(6, 200, { path: 'a.txt', content: 'x'.repeat(3000) });
   const { history } = await read([says('user', 'Go'), old, ...turns(2, 20), says('user', 'And now?')], {
     limitShare: 0.5,
@@ -195,7 +195,7 @@ test('earlier tool calls go in short first, and always as the same text', async 
   assert.deepEqual(pruneToolCalls(messages), messages);
 });
 
-test('a summary leaves the last turns as they are, fewer when they are long, and the last answer in short if it must', async () => {
+test('keeps the last turns beside a summary, fewer if they are long, and shortens the last answer if it must', async () => {
   const choose = async (conversation: ContextMessage[]) =>
     chooseTail((await read([...conversation, says('user', 'And now?')], { limitShare: 0.5 })).history);
   assert.deepEqual(await choose(turns(20, 250)), { keepFrom: 36, pruneBefore: 36 });
@@ -209,7 +209,7 @@ test('a summary leaves the last turns as they are, fewer when they are long, and
   assert.equal(isWorthSummary(history, chooseTail(history) ?? keepAll), false);
 });
 
-test('estimates follow what the provider counted; the tokenizer is asked near the limit only without that', async () => {
+test("follows the provider's counts in estimates, and runs the tokenizer near the limit only without them", async () => {
   const text = 'word '.repeat(800);
   const estimate = says('assistant', text).promptTokens ?? 0;
   const many = (usage: ContextMessage['usage']): ContextMessage[] => [
@@ -229,7 +229,7 @@ test('estimates follow what the provider counted; the tokenizer is asked near th
   assert.ok(exact.messages.length < plain.messages.length);
 });
 
-test('answers with tool calls teach what tokens cost long before the window is full', async () => {
+test('learns token costs from answers with tool calls long before the window is full', async () => {
   const worker = steps(8, 300, { path: 'word '.repeat(40) });
   const said = estimateMessages(parsePrompts([worker.prompt ?? '']).filter(({ role }) => role === 'assistant'));
   const counted = { ...worker, usage: { inputTokens: 1, outputTokens: Math.round(said * 1.5) } };
@@ -240,7 +240,7 @@ test('answers with tool calls teach what tokens cost long before the window is f
   assert.equal(loaded, 0);
 });
 
-test('whatever the conversation, the newest message is there, calls have results, and all fits', async () => {
+test('always sends the newest message and a result for each call, within the window', async () => {
   const message = fc.oneof(
     fc
       .tuple(fc.constantFrom('user', 'assistant'), fc.nat({ max: 3000 }))
@@ -275,7 +275,7 @@ test('whatever the conversation, the newest message is there, calls have results
   await fc.assert(property, { numRuns: 300 });
 });
 
-test('a turn that grows sheds its oldest tool results in one large step, then cuts the newest', async () => {
+test('drops the oldest tool results of a growing turn in one large step, then cuts the newest', async () => {
   const { fitTurn } = await fit([says('user', 'Go')], { model: { contextWindow: 4000, maxOutputTokens: 1000 } });
   const step = (id: string, size: number): ChatMessage[] => [
     {
@@ -300,7 +300,7 @@ test('a turn that grows sheds its oldest tool results in one large step, then cu
   assert.ok(estimateMessages(huge) <= 2750);
 });
 
-test('the estimate is near the tokenizer for prose and code, the sample is bounded', async () => {
+test('estimates prose and code close to the tokenizer, from a bounded sample', async () => {
   const count = await loadTokenizer();
   const samples = [
     'It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in want of a wife.',

@@ -18,7 +18,7 @@ const none: InstructionSources = {
 const text = (sources: Partial<InstructionSources>) => systemText(instructionTexts({ ...none, ...sources }));
 const moment = '# Now\n\n- You have no tools.\n- Today is Sunday, 22 November 2026.';
 
-test('each layer alone comes before the facts of the moment, under a heading that says whose it is', () => {
+test('puts each layer alone before the facts of the moment, under a heading that names its source', () => {
   assert.equal(text({}), moment);
   assert.equal(text({ installation: 'Be kind.' }), `Be kind.\n\n${moment}`);
   assert.equal(text({ assistant: { name: 'Editor', text: 'Cut.' } }), `# You are "Editor"\n\nCut.\n\n${moment}`);
@@ -27,7 +27,7 @@ test('each layer alone comes before the facts of the moment, under a heading tha
   assert.equal(text({ conversation: 'Rhyme.' }), `# For this conversation\n\nRhyme.\n\n${moment}`);
 });
 
-test('all layers stand in the order in which they change least', () => {
+test('orders all layers by how rarely they change', () => {
   const layers = instructionTexts({
     ...none,
     installation: '1',
@@ -42,7 +42,7 @@ test('all layers stand in the order in which they change least', () => {
   );
 });
 
-test('the day changes at midnight of each time zone, a quarter of an hour off the others or not', () => {
+test('changes the day at midnight of each time zone, including those off by a quarter of an hour', () => {
   const today = (timeZone: string, at: string) =>
     /Today is (\w+)/.exec(text({ about: { timeZone }, now: Date.parse(at) }))?.[1];
   for (let time = 0; time < 2; time++) {
@@ -55,7 +55,7 @@ test('the day changes at midnight of each time zone, a quarter of an hour off th
   }
 });
 
-test('variables are filled in, unknown ones stay as typed, and nothing of a person is told that they did not allow', () => {
+test('fills in variables, keeps unknown ones as typed, and reveals only permitted facts about a person', () => {
   const typed = 'Call {{user_name}} on {{ current_date }} in {{language}}, {{timezone}}; {{mood}} {{USER_NAME}}';
   assert.ok(
     text({ installation: typed }).startsWith(
@@ -70,7 +70,7 @@ test('variables are filled in, unknown ones stay as typed, and nothing of a pers
   );
 });
 
-test('the moment tells of the tools, the workspace, and what the person allows, and no time of day', () => {
+test('lists the tools, the workspace and permitted facts in the moment, without a time of day', () => {
   const now = text({
     tools: ['bash', 'read_file'],
     hasWorkspace: true,
@@ -86,7 +86,7 @@ test('the moment tells of the tools, the workspace, and what the person allows, 
   assert.equal(text(later), text({}));
 });
 
-test('a text that refers to itself or to another layer stays text', () => {
+test('keeps a text that refers to itself or another layer as text', () => {
   assert.ok(text({ conversation: '{{current_date}}$&$1', person: '{{{{user_name}}}}' }).includes('{{the person}}'));
   assert.ok(text({ conversation: '$&' }).includes('\n\n$&\n'));
 });

@@ -8,7 +8,7 @@ import { generateTitle, instantTitle } from './title.ts';
 
 const text = (value: string): MessagePart => ({ type: 'text', text: value });
 
-test('the first words, without markdown, cut at a word', () => {
+test('makes a title from the first words, without markdown, cut at a word', () => {
   const cases: [string, string][] = [
     ['How do I bake bread?', 'How do I bake bread?'],
     ['# Plan\n\n- **one** `two`\n- [three](https://x.y)', 'Plan one two three'],
@@ -31,7 +31,7 @@ test('the first words, without markdown, cut at a word', () => {
   );
 });
 
-test('any text gives a title of one line within bounds', () => {
+test('makes a title of one line within bounds from any text', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 300 }).map(text)), (parts) => {
       const title = instantTitle(parts);
@@ -48,7 +48,7 @@ const messages: StoredMessage[] = [
 ];
 const never = new AbortController().signal;
 
-test('answers of models are cleaned', async () => {
+test('cleans the answers of models', async () => {
   const cases: [string, string | undefined][] = [
     ['Baking bread', 'Baking bread'],
     ['"Baking bread."\n', 'Baking bread'],
@@ -68,7 +68,7 @@ test('answers of models are cleaned', async () => {
   }
 });
 
-test('the model sees a bounded excerpt and a bounded task', async () => {
+test('sends the model a bounded excerpt and a bounded task', async () => {
   let shown = '';
   let most = 0;
   await generateTitle(
@@ -86,7 +86,7 @@ test('the model sees a bounded excerpt and a bounded task', async () => {
   assert.equal(most, 200);
 });
 
-test('failure, time-out and abort give no title', async () => {
+test('gives no title after a failure, a timeout or an abort', async () => {
   const ask = async (): Promise<string> => {
     throw new Error('down');
   };

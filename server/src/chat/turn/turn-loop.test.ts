@@ -77,7 +77,7 @@ async function run(answers: Answer[], extra: Partial<TurnOptions> = {}, signal =
 
 const toolParts = (parts: MessagePart[]): DynamicToolPart[] => parts.filter((part) => part.type === 'dynamic-tool');
 
-test('an answer without tools is one step', async () => {
+test('answers without tools in one step', async () => {
   const { result, frames } = await run([says('Hello')]);
   assert.deepEqual(frames, [
     { type: 'start-step' },
@@ -97,7 +97,7 @@ test('an answer without tools is one step', async () => {
   });
 });
 
-test('tools run, their results go back, and what is stored replays to the same messages', async () => {
+test('runs tools, returns their results, and replays the stored parts to the same messages', async () => {
   const answers = [
     asks(['a', 'double', '{"n":2}'], ['b', 'double', '{"n":3}']),
     asks(['c', 'double', '{}']),
@@ -127,7 +127,7 @@ test('tools run, their results go back, and what is stored replays to the same m
   assert.deepEqual(replayed, [...(asked[2] ?? []), { role: 'assistant', content: 'Done' }]);
 });
 
-test('tools of one answer run at the same time, at most so many', async () => {
+test('runs the tools of one answer concurrently, up to a limit', async () => {
   let running = 0;
   let most = 0;
   const waits: (() => void)[] = [];
@@ -150,7 +150,7 @@ test('tools of one answer run at the same time, at most so many', async () => {
   );
 });
 
-test('calls that cannot be run are results that the model sees, and the turn goes on', async () => {
+test('returns calls that cannot run as results to the model, and continues the turn', async () => {
   const failing = tool('failing', async () => {
     throw new Error('/etc/passwd of the host');
   });
@@ -193,7 +193,7 @@ test('calls that cannot be run are results that the model sees, and the turn goe
   assert.equal(asked[1]?.filter((message) => message.role === 'tool').length, 6);
 });
 
-test('a call cut off by the length limit is not run', async () => {
+test('does not run a call cut off by the length limit', async () => {
   let ran = 0;
   const counting = tool('count', async () => ++ran);
   const cut: Answer = async (sink, messages, signal) => {
@@ -205,7 +205,7 @@ test('a call cut off by the length limit is not run', async () => {
   assert.match(toolParts(parts)[1]?.errorText ?? '', /maximum length/);
 });
 
-test('ids that a server uses again are replaced', async () => {
+test('replaces ids that a server repeats', async () => {
   const { parts, asked } = await run([
     asks(['call_0', 'double', '{"n":1}']),
     asks(['call_0', 'double', '{"n":2}']),
@@ -216,7 +216,7 @@ test('ids that a server uses again are replaced', async () => {
   assert.equal(asked[2]?.filter((message) => message.role === 'tool' && ids.includes(message.tool_call_id)).length, 2);
 });
 
-test('ids of an answer that is continued are replaced too', async () => {
+test('replaces repeated ids of an answer that is continued', async () => {
   const earlier = { id: 'call_0', type: 'function', function: { name: 'double', arguments: '{}' } } as const;
   const messages: ChatMessage[] = [
     { role: 'user', content: 'Go' },
@@ -229,7 +229,7 @@ test('ids of an answer that is continued are replaced too', async () => {
   assert.equal(asked[1]?.filter((message) => message.role === 'tool').at(-1)?.tool_call_id, toolCallId);
 });
 
-test('what the model wants back is stored before its calls count as asked for', async () => {
+test('stores the reasoning state before its calls count as requested', async () => {
   const said: string[] = [];
   const sealed: Answer = async (sink, messages, signal) => ({
     ...(await asks(['a', 'double', '{"n":1}'])(sink, messages, signal)),
@@ -246,7 +246,7 @@ test('what the model wants back is stored before its calls count as asked for', 
   assert.ok(stored > said.indexOf('tool-input-delta') && stored < said.indexOf('tool-input-available'), said.join());
 });
 
-test('a call that was cut while the model asked for it did not run, and is left out when the answer goes on', async () => {
+test('omits a call that was cut while it was streamed, and does not run it', async () => {
   const stopping = new AbortController();
   const cut: Answer = (sink, _messages, signal) =>
     new Promise((_resolve, reject) => {
@@ -261,7 +261,7 @@ test('a call that was cut while the model asked for it did not run, and is left 
   assert.deepEqual(toProviderMessages([{ role: 'assistant', parts }]), [{ role: 'assistant', content: 'I look.' }]);
 });
 
-test('the number of steps is capped, and the stream says so', async () => {
+test('caps the number of steps, and emits a notice', async () => {
   const spending = new Spending({ ...defaultTurnBudget, steps: 4 }, () => 0);
   const { result, frames } = await run([asks(['a', 'double', '{"n":1}'])], { spending });
   assert.equal(result.steps, 4);
@@ -270,7 +270,7 @@ test('the number of steps is capped, and the stream says so', async () => {
   assert.ok(last?.type === 'data-notice' && last.data.code === 'turn_budget' && last.data.message.includes('4 steps'));
 });
 
-test('time counts, but not that which a person takes for a word or an answer', async () => {
+test('counts time, except the time a person takes to decide or answer', async () => {
   let minutes = 0;
   const takes = async (some: number): Promise<void> => {
     await Promise.resolve();
@@ -302,7 +302,7 @@ test('time counts, but not that which a person takes for a word or an answer', a
   assert.ok(last?.type === 'data-notice' && last.data.message.includes('10 minutes'));
 });
 
-test('a failure before the first token emits nothing, a later one keeps what was said', async () => {
+test('emits nothing for a failure before the first token, and keeps earlier output after a later one', async () => {
   const fails: Answer = () => {
     throw new ApiError('provider_error', 'Refused', { details: { status: 401 } });
   };
@@ -332,7 +332,7 @@ test('a failure before the first token emits nothing, a later one keeps what was
   assert.equal(unknown.result.error?.code, 'internal_error');
 });
 
-test('abort ends a turn while the model answers and while a tool hangs', async () => {
+test('ends a turn on abort while the model answers and while a tool hangs', async () => {
   const answering = new AbortController();
   const stopped = await run(
     [
@@ -365,7 +365,7 @@ test('abort ends a turn while the model answers and while a tool hangs', async (
   assert.equal((await run([says('never')], {}, AbortSignal.abort())).result.outcome, 'aborted');
 });
 
-test('a tool that takes too long is stopped, and the model is told', async () => {
+test('stops a tool at its timeout, and reports that to the model', async () => {
   const hanging = tool('hang', () => new Promise(() => undefined));
   const { parts, result } = await run([asks(['a', 'hang', '{}']), says('I see')], {
     tools: [hanging],
@@ -375,7 +375,7 @@ test('a tool that takes too long is stopped, and the model is told', async () =>
   assert.match(toolParts(parts)[0]?.errorText ?? '', /took longer/);
 });
 
-test('tool output is bounded and storable', async () => {
+test('makes tool output bounded and storable', async () => {
   const talkative = tool('talk', async (input) =>
     input.as === 'text' ? 'ü'.repeat(1000) : { long: 'x'.repeat(1000), nul: 'a\0b' },
   );
@@ -392,7 +392,7 @@ test('tool output is bounded and storable', async () => {
   assert.deepEqual(odd?.input, { as: '\uFFFD' });
 });
 
-test('checkpoints surround the tools; one that fails ends the turn without open parts', async () => {
+test('calls checkpoints around the tools, and ends the turn without open parts if one fails', async () => {
   const order: string[] = [];
   const noting = tool('note', async () => void order.push('tool'));
   const onCheckpoint = async (): Promise<void> => void order.push('checkpoint');
@@ -404,7 +404,7 @@ test('checkpoints surround the tools; one that fails ends the turn without open 
   await assert.rejects(run([asks(['a', 'note', '{}'])], { tools: [noting], onCheckpoint: lost }), /lease lost/);
 });
 
-test('against a server: tools over several steps, fitted before each', async () => {
+test('runs tools over several steps against a server, fitted before each', async () => {
   const provider = await startFakeProvider();
   try {
     const signal = new AbortController().signal;

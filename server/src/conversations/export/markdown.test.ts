@@ -46,11 +46,11 @@ const bodies: [name: string, parts: MessagePart[], markdown: string][] = [
 ];
 for (const [name, parts, markdown] of bodies) test(name, () => assert.equal(body(parts), markdown));
 
-test('a title stays one line and one heading', () => {
+test('writes a title as one line and one heading', () => {
   assert.equal(markdownHead('a\n# b <script>'), '# a \\# b \\<script\\>\n');
 });
 
-test('a message that failed says so', () => {
+test('marks a message that failed', () => {
   const shown = markdownMessage({ role: 'assistant', parts: [], status: 'failed', error: 'no *luck*', createdAt });
   assert.equal(shown, '\n## Assistant, 1970-01-01T00:00:00.000Z\n\n*(failed: no \\*luck\\*)*\n');
 });

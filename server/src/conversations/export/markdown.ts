@@ -18,7 +18,7 @@ export function markdownHead(title: string): string {
 }
 
 /**
- * One message under its own heading; whatever fences its text leaves open are closed, so that it cannot swallow the
+ * Writes one message under its own heading, and closes fences that its text leaves open, so that it cannot swallow the
  * next.
  */
 export function markdownMessage(message: ShownMessage): string {

@@ -11,7 +11,7 @@ import { inline, markdownHead, markdownMessage } from './markdown.ts';
 
 /**
  * Conversations for the command-line tool in a workspace: the list, and of one conversation the active branch by turns.
- * A turn is what a person said with all that answered it; what stands before the first of them is one too. Written page
+ * A turn is a message of the user with all its answers; messages before the first of them form a turn too. Written page
  * by page as the receiver takes it, holding neither the conversation nor a connection.
  */
 
@@ -192,7 +192,7 @@ function markdownOf(row: MessageRow, turn: number): string {
   });
 }
 
-/** What a person said first, or the names of the files when nothing was said. */
+/** First line of the user's message, or the names of the files if it has no text. */
 function firstLine(row: MessageRow): string {
   const parts = parseStoredParts(row.parts);
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text.slice(0, 10 * lineMax)] : []));

@@ -12,8 +12,8 @@ const restMs = 200;
 const patienceMs = 60_000;
 
 /**
- * Prepares search texts anew that were written before signs were searched for, until all are. Progress is kept in
- * `search_walks`, which this file alone writes: a restart goes on where it was, and replicas take turns.
+ * Rebuilds search texts written before signs were searchable, until all are done. Progress is kept in `search_walks`,
+ * which this file alone writes: a restart resumes there, and replicas alternate.
  */
 export function startSearchWalks(deps: Pick<Platform, 'db' | 'clock' | 'log'>): { stop(): void; done: Promise<void> } {
   const stopping = new AbortController();

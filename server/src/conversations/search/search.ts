@@ -87,8 +87,8 @@ export const walkStatement = `
   order by c.updated_at desc, c.id desc`;
 
 /**
- * Asks conversations one by one, newest first: that is quickest for common words. When they turn out not to be common
- * the index is asked for all that match, and only if those are too many the walk goes on, never beyond `walkMax`.
+ * Searches conversations one by one, newest first: the quickest way for common words. When they turn out to be rare,
+ * queries the index for all matches, and resumes the walk only if those are too many, never beyond `walkMax`.
  */
 async function walk(deps: Pick<Platform, 'db'>, search: Search, after: Position | undefined): Promise<ChatList> {
   const { ownerId, archived, projectId, query, limit } = search;

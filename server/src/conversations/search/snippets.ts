@@ -2,7 +2,7 @@ import type { ChatList, ListedChat } from '@homeport/contracts/chat/conversation
 import { searchWords, snippetOf } from '@homeport/contracts/text/search-words';
 import type { Platform } from '../../platform.ts';
 
-/** Conversations of a page that get a snippet; the rest of a longer page goes without. */
+/** Maximum number of conversations of a page that get a snippet. */
 const snippetsMax = 50;
 /** Newest messages of a conversation among which the match is looked for. */
 const messagesMax = 500;
@@ -43,7 +43,7 @@ const snippetStatement = `
 
 const textPart = /"type":"text"[^{}"]*"text":"((?:[^"\\]|\\.)*)/g;
 
-/** The text of text parts in JSON that may be cut anywhere. */
+/** Extracts the text of text parts from JSON that can be cut anywhere. */
 function textIn(parts: string): string {
   const texts = [...parts.matchAll(textPart)].map(([, text = '']) => unescapeJson(text));
   return texts.join('\n');

@@ -30,7 +30,7 @@ export function readDocx(zip: ZipFile, writer: PageWriter): void {
   for (const line of frameOf(zip, related, '/footer')) write(line);
 }
 
-/** First, odd and even pages may have their own: what they share is said once. */
+/** First, odd and even pages can have their own headers and footers: shared text is written once. */
 function frameOf(zip: ZipFile, related: readonly { target: string; type: string }[], type: string): Set<string> {
   const lines = new Set<string>();
   for (const { target } of related.filter((one) => one.type.endsWith(type)).slice(0, mostFrames)) {
@@ -43,7 +43,7 @@ function frameOf(zip: ZipFile, related: readonly { target: string; type: string 
 /** Each section may have three of them. */
 const mostFrames = 60;
 
-/** What is inside these is no text of the document: deleted words, codes of fields, second versions of drawings. */
+/** Elements whose content is not part of the text: deleted words, codes of fields, second versions of drawings. */
 const left = new Set(['del', 'instrText', 'Fallback', 'delText']);
 
 function readBody(bytes: Buffer, write: (line: string) => void, turn?: () => void): void {

@@ -17,10 +17,10 @@ export function readEpub(zip: ZipFile, writer: PageWriter): void {
     }
     const bytes = zip.read(chapter);
     if (bytes === undefined) continue;
-    // Whatever it declares is refused like in every other XML.
+    // Rejects declarations like in every other XML.
     readXml(bytes.subarray(0, 4096), {});
     if (writer.length > 0) writer.begin();
-    // What a chapter is called stands in its text; its title often is the name of its file.
+    // The name of a chapter is in its text; its title often is the name of its file.
     writeHtml(decoderFor(bytes).decode(bytes), writer, false);
   }
 }

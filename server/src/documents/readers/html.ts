@@ -29,7 +29,7 @@ export function writeHtml(source: string, writer: PageWriter, withTitle = true):
   let inTitle = false;
   let verbatim = 0;
   let depth = 0;
-  // Of the cells around this place: whether a block ended in it, so that what comes next begins a line.
+  // Stack of the enclosing cells: whether a block ended in the cell, so that the next text begins a line.
   const cells: { isEnded: boolean }[] = [];
   const flush = (): void => {
     // Notes end with a link back to their place.

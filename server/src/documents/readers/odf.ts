@@ -47,7 +47,7 @@ function frameOf(styles: Buffer | undefined): Record<'header' | 'footer', Set<st
 type TextEvents = {
   /** A slide begins. */
   page?(): void;
-  /** What its speaker says begins. */
+  /** The notes of the speaker begin. */
   notes?(): void;
   /** Its program ended a page here. */
   turn?(): void;
@@ -59,7 +59,7 @@ const mostSpaces = 1_000;
 /** A cell or row that is said to repeat for longer fills the sheet to its edge. */
 const mostRepeats = 10_000;
 
-/** Changes that were tracked, what stands beside the text, and the numbers of notes. */
+/** Elements that are skipped: tracked changes, annotations, and the numbers of notes. */
 const left = new Set(['tracked-changes', 'annotation', 'sequence-decls', 'note-citation']);
 
 /** Paragraphs, and tables row by row; a note follows the paragraph that has it. */

@@ -22,7 +22,7 @@ function withBullet(line: string): string {
   return line.replace(/^(\s*)[\ue000-\uf8ff](?=\s)/, '$1•');
 }
 
-/** Hebrew and Arabic: as the eye goes, and what is written from the left within it as it stands. */
+/** Orders Hebrew and Arabic pieces from right to left, and keeps left-to-right runs within them unchanged. */
 function fromTheRight(pieces: readonly Piece[]): string {
   const placed = pieces.filter(({ str }) => str !== '').toSorted((a, b) => startOf(b) - startOf(a));
   const ordered: Piece[] = [];

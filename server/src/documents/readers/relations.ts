@@ -6,7 +6,7 @@ import type { ZipFile } from './zip.ts';
 /** Of one part: no program writes as many. */
 const mostRelations = 100_000;
 
-/** Where the parts that an OOXML part refers to are, by id. What lies outside the file is left out. */
+/** Paths of the parts that an OOXML part refers to, by id. Targets outside the file are omitted. */
 export function relationsOf(zip: ZipFile, part: string): Map<string, { target: string; type: string }> {
   const relations = new Map<string, { target: string; type: string }>();
   const bytes = zip.read(`${posix.dirname(part)}/_rels/${posix.basename(part)}.rels`);

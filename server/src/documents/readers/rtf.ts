@@ -1,7 +1,7 @@
 import { damaged } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
 
-/** Groups whose text is not the document's; `\*` begins others that may be skipped. */
+/** Groups whose text is not the document's; `\*` begins others that can be skipped. */
 const skipped = new Set(
   'fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf listtable listoverridetable rsidtbl generator themedata datastore xmlnstbl fldinst'.split(
     ' ',

@@ -44,7 +44,7 @@ function readShared(bytes: Buffer | undefined): string[] {
     open(name) {
       if (name === 'si') text = '';
       else if (name === 't') inText = true;
-      // How a word is spoken stands beside it in Japanese files.
+      // Japanese files contain the pronunciation of words.
       else if (name === 'rPh') inReading = true;
     },
     close(name) {

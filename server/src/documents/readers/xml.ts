@@ -53,9 +53,7 @@ export function attributeOf(attributes: XmlAttributes, name: string): string | u
   return key === undefined ? undefined : attributes[key];
 }
 
-/**
- * The id of a relation is an attribute with a prefix; beside it there may be a plain `id` that means something else.
- */
+/** The id of a relation is an attribute with a prefix; a plain `id` next to it can mean something else. */
 export function relationId(attributes: XmlAttributes): string | undefined {
   const key = Object.keys(attributes).find((known) => known.endsWith(':id'));
   return key === undefined ? undefined : attributes[key];

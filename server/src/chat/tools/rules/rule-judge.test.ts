@@ -23,7 +23,7 @@ function check(inForce: RulesInForce, table: readonly (readonly [policy: string,
   }
 }
 
-test('a command is judged by its strictest part, however it is written', () => {
+test('judges a command by its strictest part, in every spelling', () => {
   check(guarded, [
     ['ask', 'rm -rf b', 'rm -rf', 'rm  -rf\t b', 'git push', 'git push origin main', '/bin/rm -rf b', '../x/rm -rf b'],
     [
@@ -141,7 +141,7 @@ test('a command is judged by its strictest part, however it is written', () => {
   ]);
 });
 
-test('allow is for exactly what it says, and the more specific rule decides', () => {
+test('allows exactly the pattern, and lets the more specific rule decide', () => {
   const some = rules('ask', [
     bash('allow', 'npm *'),
     bash('ask', 'npm publish *'),
@@ -180,7 +180,7 @@ test('allow is for exactly what it says, and the more specific rule decides', ()
   ]);
 });
 
-test('the presets: reading is free, everything runs, or nothing is written', () => {
+test('applies the presets: reading is free, everything runs, or nothing is written', () => {
   const reading = [
     'ls -la',
     'sort a | uniq -c',
@@ -241,7 +241,7 @@ test('the presets: reading is free, everything runs, or nothing is written', () 
   );
 });
 
-test('what no rule allows runs read-only, and never together with what one allows', () => {
+test('runs commands without an allow rule read-only, and never together with allowed ones', () => {
   const readOnlyOf = (inForce: RulesInForce, command: string) => judgeCommand(inForce, command);
   const npm = rules('ask', [bash('allow', 'npm *')]);
   assert.deepEqual(readOnlyOf(npm, 'ls -la | wc'), { policy: 'allow', readOnly: { canAsk: true } });
@@ -353,7 +353,7 @@ const indirect = [
   'fc -s',
 ];
 
-test('patterns see through what runs a command for another, and what it is put together from', () => {
+test('matches patterns against commands that other programs run or that are assembled', () => {
   for (const policy of ['deny', 'ask'] as const) {
     const guard = rules('auto', [bash(policy, 'git push *')]);
     for (const command of indirect) assert.notEqual(judgeCommand(guard, command).policy, 'allow', command);
@@ -384,7 +384,7 @@ test('patterns see through what runs a command for another, and what it is put t
   ]);
 });
 
-test('hostile commands and patterns cost little', () => {
+test('judges hostile commands and patterns in bounded time', () => {
   const many = Array.from({ length: 200 }, (_, index) => bash('ask', `${'*a'.repeat(70)}${index}*`));
   const escaped = (text: string): string => text.replace(/[\\"$`]/g, '\\$&');
   const nested = (depth: number): string =>
