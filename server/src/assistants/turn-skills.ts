@@ -37,13 +37,13 @@ export async function findTurnSkills(
     order by case s.audience when 'me' then 1 when 'project' then 2 else 3 end, s.name limit ${foundMax}`.execute(db);
   const skills = new Map<string, TurnSkill>();
   for (const { trusted, ...skill } of rows) {
-    if (trusted !== skill.fingerprint) await tellOfChange(db, skill, chatId, notify);
+    if (trusted !== skill.fingerprint) await notifyChange(db, skill, chatId, notify);
     else if (!skills.has(skill.name)) skills.set(skill.name, skill);
   }
   return [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function tellOfChange(
+async function notifyChange(
   db: Queryable,
   { id, name, fingerprint }: TurnSkill,
   chatId: string,

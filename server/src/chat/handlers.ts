@@ -66,7 +66,7 @@ export const getTurnInputs: Handler<Deps, Endpoints['getTurnInputs']> = async (d
 export const patchTurnInput: Handler<Deps, Endpoints['patchTurnInput']> = async (deps, { actor, body }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, body.chatId);
   const input = await steerInput(deps, body.chatId, body.id);
-  deps.responses.tellActivity(actor.id, body.chatId);
+  deps.responses.notifyActivity(actor.id, body.chatId);
   return { input: viewInput(input) };
 };
 
@@ -140,14 +140,14 @@ export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = asyn
 export const patchSummary: Handler<Deps, Endpoints['patchSummary']> = async (deps, { actor, body }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, body.chatId);
   const summary = await editSummary(deps.db.kysely, body.chatId, body.id, body.text);
-  deps.responses.tellActivity(actor.id, body.chatId);
+  deps.responses.notifyActivity(actor.id, body.chatId);
   return { summary };
 };
 
 export const deleteSummary: Handler<Deps, Endpoints['deleteSummary']> = async (deps, { actor, query }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
   await undoSummary(deps.db.kysely, query.chatId, query.id);
-  deps.responses.tellActivity(actor.id, query.chatId);
+  deps.responses.notifyActivity(actor.id, query.chatId);
   return { ok: true };
 };
 
@@ -158,7 +158,7 @@ export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, inp
     moveFiles: moveChatArtifacts,
     by: sourceOf(input),
   });
-  deps.responses.tellActivity(actor.id, body.id);
+  deps.responses.notifyActivity(actor.id, body.id);
   return changed;
 };
 
@@ -196,7 +196,7 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
   const stopped = await requestStop(deps, query.id, undefined);
   if (stopped !== undefined) deps.responses.stopLocally(stopped);
   await deleteOwnedChat(deps, actor.id, query.id);
-  deps.responses.tellActivity(actor.id, query.id);
+  deps.responses.notifyActivity(actor.id, query.id);
   return { ok: true };
 };
 

@@ -52,11 +52,11 @@ export class Documents {
   }
 
   /**
-   * Returns the state of the content. Starts reading unread content in the person's lane, and waits up to `patienceMs`.
+   * Returns the state of the content. Starts reading unread content in the person's lane, and waits up to `waitMs`.
    */
-  async read(content: Content, userId: string, patienceMs: number, signal?: AbortSignal): Promise<DocumentInfo> {
+  async read(content: Content, userId: string, waitMs: number, signal?: AbortSignal): Promise<DocumentInfo> {
     const { clock } = this.#deps;
-    const giveUpAt = clock.elapsed() + patienceMs;
+    const giveUpAt = clock.elapsed() + waitMs;
     for (;;) {
       signal?.throwIfAborted();
       const known = await this.#find(content);

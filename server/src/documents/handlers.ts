@@ -8,7 +8,7 @@ import type { Handler } from '../http/handler.ts';
 import { findPage, readPages } from './document-store.ts';
 
 /** Maximum wait for an unread file; most are read within it. */
-const patienceMs = 2_000;
+const waitMs = 2_000;
 const firstCharacters = 1_000;
 /** The first page can be a picture, so several are searched. */
 const firstPages = 5;
@@ -21,7 +21,7 @@ export const getArtifactText: Handler<Deps, (typeof endpoints)['getArtifactText'
   const { kysely } = deps.db;
   const target = query.id === undefined ? { path: parsePath(query.path ?? '', 'path') } : { id: query.id };
   const row = await getArtifact(kysely, await getNamespace(kysely, { userId: actor.id }, query), target);
-  const known = await deps.documents.read(row, actor.id, patienceMs, request.signal);
+  const known = await deps.documents.read(row, actor.id, waitMs, request.signal);
   if (known.state === 'working') return { ...nothing, state: 'working' as const };
   if (known.state === 'failed') return { ...nothing, state: 'failed' as const, problem: known.problem };
   const asked = query.label === undefined ? query.page : await findPage(kysely, row.sha256, query.label);

@@ -130,7 +130,9 @@ async function checkServer(
     await notifyDrift(deps, row, row.fingerprint, notices);
     return undefined;
   }
-  const listing = await (isAwaited ? deps.mcp.current(row) : patiently(deps, row)).catch((error) => mcpFailure(error));
+  const listing = await (isAwaited ? deps.mcp.current(row) : withPausesExcluded(deps, row)).catch((error) =>
+    mcpFailure(error),
+  );
   if (listing instanceof ApiError) {
     await recordFailure(deps.db.kysely, row, listing.message);
     if (refusedAccess(listing) !== undefined) notifySignIn(row, notices);
@@ -150,7 +152,7 @@ async function checkServer(
 }
 
 /** The current listing, or a refusal after a while; the wait continues in the background, for the next turn. */
-async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
+async function withPausesExcluded(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   const standing = deps.mcp.standing(row);
   if (standing !== undefined) return standing;
   const listing = deps.mcp.current(row);

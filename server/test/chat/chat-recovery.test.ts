@@ -149,7 +149,7 @@ test('a question that a crash left out of its response cannot be answered', asyn
   const { deps } = app.service;
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
+  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, requestedAt: 0 };
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, gone);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
@@ -164,7 +164,7 @@ test('a question that a crash left out of its response cannot be answered', asyn
 test('a sweep ends all responses that a crash left, and one that cannot be ended blocks no other', async () => {
   const user = await app.signIn();
   const { deps } = app.service;
-  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
+  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, requestedAt: 0 };
   const ids: string[] = [];
   for (let count = 0; count < 60; count += 1) {
     const chatId = await createChat(user);
@@ -193,7 +193,7 @@ test('frames that are written again because their commit was not acknowledged in
   const { deps } = app.service;
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const gone = { replica: randomUUIDv7(), leaseMs: 600_000, askedAt: 0 };
+  const gone = { replica: randomUUIDv7(), leaseMs: 600_000, requestedAt: 0 };
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, gone);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;

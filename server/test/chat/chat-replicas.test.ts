@@ -83,7 +83,7 @@ test('a response of a lost replica becomes interrupted with all logged frames, a
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const dead = { replica: randomUUIDv7(), leaseMs: 3_600_000, askedAt: 0 };
+  const dead = { replica: randomUUIDv7(), leaseMs: 3_600_000, requestedAt: 0 };
   const { deps } = first.service;
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, dead);
   assert.equal(outcome.kind, 'claimed');

@@ -132,7 +132,7 @@ test('counts the call of a lost replica once, whichever replica ends the respons
   const outcome = await claimInput(
     deps,
     { chatId, ownerId: user.id, messageId, decision: {}, isFull: false },
-    { replica: 'gone', leaseMs: 3_600_000, askedAt: 0 },
+    { replica: 'gone', leaseMs: 3_600_000, requestedAt: 0 },
   );
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;

@@ -247,7 +247,7 @@ test('four sweepers never stop a workspace under its holder', async () => {
     counts.stops += 1;
     if ((holders.get(id) ?? 0) > 0) counts.violations += 1;
   };
-  const goesOn = () => counts.violations === 0 && (counts.leases < 600 || counts.stops < 60);
+  const isContinued = () => counts.violations === 0 && (counts.leases < 600 || counts.stops < 60);
   let seed = 7;
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -257,7 +257,7 @@ test('four sweepers never stop a workspace under its holder', async () => {
   const forget = `update workspaces set last_activity_at = now() - interval '3 hours' where user_id = $1`;
   const work = users.map(async ({ id }, index) => {
     const workspaces = workspacesOf(replicas[index % replicas.length] ?? one);
-    while (goesOn()) {
+    while (isContinued()) {
       const hold = await workspaces.hold(id, 'exec');
       holders.set(id, 1);
       counts.leases += 1;
@@ -271,7 +271,7 @@ test('four sweepers never stop a workspace under its holder', async () => {
     }
   });
   const sweeps = replicas.map(async (replica) => {
-    while (goesOn()) {
+    while (isContinued()) {
       await workspacesOf(replica).sweep();
       await wait(5);
     }

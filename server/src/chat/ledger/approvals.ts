@@ -9,7 +9,7 @@ import { inTransaction, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { notify, type SignalListener } from '../log/signals.ts';
 import { readAnswers } from '../tools/ask-tool.ts';
-import { declined, type QuestionedCall, type Word } from '../tools/call-run.ts';
+import { type CallDecision, declined, type QuestionedCall } from '../tools/call-run.ts';
 import { rememberRule, ruleOf } from '../tools/rules/tool-rules.ts';
 import type { ResponseRow } from './claims.ts';
 
@@ -41,27 +41,27 @@ export async function insertApproval(db: Queryable, response: Asking, call: Ques
 const pollMs = 2_000;
 
 /** Waits for the answer and settles it, so that it is handed out once. Rejects with the signal's reason. */
-export async function waitForWord(
+export async function waitForDecision(
   deps: Pick<Platform, 'db' | 'clock'> & { signals: SignalListener },
   response: Asking,
   approvalId: string,
   signal: AbortSignal,
-): Promise<Word> {
+): Promise<CallDecision> {
   for (;;) {
-    const told = new AbortController();
-    const leave = deps.signals.on((heard) => {
-      if (heard.kind === 'approval' && heard.ids.includes(response.id)) told.abort();
+    const notified = new AbortController();
+    const leave = deps.signals.on((received) => {
+      if (received.kind === 'approval' && received.ids.includes(response.id)) notified.abort();
     });
-    const onAbort = (): void => told.abort();
+    const onAbort = (): void => notified.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const word = await settle(deps.db.kysely, response, approvalId).catch((error) => {
+      const decision = await settle(deps.db.kysely, response, approvalId).catch((error) => {
         if (!mayPass(error)) throw error;
         return undefined;
       });
-      if (word !== undefined) return word;
-      await deps.clock.sleep(pollMs, told.signal).catch(() => undefined);
+      if (decision !== undefined) return decision;
+      await deps.clock.sleep(pollMs, notified.signal).catch(() => undefined);
     } finally {
       leave();
       signal.removeEventListener('abort', onAbort);
@@ -70,7 +70,7 @@ export async function waitForWord(
 }
 
 /** Undefined while there is no answer. A replica that lost the response settles nothing. */
-async function settle(db: Queryable, response: Asking, approvalId: string): Promise<Word | undefined> {
+async function settle(db: Queryable, response: Asking, approvalId: string): Promise<CallDecision | undefined> {
   const { rows } = await sql<{ approved: boolean; reason: string | null; answers: string[][] | null }>`
     update tool_approvals a set settled_at = now() from responses r
     where a.id = ${approvalId} and a.response_id = ${response.id} and a.answered_at is not null and a.settled_at is null
@@ -140,7 +140,7 @@ export async function answerApproval(
       if (asked.rule === null) throw cannotBeRemembered();
       await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule, by);
     }
-    await tellAnswered(trx, chatId, asked);
+    await notifyAnswered(trx, chatId, asked);
     return asked;
   });
 }
@@ -167,7 +167,7 @@ export async function answerQuestion(
         ? { approved: false, reason: declined, answered_at }
         : { approved: true, answers: JSON.stringify(read), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', questionId).execute();
-    await tellAnswered(trx, chatId, asked);
+    await notifyAnswered(trx, chatId, asked);
     return asked;
   });
 }
@@ -203,19 +203,19 @@ async function openQuestion(trx: Queryable, owner: string, chatId: string, id: s
     .where('a.chat_id', '=', chatId)
     .executeTakeFirst();
   if (asked === undefined) throw questionNotFound();
-  const goesOn =
+  const isContinued =
     asked.state === 'interrupted' && !asked.live && chat.active_message_id === asked.response_id && !chat.archived;
-  return { ...asked, goesOn, isRunning: asked.state === 'running' };
+  return { ...asked, isContinued, isRunning: asked.state === 'running' };
 }
 
-function assertOpen({ answered_at, settled_at, isRunning, goesOn }: Open): void {
+function assertOpen({ answered_at, settled_at, isRunning, isContinued }: Open): void {
   if (answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
-  if (settled_at !== null || !(isRunning || goesOn)) {
+  if (settled_at !== null || !(isRunning || isContinued)) {
     throw new ApiError('input_applied', 'This question no longer needs an answer');
   }
 }
 
-async function tellAnswered(trx: Queryable, chatId: string, { isRunning, response_id: id }: Open): Promise<void> {
+async function notifyAnswered(trx: Queryable, chatId: string, { isRunning, response_id: id }: Open): Promise<void> {
   if (isRunning) await notify(trx, 'approval', [id]);
   else await notify(trx, 'input', [chatId]);
 }

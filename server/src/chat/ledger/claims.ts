@@ -22,7 +22,7 @@ import type { Platform } from '../../platform.ts';
 import { projectArchived } from '../../projects/projects.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
 import { instantTitle } from '../turn/title.ts';
-import { goesOn } from './handover.ts';
+import { isContinued } from './handover.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
 import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat, lockingChatOf } from './locked-chat.ts';
 import { answerTogether, takenWith } from './steering.ts';
@@ -37,10 +37,10 @@ import { storeMessage } from './stored-message.ts';
 export type ResponseRow = Selectable<ResponsesTable>;
 
 /**
- * The replica that makes the response, and how long its lease lasts without a heartbeat; `askedAt`: when it was
+ * The replica that makes the response, and how long its lease lasts without a heartbeat; `requestedAt`: when it was
  * requested, by `performance.now`.
  */
-export type Maker = { replica: string; leaseMs: number; askedAt: number };
+export type Maker = { replica: string; leaseMs: number; requestedAt: number };
 
 /**
  * Claim of a request in a conversation. With `isFull`, the owner has reached the limit of running answers on this
@@ -206,7 +206,7 @@ export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, 
       .where('id', '=', chat.active_message_id ?? '')
       .where('chat_id', '=', chat.id)
       .where('state', '=', 'interrupted')
-      .where((eb) => eb.or([goesOn, eb('id', 'in', answeredResponses(trx))]))
+      .where((eb) => eb.or([isContinued, eb('id', 'in', answeredResponses(trx))]))
       .executeTakeFirst();
     if (last === undefined) return { kind: 'nothing' };
     return claimed(chat, await restart(trx, last, last.decision, maker), maker);
@@ -284,7 +284,7 @@ function leaseUntil(maker: Maker) {
 async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
   const assistantId = input.answered_by ?? input.assistant_id;
   const found = trx.selectFrom('responses').selectAll().where('id', '=', assistantId);
-  const response = await found.where((eb) => eb.or([eb('state', '=', 'running'), goesOn])).executeTakeFirst();
+  const response = await found.where((eb) => eb.or([eb('state', '=', 'running'), isContinued])).executeTakeFirst();
   // A complete response is removed after some days; its message stays.
   return response === undefined ? { kind: 'ended', assistantId } : { kind: 'running', response };
 }
@@ -348,7 +348,7 @@ function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
   const { mcp_server_ids: mcpServerIds, auto_compaction: autoCompaction, assistant_id: assistantId } = chat;
   const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, autoCompaction, assistantId };
-  return { kind: 'claimed', response, context, leasedAt: maker.askedAt };
+  return { kind: 'claimed', response, context, leasedAt: maker.requestedAt };
 }
 
 async function insertResponse(

@@ -9,8 +9,8 @@ import type { ResponseRow } from './claims.ts';
  */
 
 /** SQL on a row of `responses`: whether another replica is about to continue it. */
-export const goesOnText = `(handed_over and ended_at > now() - interval '1 minute')`;
-export const goesOn = sql<boolean>`${sql.raw(goesOnText)}`;
+export const isContinuedText = `(handed_over and ended_at > now() - interval '1 minute')`;
+export const isContinued = sql<boolean>`${sql.raw(isContinuedText)}`;
 
 /** The response of a conversation that can be followed, if any. */
 export async function findFollowable(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
@@ -19,7 +19,7 @@ export async function findFollowable(db: Queryable, chatId: string): Promise<Res
       .selectFrom('responses')
       .selectAll()
       .where('chat_id', '=', chatId)
-      .where((eb) => eb.or([eb('state', '=', 'running'), goesOn]))
+      .where((eb) => eb.or([eb('state', '=', 'running'), isContinued]))
       // 'running' before 'interrupted'.
       .orderBy('state', 'desc')
       .executeTakeFirst()
@@ -39,7 +39,7 @@ export async function findHandedOver(db: Queryable, limit: number): Promise<stri
     select r.chat_id from responses r
     join chats c on c.id = r.chat_id and c.active_message_id = r.id and not c.archived
     join users u on u.id = r.owner_id and u.enabled
-    where ${goesOn}
+    where ${isContinued}
     limit ${limit}`.execute(db);
   return rows.map((row) => row.chat_id);
 }

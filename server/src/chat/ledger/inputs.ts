@@ -49,10 +49,10 @@ export async function admitInput(
     assertOpen(place);
     assertBudget(place.budgetResetsAt);
     const statement = sql<AdmittedInput>`
-      with admitted as (${admitting(submission, options, { parts, requestHash })}), told as (
+      with admitted as (${admitting(submission, options, { parts, requestHash })}), signaled as (
         select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
       )
-      select a.* from admitted a left join told on true`;
+      select a.* from admitted a left join signaled on true`;
     const [input] = await lastly(trx, bound(trx, statement));
     return input;
   });

@@ -11,7 +11,7 @@ import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
 import { sequence, toLines } from '../log/frame-sequence.ts';
 import { insertingFrames } from '../log/frame-store.ts';
 import type { PendingRow } from '../log/response-log.ts';
-import { telling } from '../log/signals.ts';
+import { notifying } from '../log/signals.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
@@ -124,7 +124,7 @@ function ending(
     voided as (${voidingApprovals(response.id, keepsApprovals ? sql`live and ${isEnded}` : isEnded)}),
     touched as (${touchingChat(response.chat_id, isEnded)}),
     begun as (${startingAtOnce(isEnded)}), ${countingCalls(end.calls ?? [])}
-    select ${telling(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
+    select ${notifying(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
 }
 
 /** Why a response that waits for approval has ended for now. */

@@ -33,14 +33,14 @@ export async function saveCheckpoint(
 }
 
 /** Stores what the model wants back of a running response. */
-export async function saveEchoes(
+export async function saveReasoningState(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
-  echoes: string,
+  reasoningState: string,
 ): Promise<void> {
   await deps.db.kysely
     .updateTable('responses')
-    .set({ echoes })
+    .set({ echoes: reasoningState })
     .where('id', '=', response.id)
     .where('generation', '=', response.generation)
     .where('state', '=', 'running')

@@ -40,11 +40,11 @@ const mine = `with batch as (
 const storing = { name: 'store-frames', text: `${mine} select response_id from mine` };
 const storingAndTelling = {
   name: 'store-and-tell-frames',
-  text: `${mine}, told as (
+  text: `${mine}, signaled as (
       select pg_notify('${signalChannel}', 'frames:' || string_agg(response_id, ','))
       from (select response_id, (row_number() over () - 1) / ${idsPerSignal} as part from mine) as numbered group by part
     )
-    select response_id, (select count(*) from told) from mine`,
+    select response_id, (select count(*) from signaled) from mine`,
 };
 
 export type LogBatch = { id: string; generation: number; row: PendingRow };

@@ -30,7 +30,7 @@ function notifyPayloads(kind: SignalKind, ids: readonly string[]): string[] {
 }
 
 /** SQL expression that notifies other replicas about a response, if there can be any. */
-export function telling(db: Pick<Database, 'alone'>, kind: SignalKind, id: string): RawBuilder<unknown> {
+export function notifying(db: Pick<Database, 'alone'>, kind: SignalKind, id: string): RawBuilder<unknown> {
   return db.alone ? sql`null` : sql`pg_notify(${signalChannel}, ${`${kind}:${id}`})`;
 }
 
@@ -62,7 +62,7 @@ export class SignalListener {
   }
 
   /** Notifies the listeners in this process. */
-  tell(signal: Signal): void {
+  notify(signal: Signal): void {
     for (const listener of this.#listeners) listener(signal);
   }
 
@@ -93,7 +93,7 @@ export class SignalListener {
     const closed = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', (message) => {
       const signal = parseSignal(message.payload ?? '');
-      if (signal !== undefined) this.tell(signal);
+      if (signal !== undefined) this.notify(signal);
     });
     await client.query(`listen ${signalChannel}`);
     if (this.#stopping.signal.aborted) await client.end();

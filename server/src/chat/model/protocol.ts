@@ -12,14 +12,14 @@ export type CompletionSink = AnswerSink & ToolCallSink;
  * Opaque state that the model wants returned unchanged within the turn, such as signatures of its thinking: read by the
  * protocol that created it, and sent only to the same model.
  */
-export type Echo = readonly unknown[];
+export type StepState = readonly unknown[];
 
 /** The result of an answer. */
 export type CompletionResult = {
   finishReason: FinishReason;
   usage: Usage | undefined;
   toolCalls: ToolCall[];
-  echo?: Echo;
+  stepState?: StepState;
   /** The model paused. It continues when its output so far is sent back. */
   isPaused?: true;
 };

@@ -1,7 +1,7 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
 import { brokenOffToolText } from '@homeport/contracts/chat/message-assembly';
 import { commandText, isCommandResult } from '@homeport/contracts/workspace/workspace-tools';
-import type { Echo } from './protocol.ts';
+import type { StepState } from './protocol.ts';
 import { isRecord } from './storable-text.ts';
 
 /** A message of the OpenAI-style chat API. */
@@ -14,7 +14,7 @@ export type ChatMessage =
       reasoning_content?: string;
       tool_calls?: ProviderToolCall[];
       /** Sent back to the model that made it, in place of the rest; never stored here, never sent elsewhere. */
-      echo?: Echo;
+      stepState?: StepState;
     }
   | { role: 'tool'; tool_call_id: string; content: string };
 
@@ -38,7 +38,7 @@ export type StepCall = {
 };
 
 /** One answer of the model within a response, with the results of the tools it called. */
-export type Step = { text: string; reasoning: string; calls: StepCall[]; echo?: Echo };
+export type Step = { text: string; reasoning: string; calls: StepCall[]; stepState?: StepState };
 
 const noResult = 'Interrupted: the tool returned no result.';
 
@@ -71,7 +71,7 @@ export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] 
       role: 'assistant',
       content: step.text === '' ? null : step.text,
       ...reasoning,
-      ...(withReasoning && step.echo !== undefined ? { echo: step.echo } : {}),
+      ...(withReasoning && step.stepState !== undefined ? { stepState: step.stepState } : {}),
       tool_calls: step.calls.map((call) => ({
         id: call.id,
         type: 'function',

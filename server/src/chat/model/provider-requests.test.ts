@@ -166,8 +166,8 @@ test('Gemini: names the functions of results, and signs foreign calls once the s
 });
 
 test("returns a step's state unchanged, with the ids that its calls have here", () => {
-  const step = (echo: readonly unknown[]): ChatMessage[] => [
-    { role: 'assistant', content: 'seen', tool_calls: [call('own1', 'look', {})], echo },
+  const step = (stepState: readonly unknown[]): ChatMessage[] => [
+    { role: 'assistant', content: 'seen', tool_calls: [call('own1', 'look', {})], stepState },
     { role: 'tool', tool_call_id: 'own1', content: 'two' },
   ];
   const thinking = { type: 'thinking', thinking: 'a\ud800b\u0000', signature: 'c2ln' };

@@ -86,26 +86,26 @@ export type ModelClient = (
  */
 export function createModelClient(kind: ProviderKind): ModelClient {
   const protocol = protocols[kind]();
-  const told = new Set<keyof Parameters>();
+  const reported = new Set<keyof Parameters>();
   return async (options, sink, signal) => {
-    const ask: Ask = { kind, protocol, told, options, bounds: { ...completionBounds, ...options.bounds } };
+    const ask: Ask = { kind, protocol, reported, options, bounds: { ...completionBounds, ...options.bounds } };
     const watched = watchFirst(sink);
     const answer = await withRetries(ask, watched, signal);
-    return answer.isPaused === true ? goOn(ask, answer, watched, signal) : answer;
+    return answer.isPaused === true ? continuePaused(ask, answer, watched, signal) : answer;
   };
 }
 
 type Ask = {
   kind: ProviderKind;
   protocol: Protocol;
-  told: Set<keyof Parameters>;
+  reported: Set<keyof Parameters>;
   options: CompletionOptions;
   bounds: CompletionBounds;
 };
 type Watched = ReturnType<typeof watchFirst>;
 
 /** Continues a paused model by sending its output so far back to it. */
-async function goOn(
+async function continuePaused(
   ask: Ask,
   paused: CompletionResult,
   watched: Watched,
@@ -113,12 +113,14 @@ async function goOn(
 ): Promise<CompletionResult> {
   let answer = paused;
   for (let pauses = 0; pauses < maxPauses && answer.isPaused === true; pauses++) {
-    const said: ChatMessage = { role: 'assistant', content: null, echo: answer.echo ?? [] };
-    const options = { ...ask.options, messages: [...ask.options.messages, said] };
+    const soFar: ChatMessage = { role: 'assistant', content: null, stepState: answer.stepState ?? [] };
+    const options = { ...ask.options, messages: [...ask.options.messages, soFar] };
     const next = await withRetries({ ...ask, options }, watched, signal);
-    const echo =
-      next.echo === undefined && next.isPaused !== true ? undefined : [...(answer.echo ?? []), ...(next.echo ?? [])];
-    answer = { ...next, usage: addUsage(answer.usage, next.usage), echo };
+    const stepState =
+      next.stepState === undefined && next.isPaused !== true
+        ? undefined
+        : [...(answer.stepState ?? []), ...(next.stepState ?? [])];
+    answer = { ...next, usage: addUsage(answer.usage, next.usage), stepState };
   }
   const { isPaused: _isPaused, ...whole } = answer;
   return whole;
@@ -144,7 +146,7 @@ async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Pro
   const { kind, protocol, options, bounds } = ask;
   let request = requestOf(options);
   for (let refusals = 0; ; refusals++) {
-    tellLeftOut(ask);
+    reportRefused(ask);
     const response = await options.request(providerUrl(kind, options.baseUrl, protocol.path(options.modelId)), {
       method: 'POST',
       headers: requestHeaders(kind, options),
@@ -186,20 +188,20 @@ function requestOf(options: CompletionOptions): ModelRequest {
 }
 
 /** Reports each parameter that is not sent, once per turn. */
-function tellLeftOut({ kind, told, options }: Ask): void {
+function reportRefused({ kind, reported, options }: Ask): void {
   for (const name of leftOut(kind, options.dialect, options.parameters)) {
-    if (!told.has(name)) options.onParameterRefused?.(name);
-    told.add(name);
+    if (!reported.has(name)) options.onParameterRefused?.(name);
+    reported.add(name);
   }
 }
 
 /** Thinking that the server does not accept back: another key or model made it. */
 function withoutEchoes(request: ModelRequest, refusal: string): ModelRequest | undefined {
-  const has = request.messages.some((message) => message.role === 'assistant' && message.echo !== undefined);
+  const has = request.messages.some((message) => message.role === 'assistant' && message.stepState !== undefined);
   if (!has || !/signature|encrypted|thinking|reasoning/i.test(refusal)) return undefined;
   const messages = request.messages.map((message): ChatMessage => {
     if (message.role !== 'assistant') return message;
-    const { echo: _echo, ...plain } = message;
+    const { stepState: _echo, ...plain } = message;
     return plain;
   });
   return { ...request, messages };

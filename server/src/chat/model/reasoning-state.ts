@@ -1,11 +1,11 @@
-import type { Echo } from './protocol.ts';
+import type { StepState } from './protocol.ts';
 import type { Step } from './provider-messages.ts';
 import { isRecord } from './storable-text.ts';
 
 /** Larger state is not stored: the turn uses it, but a continued response goes without it. */
 const storedMax = 8 * 1024 * 1024;
 
-type Stored = { source: string; steps: Record<string, Echo> };
+type Stored = { source: string; steps: Record<string, StepState> };
 
 /**
  * Opaque state that the model wants returned with the steps of one response, by the id of each step's first call.
@@ -13,7 +13,7 @@ type Stored = { source: string; steps: Record<string, Echo> };
  */
 export class ReasoningState {
   readonly #source: string;
-  readonly #steps = new Map<string, Echo>();
+  readonly #steps = new Map<string, StepState>();
   readonly #texts: string[] = [];
   #length = 0;
   #isChanged = false;
@@ -27,17 +27,17 @@ export class ReasoningState {
     if (known === undefined) return;
     this.isDropped = known.source !== source;
     if (this.isDropped) return;
-    for (const [callId, echo] of Object.entries(known.steps)) this.#keep(callId, echo);
+    for (const [callId, stepState] of Object.entries(known.steps)) this.#keep(callId, stepState);
   }
 
-  add(callId: string, echo: Echo): void {
-    this.#keep(callId, echo);
+  add(callId: string, stepState: StepState): void {
+    this.#keep(callId, stepState);
     this.#isChanged = true;
   }
 
   /** The steps, each with what its model wants back. */
   into(steps: readonly Step[]): Step[] {
-    return steps.map((step) => ({ ...step, echo: this.#steps.get(step.calls[0]?.id ?? '') }));
+    return steps.map((step) => ({ ...step, stepState: this.#steps.get(step.calls[0]?.id ?? '') }));
   }
 
   /** The text to store; undefined if it is already stored. */
@@ -47,9 +47,9 @@ export class ReasoningState {
     return `{"source":${JSON.stringify(this.#source)},"steps":{${this.#texts.join(',')}}}`;
   }
 
-  #keep(callId: string, echo: Echo): void {
-    this.#steps.set(callId, echo);
-    const text = `${JSON.stringify(callId)}:${JSON.stringify(echo)}`;
+  #keep(callId: string, stepState: StepState): void {
+    this.#steps.set(callId, stepState);
+    const text = `${JSON.stringify(callId)}:${JSON.stringify(stepState)}`;
     if (this.#length + text.length > storedMax) return;
     this.#length += text.length;
     this.#texts.push(text);
@@ -60,6 +60,6 @@ export class ReasoningState {
 function parseStored(text: string): Stored | undefined {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || typeof value.source !== 'string' || !isRecord(value.steps)) return undefined;
-  const steps = Object.entries(value.steps).filter((entry): entry is [string, Echo] => Array.isArray(entry[1]));
+  const steps = Object.entries(value.steps).filter((entry): entry is [string, StepState] => Array.isArray(entry[1]));
   return { source: value.source, steps: Object.fromEntries(steps) };
 }

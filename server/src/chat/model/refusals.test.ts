@@ -242,7 +242,7 @@ test('reports parameters that a protocol lacks, and keeps other refusals as they
 });
 
 test('omits thinking that the model refuses to take back, and continues the answer', async () => {
-  const echo = [
+  const stepState = [
     { type: 'thinking', thinking: 'x', signature: 'old' },
     { type: 'tool_use', id: 'c', name: 'look', input: {} },
   ];
@@ -250,7 +250,7 @@ test('omits thinking that the model refuses to take back, and continues the answ
   const { ask, sent } = server('anthropic', ['messages.1.content.0: Invalid `signature` in `thinking` block']);
   const messages: ChatMessage[] = [
     { role: 'user', content: 'Hello' },
-    { role: 'assistant', content: null, tool_calls: [call], echo },
+    { role: 'assistant', content: null, tool_calls: [call], stepState },
     { role: 'tool', tool_call_id: 'c', content: 'x' },
   ];
   assert.equal(await ask({ messages }), 'Hi');

@@ -18,7 +18,7 @@ export type DocumentRoom = { left: number; perFile: number; takesPdf: boolean };
 
 const windowShare = 1 / 2;
 const fileShare = 1 / 4;
-const patienceMs = 60_000;
+const readWaitMs = 60_000;
 const readMs = 10_000;
 
 /** `room` is what a turn may send; `takesPdf`: the model reads a PDF by itself. */
@@ -45,7 +45,7 @@ export async function documentText(
   signal: AbortSignal,
   isText = false,
 ): Promise<string | undefined> {
-  const known = await deps.documents.read(file, userId, room.perFile > 0 ? patienceMs : 0, signal);
+  const known = await deps.documents.read(file, userId, room.perFile > 0 ? readWaitMs : 0, signal);
   if (known.state === 'failed') return isText ? undefined : notIncluded(file, known.problem.message);
   if (known.state === 'working') return notIncluded(file, `it is still being read. ${howToRead(file)}`);
   if (known.tokens > Math.min(room.left, room.perFile)) return tooLong(file, known);
@@ -71,7 +71,7 @@ export async function scannedPdf(
 ): Promise<{ part: ContentPart; bytes: number } | undefined> {
   const { mediaType, size } = file;
   if (!room.takesPdf || mediaType !== 'application/pdf' || size > Math.min(nativeMax, room.bytes)) return undefined;
-  const known = await deps.documents.read(file, userId, room.perFile > 0 ? patienceMs : 0, signal);
+  const known = await deps.documents.read(file, userId, room.perFile > 0 ? readWaitMs : 0, signal);
   if (known.state !== 'failed' || known.problem.code !== 'no_text') return undefined;
   try {
     const content = await readHead(deps, file, size, AbortSignal.any([signal, AbortSignal.timeout(readMs)]));

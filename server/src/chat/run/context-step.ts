@@ -126,7 +126,7 @@ async function compacted(
  * Summarizes everything before the last turns because a person asked for it; if there is nothing, the newest summary is
  * made again. Throws `invalid_request` if there is none.
  */
-export async function compactAsked(
+export async function compactRequested(
   deps: Needs,
   turn: Turn,
   history: History,
@@ -147,7 +147,7 @@ export async function compactAsked(
     text,
     firstId: header === undefined || header.firstId === '' ? undefined : header.firstId,
     contextStartId: turn.context.contextStartMessageId,
-    isAsked: true,
+    isRequested: true,
   });
   if (written === undefined) throw leaseLost();
   hooks.onStep('done');

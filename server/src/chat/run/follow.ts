@@ -3,7 +3,7 @@ import { framesOfParts } from '@homeport/contracts/chat/part-frames';
 import { readMessage } from '../../conversations/messages.ts';
 import type { Database } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
-import { goesOnText } from '../ledger/handover.ts';
+import { isContinuedText } from '../ledger/handover.ts';
 import { doneEvent, parseLines, sequence, toEvent, unseen } from '../log/frame-sequence.ts';
 import type { FollowerSink } from '../log/response-log.ts';
 import type { Signal } from '../log/signals.ts';
@@ -42,7 +42,7 @@ export async function followResponse(
 
 type StoredResponse = {
   state: string;
-  goes_on: boolean;
+  is_continued: boolean;
   generation: number;
   last_seq: number;
   end_frames: string | null;
@@ -67,7 +67,7 @@ async function followStored(
       const sent = await sendRows(deps.db, responseId, response.generation, seen, follower);
       seen = sent.seen;
       if (sent.more) continue;
-      if (response.state !== 'running' && !response.goes_on) {
+      if (response.state !== 'running' && !response.is_continued) {
         follower.end(endEvents(response, seen) + doneEvent);
         return;
       }
@@ -82,7 +82,7 @@ async function followStored(
 async function readResponse(db: Database, id: string): Promise<StoredResponse | undefined> {
   const { rows } = await db.pool.query<StoredResponse>({
     name: 'follow-response',
-    text: `select state, generation, last_seq, end_frames, ${goesOnText} as goes_on from responses where id = $1`,
+    text: `select state, generation, last_seq, end_frames, ${isContinuedText} as is_continued from responses where id = $1`,
     values: [id],
   });
   return rows[0];

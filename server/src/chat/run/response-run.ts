@@ -14,7 +14,7 @@ import { countCalls } from '../../usage/ledger.ts';
 import type { Claimed, ResponseRow } from '../ledger/claims.ts';
 import { interruptedError } from '../ledger/interruption.ts';
 import { type EndState, parkedError, questionError, type ResponseEnd } from '../ledger/response-end.ts';
-import { saveCheckpoint, saveEchoes } from '../ledger/running-state.ts';
+import { saveCheckpoint, saveReasoningState } from '../ledger/running-state.ts';
 import { takeSteered } from '../ledger/steering.ts';
 import { ResponseLog } from '../log/response-log.ts';
 import type { ReasoningState } from '../model/reasoning-state.ts';
@@ -23,7 +23,7 @@ import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { AnswerSize, answerTooLong } from './answer-size.ts';
-import { makeAskedSummary } from './asked-summary.ts';
+import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
@@ -77,7 +77,7 @@ export class ResponseRun {
   /** False while a continued response does not yet have its earlier parts. */
   #hasParts: boolean;
   #modelId: string | undefined;
-  #echoes: ReasoningState | undefined;
+  #reasoningState: ReasoningState | undefined;
   #assistant: MessageMetadata['assistant'];
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
@@ -162,13 +162,13 @@ export class ResponseRun {
       'interrupted a response: its lease expired while the database was unreachable',
     );
     clock.sleep(wordOnLeaseMs, this.#ended.signal).then(
-      () => this.#tellInterrupted(),
+      () => this.#emitInterrupted(),
       () => undefined,
     );
   }
 
   /** Emits the end before it is stored: this replica and another one end the response in the same way. */
-  #tellInterrupted(): void {
+  #emitInterrupted(): void {
     const assembler = this.#assembled();
     for (const frame of assembler.closingFrames({ keepsApprovals: true })) this.log.append(frame);
     const ending = this.#cutEnding();
@@ -232,7 +232,7 @@ export class ResponseRun {
       this.#preparing,
     );
     this.#modelId = turn.modelId;
-    this.#echoes = turn.echoes;
+    this.#reasoningState = turn.reasoningState;
     this.#assistant = turn.assistant;
     this.#kept = turn.kept;
     const result = await this.#turn(turn);
@@ -244,7 +244,7 @@ export class ResponseRun {
   /** A summary that a person asked for. */
   async #compact(): Promise<Ending> {
     const turn = { response: this.response, context: this.#context };
-    this.#modelId = await makeAskedSummary(this.#deps, turn, this.#preparing, this.#abort.signal);
+    this.#modelId = await makeRequestedSummary(this.#deps, turn, this.#preparing, this.#abort.signal);
     return { state: 'complete' };
   }
 
@@ -274,7 +274,7 @@ export class ResponseRun {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
       isSteered: () => this.#isSteered(),
-      saveEchoes: () => this.#saveEchoes(),
+      saveReasoningState: () => this.#saveReasoningState(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.#approvals,
       signal: this.#abort.signal,
@@ -305,9 +305,9 @@ export class ResponseRun {
     });
   }
 
-  async #saveEchoes(): Promise<void> {
-    const echoes = this.#echoes?.toStore();
-    if (echoes !== undefined) await saveEchoes(this.#deps, this.response, echoes);
+  async #saveReasoningState(): Promise<void> {
+    const reasoningState = this.#reasoningState?.toStore();
+    if (reasoningState !== undefined) await saveReasoningState(this.#deps, this.response, reasoningState);
   }
 
   /** `isBeforeAsking`: throws `budget_exhausted` instead of asking the model once more. */

@@ -1,5 +1,5 @@
 import type { Platform } from '../../platform.ts';
-import { dropApproval, insertApproval, waitForWord } from '../ledger/approvals.ts';
+import { dropApproval, insertApproval, waitForDecision } from '../ledger/approvals.ts';
 import type { ResponseRow } from '../ledger/claims.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { RunningResponses } from './running-responses.ts';
@@ -32,17 +32,17 @@ export function createRunApprovals(
     request: (call) => insertApproval(db.kysely, response, call),
     drop: (approvalId) => dropApproval(db.kysely, response, approvalId),
     async wait(approvalId, signal) {
-      const patience = new AbortController();
+      const timeout = new AbortController();
       if (responses.draining) park();
-      clock.sleep(waitingMs, patience.signal).then(park, () => undefined);
+      clock.sleep(waitingMs, timeout.signal).then(park, () => undefined);
       try {
         const waiting = AbortSignal.any([signal, parked.signal]);
-        return await waitForWord({ ...deps, signals: responses.signals }, response, approvalId, waiting);
+        return await waitForDecision({ ...deps, signals: responses.signals }, response, approvalId, waiting);
       } catch (error) {
         if (onUndecided(parked.signal.aborted)) return 'parked';
         throw error;
       } finally {
-        patience.abort();
+        timeout.abort();
       }
     },
   };

@@ -76,7 +76,7 @@ export class RunningResponses {
   readonly #dispatcher: Dispatcher;
   readonly #stopped = new AbortController();
   #draining = false;
-  #patienceOver = false;
+  #isGraceOver = false;
   #keptBytes = 0;
   #leasesSeenAt = Number.POSITIVE_INFINITY;
 
@@ -96,7 +96,7 @@ export class RunningResponses {
   }
 
   get maker(): Maker {
-    return { replica: this.replica, leaseMs: this.timings.leaseMs, askedAt: this.#deps.clock.elapsed() };
+    return { replica: this.replica, leaseMs: this.timings.leaseMs, requestedAt: this.#deps.clock.elapsed() };
   }
 
   get size(): number {
@@ -142,17 +142,17 @@ export class RunningResponses {
     const release = this.answers.take(response.owner_id);
     // Kept until the conversation's next message has its own, so that a request in between doesn't find it free.
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext)).finally(release);
-    this.tellActivity(response.owner_id, response.chat_id);
+    this.notifyActivity(response.owner_id, response.chat_id);
     // Claimed at the moment when the service began to stop: it may finish, like the others, or is handed over.
-    if (this.#patienceOver) this.#giveUp(run);
+    if (this.#isGraceOver) this.#giveUp(run);
     else if (this.#draining) this.#leave(run);
     return run;
   }
 
   /** Notifies the owner's open clients that a conversation changed, without waiting. */
-  tellActivity(ownerId: string, chatId: string): void {
+  notifyActivity(ownerId: string, chatId: string): void {
     const signal: Signal = { kind: 'activity', ids: [ownerId, chatId] };
-    this.#tellHere(signal);
+    this.#notifyHere(signal);
     if (this.#deps.db.alone) return;
     notify(this.#deps.db.kysely, signal.kind, signal.ids).catch((error) => this.#failed('activity', error));
   }
@@ -194,7 +194,7 @@ export class RunningResponses {
     // People can take any time, so responses that wait for them continue after the restart.
     for (const run of this.#runs.values()) this.#leave(run);
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
-    this.#patienceOver = true;
+    this.#isGraceOver = true;
     for (const run of this.#runs.values()) this.#giveUp(run);
     await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
     for (const timer of this.#timers) timer.stop();
@@ -255,8 +255,8 @@ export class RunningResponses {
   async #finished(run: ResponseRun, chatHasNext: boolean): Promise<void> {
     if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
     if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
-    this.#tellHere({ kind: 'ended', ids: [run.response.id] });
-    this.tellActivity(run.response.owner_id, run.response.chat_id);
+    this.#notifyHere({ kind: 'ended', ids: [run.response.id] });
+    this.notifyActivity(run.response.owner_id, run.response.chat_id);
     if (!chatHasNext) return;
     await this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
   }
@@ -274,7 +274,7 @@ export class RunningResponses {
     if (batch.length === 0) return;
     try {
       const mine = await storeFrames(this.#deps, batch);
-      this.#tellHere({ kind: 'frames', ids: [...mine] });
+      this.#notifyHere({ kind: 'frames', ids: [...mine] });
       for (const { run } of taken) if (!mine.has(run.response.id) && !run.ending) run.lose();
     } catch (error) {
       for (const { run, entry } of taken) run.log.restore(entry.row);
@@ -294,7 +294,7 @@ export class RunningResponses {
       maker,
     );
     for (const run of runs) {
-      if (held.get(run.response.id) === run.response.generation) run.leasedAt = maker.askedAt;
+      if (held.get(run.response.id) === run.response.generation) run.leasedAt = maker.requestedAt;
       else if (!run.ending) run.lose();
     }
   }
@@ -347,8 +347,8 @@ export class RunningResponses {
   }
 
   /** Without other replicas the database sends no notifications; with them it also notifies this replica. */
-  #tellHere(signal: Signal): void {
-    if (this.#deps.db.alone) this.signals.tell(signal);
+  #notifyHere(signal: Signal): void {
+    if (this.#deps.db.alone) this.signals.notify(signal);
   }
 
   #every(milliseconds: number, name: string, work: () => Promise<void>): void {

@@ -25,7 +25,7 @@ export type NewStart = {
   /** Nothing before this message belongs to the context. */
   contextStartId: string | null;
   /** True when a person requested it: an existing summary is replaced. */
-  isAsked?: boolean;
+  isRequested?: boolean;
 };
 
 export type WrittenStart = {
@@ -48,7 +48,15 @@ type WrittenRow = {
  * has taken over the response. A record written concurrently by another one is kept.
  */
 export async function writeStart(db: Queryable, writer: Writer, start: NewStart): Promise<WrittenStart | undefined> {
-  const { upToId, text, baseId = null, pruneUpToId = null, firstId = null, contextStartId, isAsked = false } = start;
+  const {
+    upToId,
+    text,
+    baseId = null,
+    pruneUpToId = null,
+    firstId = null,
+    contextStartId,
+    isRequested = false,
+  } = start;
   const kind = text === undefined ? 'cut' : 'summary';
   const { rows } = await sql<WrittenRow>`
     with recursive held as (
@@ -65,8 +73,8 @@ export async function writeStart(db: Queryable, writer: Writer, start: NewStart)
         coalesce(${firstId}, (select id from above where role = 'user' order by depth desc limit 1))
       from held
       on conflict (up_to_message_id, kind) do update
-        set text = case when ${isAsked} then excluded.text else s.text end,
-          created_at = case when ${isAsked} then excluded.created_at else s.created_at end
+        set text = case when ${isRequested} then excluded.text else s.text end,
+          created_at = case when ${isRequested} then excluded.created_at else s.created_at end
       returning *
     ), pruned as (
       insert into summaries (id, chat_id, up_to_message_id, kind, base_id)

@@ -37,6 +37,6 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
             signal,
           );
     await setModelTitle(deps.db.kysely, response.chat_id, title ?? instantTitle(question), calls.pending);
-    deps.responses.tellActivity(response.owner_id, response.chat_id);
+    deps.responses.notifyActivity(response.owner_id, response.chat_id);
   });
 }

@@ -27,14 +27,14 @@ type Choice = {
 export async function chooseByAssistant(
   deps: Pick<Platform, 'db'>,
   turn: Turn,
-  words: Promise<PromptContext>,
+  promptContext: Promise<PromptContext>,
   notify: (notice: Notice) => void,
 ): Promise<Choice> {
   const modelId = chosenModel(turn);
   const { assistantId } = turn.context;
   const without = { assistant: undefined, modelId, toolUser: turn };
   if (assistantId === null) return without;
-  const { assistant, assistantNotice } = await words;
+  const { assistant, assistantNotice } = await promptContext;
   const { kysely } = deps.db;
   const chatId = turn.response.chat_id;
   if (assistant === null) {
@@ -46,9 +46,9 @@ export async function chooseByAssistant(
     return without;
   }
   const lacking = lackingText(assistant, modelId !== null);
-  const told = `${assistant.id}:${assistant.version}`;
-  if (lacking !== '' && told !== assistantNotice) {
-    await recordAssistantNotice(kysely, chatId, told);
+  const noticeKey = `${assistant.id}:${assistant.version}`;
+  if (lacking !== '' && noticeKey !== assistantNotice) {
+    await recordAssistantNotice(kysely, chatId, noticeKey);
     notify({ code: 'assistant_incomplete', message: lacking });
   }
   return {

@@ -31,35 +31,38 @@ export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage 
  * Reads the instructions that people wrote for this turn. Throws `not_found` when the conversation no longer exists,
  * and `budget_exhausted`.
  */
-export async function readTurnWords(
+export async function readTurnContext(
   deps: Needs,
   { response, context }: Pick<Claimed, 'response' | 'context'>,
 ): Promise<PromptContext> {
   const catalogue = context.assistantId === null ? undefined : catalogueOwner(deps.config, response.owner_id);
-  const told = await readPromptContext(deps.db, response.chat_id, catalogue);
-  if (told === undefined) throw conversationNotFound();
-  assertBudget(told.budgetResetsAt);
-  return told;
+  const promptContext = await readPromptContext(deps.db, response.chat_id, catalogue);
+  if (promptContext === undefined) throw conversationNotFound();
+  assertBudget(promptContext.budgetResetsAt);
+  return promptContext;
 }
 
 /** The system message of a turn with these tools. */
 export function instructionsOf(
   deps: Needs,
-  told: PromptContext,
+  promptContext: PromptContext,
   assistant: AnsweringAssistant | undefined,
   tools: readonly Tool[],
 ): TurnInstructions {
   const layers = instructionTexts({
-    installation: told.installation ?? defaultInstructions,
+    installation: promptContext.installation ?? defaultInstructions,
     assistant: assistant === undefined ? undefined : { name: assistant.name, text: assistant.instructions ?? '' },
-    project: told.project === null ? undefined : { name: told.projectName ?? '', text: told.project },
-    person: told.person,
-    conversation: told.conversation,
-    about: told.about ?? {},
-    userName: told.userName,
+    project:
+      promptContext.project === null
+        ? undefined
+        : { name: promptContext.projectName ?? '', text: promptContext.project },
+    person: promptContext.person,
+    conversation: promptContext.conversation,
+    about: promptContext.about ?? {},
+    userName: promptContext.userName,
     tools: tools.map(({ name }) => name),
     hasWorkspace: tools.some(({ name }) => name === 'bash'),
-    told: tools.flatMap(({ told: brought }) => (brought === undefined ? [] : [brought])),
+    toolNotes: tools.flatMap(({ note }) => (note === undefined ? [] : [note])),
     now: deps.clock.now(),
   });
   return { layers, system: { role: 'system', content: systemText(layers) } };
@@ -68,15 +71,20 @@ export function instructionsOf(
 /** Merges the parameters, the most specific first: this turn, the conversation, the assistant, the model. */
 export function parametersOf(
   response: ResponseRow,
-  told: PromptContext,
+  promptContext: PromptContext,
   assistant: AnsweringAssistant | undefined,
   { model }: ResolvedModel,
 ): Parameters {
-  return { ...model.parameters, ...assistant?.parameters, ...told.parameters, ...response.decision.parameters };
+  return {
+    ...model.parameters,
+    ...assistant?.parameters,
+    ...promptContext.parameters,
+    ...response.decision.parameters,
+  };
 }
 
 /** Stores the prompt context of an answer for later inspection. The request to the model does not wait for it. */
-export async function keepTold(
+export async function keepPromptContext(
   deps: Needs,
   response: ResponseRow,
   sent: {
@@ -95,7 +103,7 @@ export async function keepTold(
   const hashOf = (text: PromptContextText): string => promptContextHash(ownerId, chatId, text);
   const layers = instructions.layers.map(({ layer, text }) => ({
     layer,
-    told: { text, ofConversation: layer === 'conversation' },
+    stored: { text, ofConversation: layer === 'conversation' },
     tokens: Math.ceil(estimateTokens(text) * context.ratio),
   }));
   const toolList = JSON.stringify(
@@ -108,12 +116,12 @@ export async function keepTold(
   const { header } = context;
   const summary = header?.summary ?? null;
   const summaryText = { text: summary?.text ?? '', ofConversation: true };
-  const texts = [...layers.map(({ told }) => told), toolText, ...(summary === null ? [] : [summaryText])];
+  const texts = [...layers.map(({ stored }) => stored), toolText, ...(summary === null ? [] : [summaryText])];
   const answer = { messageId: response.id, ownerId, chatId, assistant: namedAssistant(sent.assistant) };
   await storePromptContext(deps.db, answer, texts, {
     model: { providerName: resolved.providerName, providerModelId: resolved.model.providerModelId },
     parameters: sent.parameters,
-    instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),
+    instructions: layers.map(({ layer, stored, tokens }) => ({ layer, hash: hashOf(stored), tokens })),
     tools: hashOf(toolText),
     firstMessageId: context.sent[0]?.id ?? null,
     ...(sent.madeSummary ? { madeSummary: true } : {}),

@@ -27,7 +27,7 @@ import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
 import { askModelOf, askOnceOf, type TurnDeps } from './model-call.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
-import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
+import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
 
 export type PreparedTurn = {
   modelId: string;
@@ -41,7 +41,7 @@ export type PreparedTurn = {
   /** Resolves when the prompt context is stored; never rejects. */
   kept: Promise<void>;
   /** Reasoning state of this response's steps that the model wants returned. */
-  echoes: ReasoningState;
+  reasoningState: ReasoningState;
 };
 
 /** Callbacks for the preparation of a turn. */
@@ -88,18 +88,18 @@ export async function prepareTurn(
   signal: AbortSignal,
   hooks: PreparingHooks,
 ): Promise<PreparedTurn> {
-  const words = readTurnWords(deps, { response, context: chat });
-  const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
-  const [resolved, found, told, plan] = await Promise.all([
+  const promptContextRead = readTurnContext(deps, { response, context: chat });
+  const choice = await chooseByAssistant(deps, { response, context: chat }, promptContextRead, hooks.notify);
+  const [resolved, found, promptContext, plan] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
-    words,
+    promptContextRead,
     readPlan(deps.db.kysely, response.id),
   ]);
   const { assistant } = choice;
-  const instructions = instructionsOf(deps, told, assistant, offered(found));
-  const parameters = parametersOf(response, told, assistant, resolved);
-  const spending = new Spending({ ...defaultTurnBudget, ...told.turnBudget }, systemClock.elapsed);
+  const instructions = instructionsOf(deps, promptContext, assistant, offered(found));
+  const parameters = parametersOf(response, promptContext, assistant, resolved);
+  const spending = new Spending({ ...defaultTurnBudget, ...promptContext.turnBudget }, systemClock.elapsed);
   const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
   const canDelegate = found.some(({ name }) => name === 'bash');
   const all = canDelegate
@@ -109,12 +109,12 @@ export async function prepareTurn(
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
-  const echoes = new ReasoningState(
+  const reasoningState = new ReasoningState(
     JSON.stringify([kind, providerId, resolved.model.providerModelId]),
     response.echoes,
   );
-  if (echoes.isDropped) hooks.notify(thinkingDropped);
-  const messages = continuation(basis, echoes);
+  if (reasoningState.isDropped) hooks.notify(thinkingDropped);
+  const messages = continuation(basis, reasoningState);
   const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
   const read = await readHistory({
     newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, kind !== 'openai'), signal),
@@ -133,7 +133,7 @@ export async function prepareTurn(
   };
   const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
   const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
-  const kept = keepTold(deps, response, sent).catch((error) =>
+  const kept = keepPromptContext(deps, response, sent).catch((error) =>
     deps.log.warn({ cause: error, responseId: response.id }, 'failed to store the prompt context of a response'),
   );
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
@@ -152,7 +152,7 @@ export async function prepareTurn(
     tools: all,
     fitMessages: context.fitTurn,
     spending,
-    echoes,
+    reasoningState,
   };
 }
 
@@ -172,8 +172,8 @@ export function readBranch(
   return withAttachments(deps, response.owner_id, branch, signal, documents);
 }
 
-function continuation(basis: readonly MessagePart[], echoes: ReasoningState): ChatMessage[] {
-  const said = echoes.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
+function continuation(basis: readonly MessagePart[], reasoningState: ReasoningState): ChatMessage[] {
+  const said = reasoningState.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
   const last = said.at(-1);
   if (last === undefined) return [];
   return last.role === 'assistant' ? [...said, continueInstruction] : said;
@@ -182,7 +182,7 @@ function continuation(basis: readonly MessagePart[], echoes: ReasoningState): Ch
 export type TurnHooks = {
   emit: (frame: Frame) => void;
   isSteered: () => Promise<boolean>;
-  saveEchoes: () => Promise<void>;
+  saveReasoningState: () => Promise<void>;
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
   signal: AbortSignal;
@@ -200,9 +200,9 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
       isSteered: hooks.isSteered,
-      onEcho: (callId, echo) => {
-        turn.echoes.add(callId, echo);
-        return hooks.saveEchoes();
+      onStepState: (callId, stepState) => {
+        turn.reasoningState.add(callId, stepState);
+        return hooks.saveReasoningState();
       },
       approvals: hooks.approvals,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),

@@ -23,7 +23,10 @@ import {
  * A person's decision on one call. `lost`: it was already applied, or the question does not exist. `parked`: the
  * response is interrupted, and continues when the decision arrives.
  */
-export type Word = { approved: boolean; reason: string | undefined; answers?: string[][] } | 'lost' | 'parked';
+export type CallDecision =
+  | { approved: boolean; reason: string | undefined; answers?: string[][] }
+  | 'lost'
+  | 'parked';
 
 /** A call that needs the person: approval or, with `questions`, answers. */
 export type QuestionedCall = {
@@ -42,7 +45,7 @@ export type Approvals = {
   /** Stores the question and gives it its id. Its errors end the turn. */
   request(call: QuestionedCall): Promise<string>;
   /** Waits for the decision, which is applied only once. Rejects when the signal aborts. */
-  wait(approvalId: string, signal: AbortSignal): Promise<Word>;
+  wait(approvalId: string, signal: AbortSignal): Promise<CallDecision>;
   /** Closes a question whose decision is no longer needed. */
   drop(approvalId: string): Promise<void>;
 };
@@ -127,12 +130,12 @@ export async function runCall(
   if (asked === undefined) return { errorText: stoppedToolText };
   if (asked.policy === 'deny') return { errorText: asked.why ?? deniedByPolicy };
   if (asked.policy === 'question') {
-    const word = await awaitAnswer(options, asked.approvalId, signal);
-    if (word === 'parked') return undefined;
-    return 'approved' in word ? { output: answered(asked.questions, word.answers) } : word;
+    const decision = await awaitAnswer(options, asked.approvalId, signal);
+    if (decision === 'parked') return undefined;
+    return 'approved' in decision ? { output: answered(asked.questions, decision.answers) } : decision;
   }
   if (asked.policy === 'ask') {
-    const refusal = await awaitWord(options, asked.approvalId, signal);
+    const refusal = await awaitDecision(options, asked.approvalId, signal);
     if (refusal === 'parked') return undefined;
     if (refusal !== undefined) return refusal;
   }
@@ -159,8 +162,8 @@ function askWhileRunning(options: RunOptions, call: AcceptedCall): ToolListener[
     const questionId = await approvals.request({ toolCallId, toolName, input, questions, isLive: true });
     const asked = { questionId, toolCallId, questions, from };
     options.emit({ type: 'data-question', data: asked });
-    const word = await approvals.wait(questionId, signal).catch(() => 'lost' as const);
-    const answer = typeof word === 'string' ? undefined : word;
+    const decision = await approvals.wait(questionId, signal).catch(() => 'lost' as const);
+    const answer = typeof decision === 'string' ? undefined : decision;
     if (answer === undefined) await approvals.drop(questionId).catch(() => undefined);
     const outcome = answer?.approved === true ? 'accept' : answer?.reason === declined ? 'decline' : 'cancel';
     const said = outcome === 'accept' ? { answers: answer?.answers ?? [] } : {};
@@ -174,26 +177,26 @@ async function awaitAnswer(
   options: RunOptions,
   approvalId: string,
   signal: AbortSignal,
-): Promise<Exclude<Word, 'lost'> | { errorText: string }> {
-  let word: Word;
+): Promise<Exclude<CallDecision, 'lost'> | { errorText: string }> {
+  let decision: CallDecision;
   try {
-    word = (await options.approvals?.wait(approvalId, signal)) ?? 'lost';
+    decision = (await options.approvals?.wait(approvalId, signal)) ?? 'lost';
   } catch (error) {
     if (signal.aborted) return { errorText: stoppedToolText };
     throw error;
   }
-  return word === 'lost' ? { errorText: 'Interrupted before the tool returned a result.' } : word;
+  return decision === 'lost' ? { errorText: 'Interrupted before the tool returned a result.' } : decision;
 }
 
 /** Waits for the decision and emits it in the stream. Returns the reason not to run the tool, if any. */
-async function awaitWord(
+async function awaitDecision(
   options: RunOptions,
   approvalId: string,
   signal: AbortSignal,
 ): Promise<ToolResult | 'parked' | undefined> {
-  const word = await awaitAnswer(options, approvalId, signal);
-  if (word === 'parked' || !('approved' in word)) return word;
-  const { approved, reason } = word;
+  const decision = await awaitAnswer(options, approvalId, signal);
+  if (decision === 'parked' || !('approved' in decision)) return decision;
+  const { approved, reason } = decision;
   options.emit({
     type: 'tool-approval-response',
     approvalId,

@@ -27,8 +27,8 @@ const readInput = z.object({
 
 const matchesMax = 8;
 const unreadMax = 50;
-const searchPatienceMs = 20_000;
-const readPatienceMs = 90_000;
+const searchWaitMs = 20_000;
+const readWaitMs = 90_000;
 
 /** Search and reading in the files of a conversation and its project; offered where there is something to read. */
 export function createDocumentToolFinder(deps: Needs): FindTools {
@@ -61,12 +61,12 @@ function readTool(deps: Needs, reader: Reader): Tool {
   return defineTool({
     name: 'read_document',
     description: readDescription,
-    timeoutMs: readPatienceMs + 10_000,
+    timeoutMs: readWaitMs + 10_000,
     input: readInput,
     async run({ id, page }, { signal }) {
       const { kysely } = deps.db;
       const row = await getArtifact(kysely, await namespaceOf(deps, reader), { id: id.replace(/^artifact:\/\//, '') });
-      const known = await deps.documents.read(row, reader.userId, readPatienceMs, signal);
+      const known = await deps.documents.read(row, reader.userId, readWaitMs, signal);
       if (known.state === 'working') throw new ToolFailure('The file is still being read. Try again later.');
       if (known.state === 'failed') throw new ToolFailure(known.problem.message);
       const [found] = await readPages(kysely, row.sha256, page, page);
@@ -85,7 +85,7 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<number> {
   const unread = await unreadFiles(db.kysely, namespace, unreadMax);
-  const infos = await Promise.all(unread.map((file) => documents.read(file, userId, searchPatienceMs, signal)));
+  const infos = await Promise.all(unread.map((file) => documents.read(file, userId, searchWaitMs, signal)));
   return infos.filter(({ state }) => state === 'working').length;
 }
 

@@ -53,7 +53,7 @@ export function skillTool(needs: Needs, skills: TurnSkills): Tool {
       throw new ToolFailure(`There is no skill ${name}. Available: ${namesOf(skills).join(', ')}.`);
     },
   });
-  return { ...tool, told: { layer: 'skills', text: skillsText(skills) } };
+  return { ...tool, note: { layer: 'skills', text: skillsText(skills) } };
 }
 
 /** Of the workspace: its files are there already. */

@@ -32,7 +32,7 @@ export type Tool = ToolDefinition & {
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
   /** Text added to the system message when this tool is available. */
-  told?: { layer: 'moment' | 'skills'; text: string };
+  note?: { layer: 'moment' | 'skills'; text: string };
   execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 };
 

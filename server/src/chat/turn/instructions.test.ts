@@ -12,7 +12,7 @@ const none: InstructionSources = {
   userName: 'Ada Lovelace',
   tools: [],
   hasWorkspace: false,
-  told: [],
+  toolNotes: [],
   now: Date.parse('2026-11-22T23:30:00Z'),
 };
 const text = (sources: Partial<InstructionSources>) => systemText(instructionTexts({ ...none, ...sources }));

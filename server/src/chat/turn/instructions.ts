@@ -14,7 +14,7 @@ export type InstructionSources = {
   tools: readonly string[];
   hasWorkspace: boolean;
   /** Texts contributed by tools. */
-  told: readonly { layer: 'moment' | 'skills'; text: string }[];
+  toolNotes: readonly { layer: 'moment' | 'skills'; text: string }[];
   /** The time of the turn, in milliseconds since 1970. */
   now: number;
 };
@@ -43,13 +43,13 @@ export function instructionTexts(sources: InstructionSources): InstructionText[]
     ...layer('project', `The project "${project?.name ?? ''}"`, project?.text),
     ...layer('person', 'From the person you are talking to', sources.person),
     ...layer('conversation', 'For this conversation', sources.conversation),
-    { layer: 'moment', text: [momentText(sources), ...toldIn(sources, 'moment')].join('\n\n') },
-    ...toldIn(sources, 'skills').map((text) => ({ layer: 'skills' as const, text })),
+    { layer: 'moment', text: [momentText(sources), ...notesOf(sources, 'moment')].join('\n\n') },
+    ...notesOf(sources, 'skills').map((text) => ({ layer: 'skills' as const, text })),
   ];
 }
 
-function toldIn({ told }: InstructionSources, layer: 'moment' | 'skills'): string[] {
-  return told.filter((one) => one.layer === layer).map(({ text }) => text);
+function notesOf({ toolNotes }: InstructionSources, layer: 'moment' | 'skills'): string[] {
+  return toolNotes.filter((one) => one.layer === layer).map(({ text }) => text);
 }
 
 /** The system message of these layers. */

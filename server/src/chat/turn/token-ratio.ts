@@ -43,9 +43,9 @@ export function createUsageRatio() {
   let estimated = 0;
   return {
     add(answer: { outputTokens: number; reasoningTokens?: number }, estimate: number): void {
-      const told = answer.outputTokens - (answer.reasoningTokens ?? 0);
-      if (estimate < minSample || told < estimate * 0.5 || told > estimate * 2) return;
-      counted += told;
+      const textTokens = answer.outputTokens - (answer.reasoningTokens ?? 0);
+      if (estimate < minSample || textTokens < estimate * 0.5 || textTokens > estimate * 2) return;
+      counted += textTokens;
       estimated += estimate;
     },
     /** Undefined until an answer taught something. */

@@ -233,13 +233,13 @@ test('stores the reasoning state before its calls count as requested', async () 
   const said: string[] = [];
   const sealed: Answer = async (sink, messages, signal) => ({
     ...(await asks(['a', 'double', '{"n":1}'])(sink, messages, signal)),
-    echo: ['sealed'],
+    stepState: ['sealed'],
   });
   await run([sealed, says('Done')], {
     emit: ({ type }) => void said.push(type),
-    async onEcho(callId, echo) {
+    async onStepState(callId, stepState) {
       await Promise.resolve();
-      said.push(`${callId} ${echo.join()}`);
+      said.push(`${callId} ${stepState.join()}`);
     },
   });
   const stored = said.indexOf('a sealed');

@@ -5,7 +5,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
-import type { CompletionResult, CompletionSink, Echo, ToolDefinition } from '../model/protocol.ts';
+import type { CompletionResult, CompletionSink, StepState, ToolDefinition } from '../model/protocol.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
 import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
@@ -53,7 +53,7 @@ export type TurnOptions = {
    * Stores what the model wants back of a step with tools, with the id of the step's first call. Awaited before the
    * calls count as asked for, so that no call is continued without it.
    */
-  onEcho?: ((callId: string, echo: Echo) => Promise<void>) | undefined;
+  onStepState?: ((callId: string, stepState: StepState) => Promise<void>) | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
@@ -85,7 +85,7 @@ type TurnState = Pick<TurnResult, 'usage' | 'promptTokens' | 'contextTokens' | '
 export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
   const bounds = { ...turnBounds, ...given.bounds };
   const { spending = new Spending(defaultTurnBudget, systemClock.elapsed) } = given;
-  const options = patiently(given, spending);
+  const options = withPausesExcluded(given, spending);
   const state: TurnState = { usage: undefined, promptTokens: undefined, contextTokens: undefined, steps: 0 };
   // A continued answer has calls already.
   const usedIds = new Set(options.messages.flatMap(callIds));
@@ -110,7 +110,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
       writer.finish();
       return { ...ended(state, 'complete'), finishReason: answer.finishReason };
     }
-    await orCut(writer, () => tellEcho(options, writer, answer));
+    await orCut(writer, () => storeStepState(options, writer, answer));
     const calls = await callTools(options, bounds, writer, answer, signal);
     writer.finish();
     // A call that goes on waiting is answered in the response that continues this one.
@@ -118,7 +118,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     if (answer.finishReason === 'content-filter')
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
     if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
-    messages = [...messages, ...stepMessages({ ...writer.said, calls, echo: answer.echo }, true)];
+    messages = [...messages, ...stepMessages({ ...writer.said, calls, stepState: answer.stepState }, true)];
   }
   const message = `This turn has reached its limit of ${spending.isOut}. Continue to give it another turn.`;
   options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });
@@ -130,20 +130,20 @@ function callIds(message: ChatMessage): string[] {
 }
 
 /** Excludes the time that a person takes for a decision from the turn's time. */
-function patiently(options: TurnOptions, spending: Spending): TurnOptions {
+function withPausesExcluded(options: TurnOptions, spending: Spending): TurnOptions {
   const { approvals } = options;
   if (approvals === undefined) return options;
   const wait: Approvals['wait'] = (approvalId, signal) => spending.whileWaiting(approvals.wait(approvalId, signal));
   return { ...options, approvals: { ...approvals, wait } };
 }
 
-async function tellEcho(
+async function storeStepState(
   options: TurnOptions,
   writer: StepWriter,
-  { toolCalls, echo }: CompletionResult,
+  { toolCalls, stepState }: CompletionResult,
 ): Promise<void> {
   const [first] = toolCalls;
-  if (first !== undefined && echo !== undefined) await options.onEcho?.(writer.idOf(first.id), echo);
+  if (first !== undefined && stepState !== undefined) await options.onStepState?.(writer.idOf(first.id), stepState);
 }
 
 async function askOnce(

@@ -9,7 +9,7 @@ import { hasSigns, searchText } from '../search-text.ts';
 /** Records of one step, and milliseconds between two steps: a hundred records a second beside everything else. */
 const stepSize = 20;
 const restMs = 200;
-const patienceMs = 60_000;
+const idleMs = 60_000;
 
 /**
  * Rebuilds search texts written before signs were searchable, until all are done. Progress is kept in `search_walks`,
@@ -19,12 +19,12 @@ export function startSearchWalks(deps: Pick<Platform, 'db' | 'clock' | 'log'>): 
   const stopping = new AbortController();
   const walk = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const goesOn = await step(deps).catch((error) => {
+      const hasMore = await step(deps).catch((error) => {
         deps.log.warn({ cause: error }, 'failed to index older messages for search; trying again in a minute');
         return undefined;
       });
-      if (goesOn === false) return;
-      await deps.clock.sleep(goesOn === undefined ? patienceMs : restMs, stopping.signal);
+      if (hasMore === false) return;
+      await deps.clock.sleep(hasMore === undefined ? idleMs : restMs, stopping.signal);
     }
   };
   return { stop: () => stopping.abort(), done: walk().catch(() => undefined) };

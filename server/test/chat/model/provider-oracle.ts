@@ -13,7 +13,7 @@ export type Answer = {
   finish: string;
   usage: Usage | undefined;
 };
-export type OurAnswer = Answer & { echo: CompletionResult['echo']; failure: unknown };
+export type OurAnswer = Answer & { stepState: CompletionResult['echo']; failure: unknown };
 
 /** Reads a stream with Homeport's parser; `cut` chooses the places where it is cut into chunks. */
 export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut): Promise<OurAnswer> {
@@ -23,7 +23,7 @@ export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut):
     calls: [],
     finish: '',
     usage: undefined,
-    echo: undefined,
+    stepState: undefined,
     failure: undefined,
   };
   const sink = {
@@ -46,7 +46,7 @@ export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut):
   try {
     const result = await readCompletion(body, parser, new AbortController().signal);
     answer.calls = result.toolCalls.map((call) => ({ name: call.name, input: JSON.parse(call.arguments) }));
-    Object.assign(answer, { finish: result.finishReason, usage: result.usage, echo: result.echo });
+    Object.assign(answer, { finish: result.finishReason, usage: result.usage, stepState: result.stepState });
   } catch (error) {
     answer.failure = error;
   }

@@ -129,7 +129,7 @@ test('the preset read only writes nothing, whatever else is allowed', async () =
   const { states, tools } = await run(chat, calls);
   const no = 'output-error';
   assert.deepEqual(states, ['output-available', no, no, no, no]);
-  assert.match(tools[2]?.errorText ?? '', /read only/);
+  assert.match(tools[2]?.errorText ?? '', /read-only/);
   assert.ok(!existsSync(join(await homeOf(chat), 'made')) && !existsSync(join(await homeOf(chat), 'written')));
 });
 

@@ -33,7 +33,7 @@ export function createAnthropicParser(
   const counts: Record<string, unknown> = {};
   let stopReason: string | undefined;
   let isDone = false;
-  let wantsEcho = false;
+  let hasStepState = false;
 
   const feed = createJsonEvents(bounds.maxEventLength, (event) => {
     if (!isDone) readEvent(event);
@@ -70,7 +70,7 @@ export function createAnthropicParser(
     if (typeof index === 'number') byIndex.set(index, block);
     if (start.type === 'text') addText(block, start.text);
     else if (start.type === 'thinking') {
-      wantsEcho = true;
+      hasStepState = true;
       addThinking(block, start.thinking);
       addSignature(block, start.signature);
     } else if (start.type === 'tool_use') {
@@ -78,7 +78,7 @@ export function createAnthropicParser(
       tools.push([{ index: block.at, id: start.id, function: { name: start.name } }]);
       if (isRecord(start.input) && Object.keys(start.input).length > 0) addJson(block, JSON.stringify(start.input));
     } else {
-      wantsEcho = true;
+      hasStepState = true;
       answer.count(JSON.stringify(start).length);
     }
   }
@@ -150,7 +150,7 @@ export function createAnthropicParser(
         finishReason: finishOf(stopReason, toolCalls.length > 0),
         usage: readUsage(counts),
         toolCalls,
-        ...(wantsEcho && (toolCalls.length > 0 || isPaused) ? { echo: blocks.flatMap(closedBlock) } : {}),
+        ...(hasStepState && (toolCalls.length > 0 || isPaused) ? { stepState: blocks.flatMap(closedBlock) } : {}),
         ...(isPaused ? { isPaused } : {}),
       };
     },

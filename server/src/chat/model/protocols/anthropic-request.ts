@@ -1,5 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { Echo, ModelRequest } from '../protocol.ts';
+import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
 import { argumentsObject, inlineData, parseHistory, rememberLast, splitInstructions } from '../request-parts.ts';
@@ -114,7 +114,7 @@ function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<Anthrop
   // A turn whose first step has no signed thinking cannot begin to think with a budget.
   const firstStep = request.messages.find((message) => message.role === 'assistant');
   const hasBegun = firstStep?.role === 'assistant' && firstStep.tool_calls !== undefined;
-  if (budget < minThinkingBudget || (hasBegun && firstStep.echo === undefined)) return {};
+  if (budget < minThinkingBudget || (hasBegun && firstStep.stepState === undefined)) return {};
   return { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
@@ -163,21 +163,23 @@ function toBlocks(message: ChatMessage): Block[] {
       input: argumentsObject(call.function.arguments),
     }),
   );
-  return message.echo === undefined ? [...textBlocks(message.content ?? ''), ...calls] : echoed(message.echo, calls);
+  return message.stepState === undefined
+    ? [...textBlocks(message.content ?? ''), ...calls]
+    : restoredStep(message.stepState, calls);
 }
 
 /** The blocks as received, with our ids for the calls. */
-function echoed(echo: Echo, calls: ToolUse[]): Block[] {
+function restoredStep(stepState: StepState, calls: ToolUse[]): Block[] {
   let next = 0;
-  return parseEcho(echo).map((block) => {
+  return parseStepState(stepState).map((block) => {
     const call = block.type === 'tool_use' ? calls[next++] : undefined;
     return call === undefined || block.type !== 'tool_use' ? block : { ...block, id: call.id };
   });
 }
 
 /** The format that `anthropic-events.ts` writes. */
-function parseEcho(echo: Echo): Block[] {
-  return echo.filter(isRecord) as Block[];
+function parseStepState(stepState: StepState): Block[] {
+  return stepState.filter(isRecord) as Block[];
 }
 
 function partBlocks(part: ContentPart): Block[] {

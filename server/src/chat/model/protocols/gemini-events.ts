@@ -112,7 +112,7 @@ export function createGeminiParser(
         finishReason: toolCalls.length > 0 && !isCut ? 'tool-calls' : finish,
         usage,
         toolCalls,
-        ...(isSigned && toolCalls.length > 0 ? { echo: parts } : {}),
+        ...(isSigned && toolCalls.length > 0 ? { stepState: parts } : {}),
       };
     },
     /** Usage may come after the reason for the end. */

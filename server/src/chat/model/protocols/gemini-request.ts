@@ -1,5 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { Echo, ModelRequest } from '../protocol.ts';
+import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
 import {
@@ -184,7 +184,7 @@ function toParts(message: ChatMessage, called: Map<string, CalledFunction>, sign
     return typeof content === 'string' ? textParts(content) : content.map(toPart);
   }
   const ids = (message.tool_calls ?? []).map((call) => call.id);
-  const parts = message.echo === undefined ? plainParts(message, signs) : parseEcho(message.echo);
+  const parts = message.stepState === undefined ? plainParts(message, signs) : parseStepState(message.stepState);
   let next = 0;
   for (const part of parts) {
     const id = 'functionCall' in part ? ids[next++] : undefined;
@@ -206,8 +206,8 @@ function plainParts(message: Extract<ChatMessage, { role: 'assistant' }>, signs:
 }
 
 /** The format that `gemini-events.ts` writes. */
-function parseEcho(echo: Echo): GeminiPart[] {
-  return echo.filter(isRecord) as GeminiPart[];
+function parseStepState(stepState: StepState): GeminiPart[] {
+  return stepState.filter(isRecord) as GeminiPart[];
 }
 
 function textParts(text: string): GeminiPart[] {

@@ -186,13 +186,13 @@ export function createResponsesParser(
       answer.flush();
       if (finish === undefined) return undefined;
       const toolCalls = tools.finish();
-      const echo = toolCalls.length === 0 ? [] : [...items.values()].flatMap(closedItem);
-      const hasReasoning = echo.some((item) => item.type === 'reasoning');
+      const stepState = toolCalls.length === 0 ? [] : [...items.values()].flatMap(closedItem);
+      const hasReasoning = stepState.some((item) => item.type === 'reasoning');
       return {
         finishReason: toolCalls.length > 0 && finish === 'stop' ? 'tool-calls' : finish,
         usage,
         toolCalls,
-        ...(hasReasoning ? { echo } : {}),
+        ...(hasReasoning ? { stepState } : {}),
       };
     },
     get isDone() {

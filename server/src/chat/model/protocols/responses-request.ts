@@ -1,5 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { Echo, ModelRequest } from '../protocol.ts';
+import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
 import { parseHistory, rememberLast, splitInstructions, withInstructionsAsText } from '../request-parts.ts';
@@ -112,22 +112,22 @@ function assistantItems(message: Extract<ChatMessage, { role: 'assistant' }>): R
       arguments: called.arguments,
     }),
   );
-  if (message.echo !== undefined) return echoed(message.echo, calls);
+  if (message.stepState !== undefined) return restoredStep(message.stepState, calls);
   return [...(message.content ? [{ role: 'assistant', content: message.content } as const] : []), ...calls];
 }
 
 /** The items as received, with our ids for the calls. */
-function echoed(echo: Echo, calls: FunctionCall[]): ResponsesItem[] {
+function restoredStep(stepState: StepState, calls: FunctionCall[]): ResponsesItem[] {
   let next = 0;
-  return parseEcho(echo).map((item) => {
+  return parseStepState(stepState).map((item) => {
     const call = 'type' in item && item.type === 'function_call' ? calls[next++] : undefined;
     return call === undefined || !('name' in item) ? item : { ...item, call_id: call.call_id };
   });
 }
 
 /** The format that `responses-events.ts` writes. */
-function parseEcho(echo: Echo): ResponsesItem[] {
-  return echo.filter(isRecord) as ResponsesItem[];
+function parseStepState(stepState: StepState): ResponsesItem[] {
+  return stepState.filter(isRecord) as ResponsesItem[];
 }
 
 function toPart(part: ContentPart): InputPart {

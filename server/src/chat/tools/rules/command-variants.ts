@@ -32,13 +32,13 @@ const renamers = new Map([
 const codeAssignment = new RegExp(`^${codeVariable}\\+?=`);
 
 /**
- * Characters that the faces of one command may still have, with those read to find them; less than none: there are
+ * Characters that the variants of one command may still have, with those read to find them; less than none: there are
  * more.
  */
 export type VariantBudget = { left: number };
 
 const anything: CommandVariant = { text: '', isOpen: true };
-const faceCost = 16;
+const variantCost = 16;
 const textMax = 4_000;
 const runnerWordsMax = 40;
 const depthMax = 4;
@@ -47,31 +47,31 @@ const groupMax = 5;
 
 /** The first is the part as it is written. When there is no room left, the others are not all here. */
 export function variantsOf({ words, assigned }: CommandPart, room: VariantBudget, depth = 0): CommandVariant[] {
-  const set = [...assigned, ...words].flatMap((word) => variableFaces(word, room, depth));
+  const set = [...assigned, ...words].flatMap((word) => variableVariants(word, room, depth));
   const [program] = words;
   if (program === undefined) return assigned.length === 0 ? [] : [join(assigned), ...set];
   if (program.isOpen || depth > depthMax || room.left < 0) return [anything];
   const name = baseName(program.text);
-  const faces = [...ownFaces(words, room), ...set, ...innerFaces(name, words.slice(1), room, depth)];
-  return runners.has(name) ? [...faces, ...runnerFaces(name, words, room, depth)] : faces;
+  const variants = [...ownVariants(words, room), ...set, ...innerVariants(name, words.slice(1), room, depth)];
+  return runners.has(name) ? [...variants, ...runnerVariants(name, words, room, depth)] : variants;
 }
 
 /** As written, without the folder of the program, and without the options before a subcommand. */
-function ownFaces(words: readonly CommandWord[], room: VariantBudget): CommandVariant[] {
+function ownVariants(words: readonly CommandWord[], room: VariantBudget): CommandVariant[] {
   const [program, ...given] = words;
   if (program === undefined) return [];
   const name = { ...program, text: baseName(program.text) };
-  const faces = [join(words)];
-  if (name.text !== program.text) faces.push(join([name, ...given]));
-  if (name.text.startsWith('git-')) faces.push(join([{ ...name, text: name.text.replace('-', ' ') }, ...given]));
+  const variants = [join(words)];
+  if (name.text !== program.text) variants.push(join([name, ...given]));
+  if (name.text.startsWith('git-')) variants.push(join([{ ...name, text: name.text.replace('-', ' ') }, ...given]));
   if (name.text === 'git' && given.some(({ text }) => /^(?:-c)?alias\.|=alias\.|config-env/i.test(text))) {
-    faces.push({ text: 'git ', isOpen: true });
+    variants.push({ text: 'git ', isOpen: true });
   }
   const isGit = name.text === 'git';
   const starts = isGit ? gitSubcommand(given) : subcommandStarts(given);
-  for (const start of starts) faces.push({ ...join([name, ...given.slice(start)]), isGuess: !isGit });
-  for (const { text } of faces) room.left -= text.length + faceCost;
-  return faces;
+  for (const start of starts) variants.push({ ...join([name, ...given.slice(start)]), isGuess: !isGit });
+  for (const { text } of variants) room.left -= text.length + variantCost;
+  return variants;
 }
 
 const gitOptions = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|super-prefix|config-env|attr-source|list-cmds))$/;
@@ -101,7 +101,7 @@ function subcommandStarts(given: readonly CommandWord[]): number[] {
 }
 
 /** Returns the commands that a program runs if each word can be the first of one. */
-function runnerFaces(
+function runnerVariants(
   name: string,
   words: readonly CommandWord[],
   room: VariantBudget,
@@ -110,29 +110,29 @@ function runnerFaces(
   if (words.length > runnerWordsMax) return [anything];
   const isAppended = appenders.has(name);
   const template = isAppended ? templateOf(name, words) : words;
-  const faces: CommandVariant[] = [];
+  const variants: CommandVariant[] = [];
   if (name === 'parallel' && template.every((word, index) => index === 0 || word.text.startsWith('-'))) {
-    faces.push(anything);
+    variants.push(anything);
   }
   for (const [index, word] of template.entries()) {
-    if (room.left < 0) return [...faces, anything];
+    if (room.left < 0) return [...variants, anything];
     if (index === 0) continue;
     const rest = template.slice(index);
-    if (word.isOpen && !word.text.startsWith('-')) faces.push(anything);
-    else if (word.text.startsWith('-')) faces.push(...optionFaces(name, rest, room, depth));
+    if (word.isOpen && !word.text.startsWith('-')) variants.push(anything);
+    else if (word.text.startsWith('-')) variants.push(...optionVariants(name, rest, room, depth));
     else {
       const inner = baseName(word.text);
-      for (const face of ownFaces(rest, room)) faces.push(isAppended ? continued(face) : face);
-      faces.push(...innerFaces(inner, rest.slice(1), room, depth));
+      for (const variant of ownVariants(rest, room)) variants.push(isAppended ? continued(variant) : variant);
+      variants.push(...innerVariants(inner, rest.slice(1), room, depth));
     }
   }
   // The arguments of `parallel` after the template can be commands themselves.
-  for (const word of words.slice(template.length)) faces.push(...ofCode(word, room, depth));
-  return faces;
+  for (const word of words.slice(template.length)) variants.push(...ofCode(word, room, depth));
+  return variants;
 }
 
-function continued(face: CommandVariant): CommandVariant {
-  return { ...face, text: face.isOpen ? face.text : `${face.text} `, isOpen: true };
+function continued(variant: CommandVariant): CommandVariant {
+  return { ...variant, text: variant.isOpen ? variant.text : `${variant.text} `, isOpen: true };
 }
 
 /** The words before the arguments of `parallel`, each open from where something is put in. */
@@ -153,7 +153,7 @@ function templateOf(name: string, words: readonly CommandWord[]): CommandWord[] 
 }
 
 /** The command that an option of a runner may hold, with the words after it: `env -S'git push'`, `su -creboot`. */
-function optionFaces(
+function optionVariants(
   name: string,
   [option, ...rest]: readonly CommandWord[],
   room: VariantBudget,
@@ -167,7 +167,7 @@ function optionFaces(
   }
   if (name === 'env' && values.some((value) => /[\\$]/.test(value))) return [anything];
   return values.flatMap((value) => {
-    room.left -= value.length + faceCost;
+    room.left -= value.length + variantCost;
     if (room.left < 0) return [anything];
     const { parts, isWhole } = readCommand(value);
     const last = parts.at(-1);
@@ -177,7 +177,7 @@ function optionFaces(
 }
 
 /** The code in the value of a variable that is run. */
-function variableFaces(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
+function variableVariants(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
   const found = codeAssignment.exec(word.text);
   if (found === null) return [];
   const value = word.text.slice(found[0].length);
@@ -186,9 +186,14 @@ function variableFaces(word: CommandWord, room: VariantBudget, depth: number): C
 }
 
 /** Returns the commands that a shell, or another program that takes code, runs from its arguments. */
-function innerFaces(name: string, given: readonly CommandWord[], room: VariantBudget, depth: number): CommandVariant[] {
+function innerVariants(
+  name: string,
+  given: readonly CommandWord[],
+  room: VariantBudget,
+  depth: number,
+): CommandVariant[] {
   const [first] = given;
-  if (shells.has(name)) return shellFaces(given, room, depth);
+  if (shells.has(name)) return shellVariants(given, room, depth);
   if (name === '.' || name === 'source') {
     return first === undefined || first.isOpen || first.text.startsWith('/dev/') ? [anything] : [];
   }
@@ -205,28 +210,28 @@ function innerFaces(name: string, given: readonly CommandWord[], room: VariantBu
       ...(/^-./.test(word.text) && !word.isOpen ? ofCode({ ...word, text: word.text.slice(2) }, room, depth) : []),
     ]);
   }
-  if (name === 'git') return given.flatMap((word) => gitConfigFaces(word, room, depth));
+  if (name === 'git') return given.flatMap((word) => gitConfigVariants(word, room, depth));
   if (!codeTakers.has(name)) return [];
   return given.flatMap((word) => {
     if (!word.isOpen && !/[\s;&|`$<>()=]/.test(word.text)) return [];
     const value = /^[\w.-]+=(.*)$/s.exec(word.text)?.[1];
     const values = value === undefined || word.isOpen ? [] : ofCode({ ...word, text: value }, room, depth);
-    return [...ofCode(word, room, depth), ...values].map((face) => (name === 'env' ? face : openAtMark(face)));
+    return [...ofCode(word, room, depth), ...values].map((variant) => (name === 'env' ? variant : openAtMark(variant)));
   });
 }
 
 /** `-c core.pager='…'` and an alias that begins with `!` are commands. */
-function gitConfigFaces(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
+function gitConfigVariants(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
   const value = /^(?:-c|--config=)?[A-Za-z][\w-]*\.[^=\s]+=!?(.*)$/s.exec(word.text)?.[1];
   return value === undefined ? [] : ofCode({ ...word, text: value }, room, depth);
 }
 
-function openAtMark(face: CommandVariant): CommandVariant {
-  const at = face.text.indexOf('{');
-  return at === -1 ? face : { ...face, text: face.text.slice(0, at), isOpen: true };
+function openAtMark(variant: CommandVariant): CommandVariant {
+  const at = variant.text.indexOf('{');
+  return at === -1 ? variant : { ...variant, text: variant.text.slice(0, at), isOpen: true };
 }
 
-function shellFaces(given: readonly CommandWord[], room: VariantBudget, depth: number): CommandVariant[] {
+function shellVariants(given: readonly CommandWord[], room: VariantBudget, depth: number): CommandVariant[] {
   let hasCode = false;
   for (let at = 0; at < given.length; at += 1) {
     const { text, isOpen } = given[at] ?? { text: '', isOpen: true };
@@ -250,7 +255,7 @@ function shellFaces(given: readonly CommandWord[], room: VariantBudget, depth: n
 }
 
 function ofCode(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
-  room.left -= word.text.length + faceCost;
+  room.left -= word.text.length + variantCost;
   if (word.isOpen || depth >= depthMax || room.left < 0) return [anything];
   const { parts, isWhole } = readCommand(word.text);
   return [...parts.flatMap((part) => variantsOf(part, room, depth + 1)), ...(isWhole ? [] : [anything])];

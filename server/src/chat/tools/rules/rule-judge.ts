@@ -3,7 +3,7 @@ import type { ToolPolicy } from '@homeport/contracts/mcp/mcp';
 import { type CommandPart, readCommand } from './command-parts.ts';
 import { type CommandVariant, variantsOf } from './command-variants.ts';
 import { isInert, onlyReads } from './read-only-commands.ts';
-import { isVery, mayMatch, readPattern, surelyMatches } from './rule-pattern.ts';
+import { canMatch, certainlyMatches, isVery, readPattern } from './rule-pattern.ts';
 
 /**
  * Applies rules to one call (docs/workspaces.md, "Rules"). A deny always holds. Otherwise rules of the conversation
@@ -27,8 +27,8 @@ export type ReadOnlyRun = { canAsk: boolean };
 export type Verdict = { policy: ToolPolicy; why?: string; readOnly?: ReadOnlyRun };
 
 const strictness: Record<ToolPolicy, number> = { allow: 0, ask: 1, deny: 2 };
-/** Characters of all faces of one command that patterns are compared with. */
-const facesMax = 64 * 1024;
+/** Characters of all variants of one command that patterns are compared with. */
+const variantsMax = 64 * 1024;
 const shownMax = 200;
 /** A pattern with one of these is for a command as it is written, because no part has them. */
 const operators = /[|;&<>]/;
@@ -74,10 +74,10 @@ export function judgeCommand(rules: RulesInForce, command: string): Verdict {
   const [conversation, person] = [rules.conversation.filter(ofShell), rules.person.filter(ofShell)];
   const all = [...conversation, ...person];
   const { parts, isWhole } = readCommand(command);
-  const sorted = sortFaces(parts);
-  const asWritten = { text: command.trim().replace(/\s+/g, ' ').slice(0, facesMax), isOpen: false };
-  const meant = (rule: ToolRule, fits: (rule: ToolRule, face: CommandVariant) => boolean): boolean =>
-    sorted.parts.some(({ faces }) => faces.some((face) => fits(rule, face))) ||
+  const sorted = sortVariants(parts);
+  const asWritten = { text: command.trim().replace(/\s+/g, ' ').slice(0, variantsMax), isOpen: false };
+  const meant = (rule: ToolRule, fits: (rule: ToolRule, variant: CommandVariant) => boolean): boolean =>
+    sorted.parts.some(({ variants }) => variants.some((variant) => fits(rule, variant))) ||
     (operators.test(rule.pattern ?? '') && fits(rule, asWritten));
   const denial = all.find((rule) => rule.policy === 'deny' && (isGeneral(rule) || meant(rule, certainly)));
   if (denial !== undefined) return denied(denial);
@@ -91,7 +91,7 @@ export function judgeCommand(rules: RulesInForce, command: string): Verdict {
     if ((isFree || conversation.length === 0) && person.some(isKept)) return { policy: 'allow' };
   }
   const ofPart = { preset: rules.preset, conversation, person };
-  const judged = sorted.parts.map(({ part, faces }) => ({ part, ...judgePart(ofPart, part, faces) }));
+  const judged = sorted.parts.map(({ part, variants }) => ({ part, ...judgePart(ofPart, part, variants) }));
   const policies = judged.map(({ policy }) => policy);
   if (all.some((rule) => rule.policy === 'ask' && operators.test(rule.pattern ?? '') && meant(rule, possibly))) {
     policies.push('ask');
@@ -126,23 +126,23 @@ function isGeneral({ pattern }: ToolRule): boolean {
   return pattern === undefined;
 }
 
-function certainly({ pattern }: ToolRule, face: CommandVariant): boolean {
-  return pattern !== undefined && surelyMatches(readPattern(pattern), face);
+function certainly({ pattern }: ToolRule, variant: CommandVariant): boolean {
+  return pattern !== undefined && certainlyMatches(readPattern(pattern), variant);
 }
 
-function possibly({ pattern }: ToolRule, face: CommandVariant): boolean {
-  return pattern !== undefined && mayMatch(readPattern(pattern), face);
+function possibly({ pattern }: ToolRule, variant: CommandVariant): boolean {
+  return pattern !== undefined && canMatch(readPattern(pattern), variant);
 }
 
-type SortedPart = { part: CommandPart; faces: CommandVariant[] };
+type SortedPart = { part: CommandPart; variants: CommandVariant[] };
 
-function sortFaces(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhole: boolean } {
+function sortVariants(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhole: boolean } {
   const sorted: SortedPart[] = [];
-  const room = { left: facesMax };
+  const room = { left: variantsMax };
   for (const part of parts) {
-    const faces = variantsOf(part, room);
+    const variants = variantsOf(part, room);
     if (room.left < 0) return { parts: sorted, isWhole: false };
-    sorted.push({ part, faces });
+    sorted.push({ part, variants });
   }
   return { parts: sorted, isWhole: true };
 }
@@ -151,10 +151,10 @@ function sortFaces(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhol
 function judgePart(
   rules: RulesInForce,
   part: CommandPart,
-  [face, ...others]: readonly CommandVariant[],
+  [variant, ...others]: readonly CommandVariant[],
 ): { policy: ToolPolicy; isApproved: boolean } {
-  const own = face === undefined ? undefined : ofFace(rules, part, face);
-  const inner = others.map((other) => ofFace(rules, part, other) ?? 'allow');
+  const own = variant === undefined ? undefined : ofVariant(rules, part, variant);
+  const inner = others.map((other) => ofVariant(rules, part, other) ?? 'allow');
   const policy = inner.reduce(stricter, own ?? presetOf(rules.preset, part));
   return { policy, isApproved: own === 'allow' };
 }
@@ -165,10 +165,10 @@ function presetOf(preset: ToolPreset, part: CommandPart): ToolPolicy {
 }
 
 /** An allow rule covers the command alone: no variables in front of it, and no file behind it. */
-function ofFace(rules: RulesInForce, part: CommandPart, face: CommandVariant): ToolPolicy | undefined {
+function ofVariant(rules: RulesInForce, part: CommandPart, variant: CommandVariant): ToolPolicy | undefined {
   const isAlone = !part.assigns && !part.writes;
   const fits = (rule: ToolRule): boolean =>
-    isGeneral(rule) || (rule.policy === 'allow' ? isAlone && certainly(rule, face) : possibly(rule, face));
+    isGeneral(rule) || (rule.policy === 'allow' ? isAlone && certainly(rule, variant) : possibly(rule, variant));
   const weightOf = ({ pattern }: ToolRule): number => (pattern === undefined ? -1 : readPattern(pattern).weight);
   const policy = bySpecificity(rules, fits, weightOf)?.policy;
   // Certain denials are refused before.

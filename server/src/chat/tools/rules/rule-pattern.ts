@@ -48,18 +48,18 @@ export function isVery(source: string | undefined, command: string): boolean {
 }
 
 /** True if the pattern can match the variant. */
-export function mayMatch(pattern: RulePattern, face: CommandVariant): boolean {
-  if (!face.isOpen) return matches(pattern, face.text);
+export function canMatch(pattern: RulePattern, variant: CommandVariant): boolean {
+  if (!variant.isOpen) return matches(pattern, variant.text);
   const [head = ''] = pattern.texts;
-  return head.startsWith(face.text) || (pattern.texts.length > 1 && face.text.startsWith(head));
+  return head.startsWith(variant.text) || (pattern.texts.length > 1 && variant.text.startsWith(head));
 }
 
 /** True if the pattern matches the variant for every completion of an open end. */
-export function surelyMatches(pattern: RulePattern, face: CommandVariant): boolean {
-  if (face.isGuess) return false;
-  if (!face.isOpen) return matches(pattern, face.text);
+export function certainlyMatches(pattern: RulePattern, variant: CommandVariant): boolean {
+  if (variant.isGuess) return false;
+  if (!variant.isOpen) return matches(pattern, variant.text);
   const [head = '', tail, ...more] = pattern.texts;
-  return tail === '' && more.length === 0 && face.text.startsWith(head);
+  return tail === '' && more.length === 0 && variant.text.startsWith(head);
 }
 
 function matches({ texts }: RulePattern, text: string): boolean {

@@ -43,7 +43,7 @@ async function preview(daemon: Daemon, { port, path = '/' }: Input, clock: Clock
     try {
       const tooLate = () => new ToolFailure(`Port ${port} is open, but ${path} did not respond within 30 seconds.`);
       const limit = { clock, milliseconds: answerMs, signal, tooLate };
-      return told({ port, path }, await within(limit, (own) => lookAtPort(daemon, { port, path }, own)));
+      return statusText({ port, path }, await within(limit, (own) => lookAtPort(daemon, { port, path }, own)));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ToolFailure || isDaemonLost(error)) throw error;
@@ -53,7 +53,7 @@ async function preview(daemon: Daemon, { port, path = '/' }: Input, clock: Clock
   }
 }
 
-function told(
+function statusText(
   { port, path }: { port: number; path: string },
   { status, contentType, title, location, text }: PreviewLook,
 ) {

@@ -55,14 +55,14 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
       },
     });
     const hasNetwork = deps.config.workspaceEgress === 'proxy';
-    const told = {
+    const note = {
       layer: 'moment',
       text: workspaceFacts(notes, { folder, hasNetwork, hasModels: deps.config.workspaceModels }),
     } as const;
     const owner = { userId, chatId };
     const command = { responseId: response.id, chatId, signal };
     return [
-      { ...bashTool(turn, command), told },
+      { ...bashTool(turn, command), note },
       ...fileTools(turn, response.id),
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),

@@ -4,22 +4,22 @@ import type { Claimed } from '../ledger/claims.ts';
 import { readHistory, windowOf } from '../turn/context-history.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { documentRoom } from './attached-documents.ts';
-import { compactAsked } from './context-step.ts';
+import { compactRequested } from './context-step.ts';
 import { askOnceOf } from './model-call.ts';
 import type { RunDeps } from './response-run.ts';
 import { chooseByAssistant } from './turn-assistant.ts';
-import { readTurnWords } from './turn-instructions.ts';
+import { readTurnContext } from './turn-instructions.ts';
 import { type PreparingHooks, readBranch } from './turn-request.ts';
 
 /** Makes the summary that a person asked for, with the model that would answer; resolves with that model. */
-export async function makeAskedSummary(
+export async function makeRequestedSummary(
   deps: RunDeps,
   turn: Pick<Claimed, 'response' | 'context'>,
   hooks: PreparingHooks,
   signal: AbortSignal,
 ): Promise<string> {
   const { response } = turn;
-  const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, turn), hooks.notify);
+  const { modelId } = await chooseByAssistant(deps, turn, readTurnContext(deps, turn), hooks.notify);
   const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), {
     modelId,
     wasTheirs: true,
@@ -33,6 +33,6 @@ export async function makeAskedSummary(
     loadTokenizer,
   });
   const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
-  await compactAsked(deps, turn, history, { ...hooks, ask, onUsage: () => undefined }, signal);
+  await compactRequested(deps, turn, history, { ...hooks, ask, onUsage: () => undefined }, signal);
   return resolved.model.id;
 }
