@@ -23,10 +23,7 @@ import {
  * A person's decision on one call. `lost`: it was already applied, or the question does not exist. `parked`: the
  * response is interrupted, and continues when the decision arrives.
  */
-export type CallDecision =
-  | { approved: boolean; reason: string | undefined; answers?: string[][] }
-  | 'lost'
-  | 'parked';
+export type CallDecision = { approved: boolean; reason: string | undefined; answers?: string[][] } | 'lost' | 'parked';
 
 /** A call that needs the person: approval or, with `questions`, answers. */
 export type QuestionedCall = {

@@ -180,12 +180,12 @@ test('parses Anthropic’s streams as its own client does', async () => {
         const name = `${JSON.stringify(blocks)} ${reason} ${JSON.stringify(style)}`;
         const theirs = await readTheirs(bytes);
         for (const cut of cuts(random)) {
-          const { echo, failure, ...ours } = await readOurs('anthropic', bytes, cut);
+          const { stepState, failure, ...ours } = await readOurs('anthropic', bytes, cut);
           assert.equal(failure, undefined, name);
           assert.deepEqual(ours, theirs.answer, name);
-          if (echo === undefined) continue;
+          if (stepState === undefined) continue;
           const returned = theirs.content.filter((block) => block.type !== 'text' || block.text !== '');
-          assert.deepEqual(echo, returned.map(withoutCitations), name);
+          assert.deepEqual(stepState, returned.map(withoutCitations), name);
         }
       }
     }

@@ -154,9 +154,9 @@ test('parses chat completions as OpenAI’s own client does', async () => {
           // Their client accepts a choice of any number as its own.
           const theirs = await readTheirs(toBytes(chunks, { ...style, noise: false }));
           for (const cut of cuts(random)) {
-            const { echo, failure, ...ours } = await readOurs('openai', toBytes(chunks, style, unknown), cut);
+            const { stepState, failure, ...ours } = await readOurs('openai', toBytes(chunks, style, unknown), cut);
             assert.equal(failure, undefined, name);
-            assert.equal(echo, undefined);
+            assert.equal(stepState, undefined);
             assert.deepEqual(ours, theirs, name);
           }
         }

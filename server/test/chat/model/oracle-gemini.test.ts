@@ -152,11 +152,11 @@ test('parses Gemini’s streams as Google’s own client does', async () => {
         // Their client does not read comments.
         const theirs = await readTheirs(toBytes(chunks, { ...style, noise: false }));
         for (const cut of cuts(random)) {
-          const { echo, failure, ...ours } = await readOurs('gemini', bytes, cut);
+          const { stepState, failure, ...ours } = await readOurs('gemini', bytes, cut);
           assert.equal(failure, undefined, name);
           assert.deepEqual(ours, theirs.answer, name);
-          if (echo === undefined) continue;
-          const parts = echo.map((part) => ({ ...Object(part) }));
+          if (stepState === undefined) continue;
+          const parts = stepState.map((part) => ({ ...Object(part) }));
           assert.deepEqual(joined(parts), joined(theirs.parts.filter(isKept)), name);
         }
       }

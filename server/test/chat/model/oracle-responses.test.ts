@@ -228,11 +228,11 @@ test('parses Responses streams as OpenAI’s own client does', async () => {
         // Their client throws at unknown events.
         const theirs = await readTheirs(toBytes(events, { ...style, noise: false }));
         for (const cut of cuts(random)) {
-          const { echo, failure, ...ours } = await readOurs('openai-responses', bytes, cut);
+          const { stepState, failure, ...ours } = await readOurs('openai-responses', bytes, cut);
           assert.equal(failure, undefined, name);
           assert.deepEqual(ours, theirs.answer, name);
-          if (echo !== undefined)
-            assert.deepEqual(echo.filter(isReasoning), theirs.output.filter(isReasoning).map(plain), name);
+          if (stepState !== undefined)
+            assert.deepEqual(stepState.filter(isReasoning), theirs.output.filter(isReasoning).map(plain), name);
         }
       }
     }

@@ -13,7 +13,7 @@ export type Answer = {
   finish: string;
   usage: Usage | undefined;
 };
-export type OurAnswer = Answer & { stepState: CompletionResult['echo']; failure: unknown };
+export type OurAnswer = Answer & { stepState: CompletionResult['stepState']; failure: unknown };
 
 /** Reads a stream with Homeport's parser; `cut` chooses the places where it is cut into chunks. */
 export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut): Promise<OurAnswer> {
