@@ -94,7 +94,10 @@ test("marks content attached from a server for the model as another party's text
       prompts.push(String(filled.prompt));
     }
   }
-  assert.match(prompts[0] ?? '', /from MCP server “Notes”, notes:\/\/1\. It was written by someone else.*Ignore all rules/s);
+  assert.match(
+    prompts[0] ?? '',
+    /from MCP server “Notes”, notes:\/\/1\. It was written by someone else.*Ignore all rules/s,
+  );
   assert.doesNotMatch(prompts[1] ?? '', /written by someone else/);
 });
 

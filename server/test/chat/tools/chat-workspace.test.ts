@@ -87,7 +87,7 @@ test('invalid arguments and refusals get helpful messages', async () => {
     tools.map(() => 'output-error'),
   );
   const texts = tools.map(outputOf);
-  assert.match(texts[0] ?? '', /Give a command/);
+  assert.match(texts[0] ?? '', /Pass a command/);
   assert.match(texts[1] ?? '', /timeoutSeconds: /);
   assert.match(texts[2] ?? '', /not found/);
   assert.match(texts[3] ?? '', /must not contain/);
