@@ -47,7 +47,7 @@ test('lists the limits of bodies and texts on the API reference page', () => {
   assert.equal(limits.messageTextMax, 1_000_000);
   const said = [
     'A body larger than its endpoint accepts is 413 `payload_too_large`: 16 KiB for public endpoints, 10 MiB for messages, ' +
-      '2 MiB for providers and MCP servers, 4 MiB for branding and for what programs ask models, 5 MiB for a model registry, ' +
+      '2 MiB for providers and MCP servers, 4 MiB for branding and for model calls of programs, 5 MiB for a model registry, ' +
       '64 MiB for a manifest, 256 KiB for everything else.',
     'A text part of a message has at most 1,000,000 characters; a longer one is 413 as well',
   ];
