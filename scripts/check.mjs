@@ -7,7 +7,7 @@ import { checkDocumentation } from './docs-pages.mjs';
 import { checkImportRules } from './import-rules.mjs';
 import { checkRegexes } from './regex-rules.mjs';
 import { listFiles } from './source-text.mjs';
-import { checkDocumentPaths, checkFileLengths, checkLockfile, checkSpreads } from './text-rules.mjs';
+import { checkDocumentPaths, checkFileLengths, checkLanguage, checkLockfile, checkSpreads } from './text-rules.mjs';
 
 const root = dirname(import.meta.dirname);
 // One program for everything that runs in Node, one for the browser, so that shared sources are read twice, not five
@@ -33,6 +33,7 @@ export async function check() {
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'regular expressions', work: async () => report(await checkRegexes(root)) },
+    { name: 'language', work: () => report(checkLanguage(root)) },
     { name: 'spreads', work: () => report(checkSpreads(root)) },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
     { name: 'documentation', work: () => report(checkDocumentation(root)) },
