@@ -17,6 +17,19 @@ export const listPaths: Record<ProviderKind, string> = {
 /** A protocol as a server's answers show it. */
 export type Family = 'openai' | 'anthropic' | 'gemini';
 
+type Answering = { family: Family; path: string; isListShared: boolean; isAlwaysDoubtful: boolean };
+
+/**
+ * Protocol family and answer endpoint of each kind. `isListShared`: servers of the kind can have one list for several
+ * protocols. `isAlwaysDoubtful`: no list proves that the server has the endpoint.
+ */
+const answering: Record<ProviderKind, Answering> = {
+  openai: { family: 'openai', path: '/chat/completions', isListShared: true, isAlwaysDoubtful: false },
+  'openai-responses': { family: 'openai', path: '/responses', isListShared: true, isAlwaysDoubtful: true },
+  anthropic: { family: 'anthropic', path: '/messages', isListShared: true, isAlwaysDoubtful: false },
+  gemini: { family: 'gemini', path: '/models', isListShared: false, isAlwaysDoubtful: false },
+};
+
 const familyNames: Record<Family, string> = {
   openai: 'An OpenAI-style server',
   anthropic: 'A server that uses Anthropic’s protocol',
@@ -30,8 +43,8 @@ export function otherAnswered(family: Family): string {
 /** The protocol of the server that answered, if it is certainly not the chosen one. */
 export function otherProtocol(kind: ProviderKind, status: number, answer: unknown): Family | undefined {
   const family = familyOf(answer);
-  if (family === undefined || family === chosenFamily(kind)) return undefined;
-  return status < 300 && mayShareList(kind, family) ? undefined : family;
+  if (family === undefined || family === answering[kind].family) return undefined;
+  return status < 300 && canShareList(kind, family) ? undefined : family;
 }
 
 /**
@@ -40,18 +53,15 @@ export function otherProtocol(kind: ProviderKind, status: number, answer: unknow
  */
 export function doubtfulPath(kind: ProviderKind, answer: unknown): { path: string; family: Family } | undefined {
   const family = familyOf(answer);
-  if (kind === 'openai-responses') return { path: '/responses', family: family ?? 'openai' };
-  if (family === undefined || family === chosenFamily(kind) || !mayShareList(kind, family)) return undefined;
-  return { path: kind === 'anthropic' ? '/messages' : '/chat/completions', family };
-}
-
-function chosenFamily(kind: ProviderKind): Family {
-  return kind === 'openai-responses' ? 'openai' : kind;
+  const { family: chosen, path, isAlwaysDoubtful } = answering[kind];
+  if (isAlwaysDoubtful) return { path, family: family ?? chosen };
+  if (family === undefined || family === chosen || !canShareList(kind, family)) return undefined;
+  return { path, family };
 }
 
 /** Many servers offer OpenAI's protocols and Anthropic's, with one list for both. */
-function mayShareList(kind: ProviderKind, family: Family): boolean {
-  return kind !== 'gemini' && family !== 'gemini';
+function canShareList(kind: ProviderKind, family: Family): boolean {
+  return answering[kind].isListShared && family !== 'gemini';
 }
 
 function familyOf(answer: unknown): Family | undefined {
@@ -101,7 +111,20 @@ export function listedOwners(answer: unknown): ReadonlySet<string> {
 function idOf(kind: ProviderKind, entry: unknown): string | undefined {
   const id = member(entry, 'id') ?? member(entry, 'name');
   if (!isUsableId(id)) return undefined;
-  if (kind !== 'gemini') return id;
+  return idReaders[kind](id, entry);
+}
+
+const unchangedId = (id: string): string => id;
+
+/** Readers of a model's id in the list of each protocol; undefined for a model that cannot answer. */
+const idReaders: Record<ProviderKind, (id: string, entry: unknown) => string | undefined> = {
+  openai: unchangedId,
+  'openai-responses': unchangedId,
+  anthropic: unchangedId,
+  gemini: geminiId,
+};
+
+function geminiId(id: string, entry: unknown): string | undefined {
   const methods = member(entry, 'supportedGenerationMethods');
   if (Array.isArray(methods) && !methods.includes('generateContent')) return undefined;
   return id.replace(/^models\//, '');

@@ -10,6 +10,18 @@ const versions: Record<ProviderKind, string> = {
   gemini: '/v1beta',
 };
 
+type HeaderRule = { fixed: Record<string, string>; ofKey: (apiKey: string) => [name: string, value: string] };
+
+const bearer: HeaderRule = { fixed: {}, ofKey: (apiKey) => ['authorization', `Bearer ${apiKey}`] };
+
+/** Headers that each protocol requires besides the custom ones. */
+const headerRules: Record<ProviderKind, HeaderRule> = {
+  openai: bearer,
+  'openai-responses': bearer,
+  anthropic: { fixed: { 'anthropic-version': '2023-06-01' }, ofKey: (apiKey) => ['x-api-key', apiKey] },
+  gemini: { fixed: {}, ofKey: (apiKey) => ['x-goog-api-key', apiKey] },
+};
+
 /** The address below a base URL (control-plane-api.md "Provider"), keeping its query. `path` may have its own query. */
 export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): string {
   const url = new URL(baseUrl);
@@ -24,13 +36,10 @@ export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): 
  * The headers of a call, in lower case: the key as the protocol requires it, and custom headers, which take precedence.
  */
 export function providerHeaders(kind: ProviderKind, credentials: Credentials): Record<string, string> {
-  const headers = new Map<string, string>(kind === 'anthropic' ? [['anthropic-version', '2023-06-01']] : []);
+  const { fixed, ofKey } = headerRules[kind];
+  const headers = new Map(Object.entries(fixed));
   const { apiKey } = credentials;
-  if (apiKey !== undefined) {
-    if (kind === 'anthropic') headers.set('x-api-key', apiKey);
-    else if (kind === 'gemini') headers.set('x-goog-api-key', apiKey);
-    else headers.set('authorization', `Bearer ${apiKey}`);
-  }
+  if (apiKey !== undefined) headers.set(...ofKey(apiKey));
   for (const [name, value] of Object.entries(credentials.headers)) headers.set(name.toLowerCase(), value);
   return Object.fromEntries(headers);
 }

@@ -57,7 +57,7 @@ export function learnFrom(
   request: ModelRequest,
   refusal: string,
 ): boolean {
-  if (kind === 'openai' && learnField(dialect, refusal)) return true;
+  if (lessons[kind].learnField(dialect, refusal)) return true;
   if (isContextRefusal(refusal)) return false;
   const text = refusal.toLowerCase();
   return (
@@ -80,38 +80,79 @@ function learnField(dialect: ProviderDialect, refusal: string): boolean {
 }
 
 type Lesson = { setting: Setting; named: RegExp };
+type Learn = (dialect: ProviderDialect, text: string) => boolean;
 
-/** Settings that a protocol sends by default, without a user having set them. */
-const own: Record<ProviderKind, readonly Lesson[]> = {
-  openai: [{ setting: 'cacheKey', named: /\bprompt_cache_key\b/ }],
-  'openai-responses': [
-    { setting: 'cacheKey', named: /\bprompt_cache_key\b/ },
-    { setting: 'encryptedReasoning', named: /\bencrypted[_ ]content\b|\binclude\b/ },
-    { setting: 'reasoningSummary', named: /\breasoning[_. ]summar|\bsummary\b/ },
-  ],
-  anthropic: [{ setting: 'cacheMarks', named: /\bcache_control\b/ }],
-  gemini: [
-    { setting: 'schemas', named: /\bparameters_?json_?schema\b/ },
-    { setting: 'thoughts', named: /\binclude_?thoughts\b/ },
-  ],
+type Lessons = {
+  /** Settings that the protocol sends by default, without a user having set them. */
+  settings: readonly Lesson[];
+  /** Learns names of fields, from the unchanged text. */
+  learnField: Learn;
+  /** Learns that the server requires signatures of calls. */
+  learnSignature: Learn;
+  /** Learns that a model does not think; applies only to requests without an effort. */
+  learnThoughtless: Learn;
+  /** Learns how a model takes its effort: a level for some models, a token budget for others of the same vendor. */
+  learnEffort: Learn;
+  /** False for a protocol whose instructions are not a message. */
+  hasSystemRole: boolean;
+};
+
+const nothingLearned: Learn = () => false;
+const noLessons = {
+  learnField: nothingLearned,
+  learnSignature: nothingLearned,
+  learnThoughtless: nothingLearned,
+  learnEffort: nothingLearned,
+  hasSystemRole: true,
+};
+
+const lessons: Record<ProviderKind, Lessons> = {
+  openai: { ...noLessons, settings: [{ setting: 'cacheKey', named: /\bprompt_cache_key\b/ }], learnField },
+  'openai-responses': {
+    ...noLessons,
+    settings: [
+      { setting: 'cacheKey', named: /\bprompt_cache_key\b/ },
+      { setting: 'encryptedReasoning', named: /\bencrypted[_ ]content\b|\binclude\b/ },
+      { setting: 'reasoningSummary', named: /\breasoning[_. ]summar|\bsummary\b/ },
+    ],
+    learnThoughtless: (dialect, text) => /\breasoning\b/.test(text) && learnOnce(dialect, 'reasoningSummary'),
+  },
+  anthropic: {
+    ...noLessons,
+    settings: [{ setting: 'cacheMarks', named: /\bcache_control\b/ }],
+    learnEffort: learnAnthropicEffort,
+    hasSystemRole: false,
+  },
+  gemini: {
+    ...noLessons,
+    settings: [
+      { setting: 'schemas', named: /\bparameters_?json_?schema\b/ },
+      { setting: 'thoughts', named: /\binclude_?thoughts\b/ },
+    ],
+    learnSignature: learnGeminiSignature,
+    learnThoughtless: (dialect, text) => /\bthinking\b/.test(text) && learnOnce(dialect, 'thoughts'),
+    learnEffort: learnGeminiEffort,
+  },
 };
 
 function learnOwn(kind: ProviderKind, dialect: ProviderDialect, request: ModelRequest, text: string): boolean {
-  const lesson = own[kind].find(({ setting, named }) => named.test(text) && !isRefused(dialect, setting));
+  const { settings, learnSignature, learnThoughtless } = lessons[kind];
+  const lesson = settings.find(({ setting, named }) => named.test(text) && !isRefused(dialect, setting));
   if (lesson !== undefined) {
     refuse(dialect, lesson.setting);
     return true;
   }
-  if (kind === 'gemini' && !dialect.isSignatureNeeded && /thought_?\s?signature/.test(text)) {
-    dialect.isSignatureNeeded = true;
-    return true;
-  }
+  if (learnSignature(dialect, text)) return true;
   const effort = request.parameters?.reasoningEffort;
   const isBare = effort === undefined || isRefused(dialect, 'reasoningEffort', effort);
-  if (!isBare) return false;
   // Thoughts and their summaries are requested from every model, but some have none.
-  if (kind === 'gemini' && /\bthinking\b/.test(text)) return learnOnce(dialect, 'thoughts');
-  return kind === 'openai-responses' && /\breasoning\b/.test(text) && learnOnce(dialect, 'reasoningSummary');
+  return isBare && learnThoughtless(dialect, text);
+}
+
+function learnGeminiSignature(dialect: ProviderDialect, text: string): boolean {
+  if (dialect.isSignatureNeeded || !/thought_?\s?signature/.test(text)) return false;
+  dialect.isSignatureNeeded = true;
+  return true;
 }
 
 function learnOnce(dialect: ProviderDialect, setting: Setting): boolean {
@@ -125,7 +166,9 @@ function learnParameter(kind: ProviderKind, dialect: ProviderDialect, request: M
     const value = request.parameters?.[name];
     const named = wireNames[kind][name];
     if (value === undefined || named?.test(text) !== true || isRefused(dialect, name, value)) continue;
-    if (name === 'reasoningEffort' && learnEffort(kind, dialect, text)) return true;
+    if (name === 'reasoningEffort' && dialect.effortAs === undefined) {
+      if (lessons[kind].learnEffort(dialect, text)) return true;
+    }
     if (isAboutValue.test(text)) refuse(dialect, name, value);
     else refuse(dialect, name);
     return true;
@@ -133,15 +176,13 @@ function learnParameter(kind: ProviderKind, dialect: ProviderDialect, request: M
   return false;
 }
 
-/** Effort is a level for some models and a token budget for others of the same vendor. */
-function learnEffort(kind: ProviderKind, dialect: ProviderDialect, text: string): boolean {
-  if (dialect.effortAs !== undefined) return false;
-  if (kind === 'anthropic') {
-    if (!/\badaptive\b|\boutput_config\b(?!\.effort)|extra inputs/.test(text)) return false;
-    dialect.effortAs = 'budget';
-    return true;
-  }
-  if (kind !== 'gemini') return false;
+function learnAnthropicEffort(dialect: ProviderDialect, text: string): boolean {
+  if (!/\badaptive\b|\boutput_config\b(?!\.effort)|extra inputs/.test(text)) return false;
+  dialect.effortAs = 'budget';
+  return true;
+}
+
+function learnGeminiEffort(dialect: ProviderDialect, text: string): boolean {
   const isLevel = /thinking_?level/.test(text);
   const isBudget = /thinking_?budget/.test(text);
   if (isLevel === isBudget) return false;
@@ -150,7 +191,8 @@ function learnEffort(kind: ProviderKind, dialect: ProviderDialect, text: string)
 }
 
 function learnRole(kind: ProviderKind, dialect: ProviderDialect, request: ModelRequest, text: string): boolean {
-  if (kind === 'anthropic' || !dialect.systemRole || !hasInstructions(request) || !isAboutRole.test(text)) return false;
+  if (!lessons[kind].hasSystemRole || !dialect.systemRole) return false;
+  if (!hasInstructions(request) || !isAboutRole.test(text)) return false;
   dialect.systemRole = false;
   return true;
 }

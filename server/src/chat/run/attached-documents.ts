@@ -1,3 +1,4 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { AttachedFile } from '../../artifacts/attachments.ts';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { readHead } from '../../artifacts/contents.ts';
@@ -21,7 +22,15 @@ const fileShare = 1 / 4;
 const readWaitMs = 60_000;
 const readMs = 10_000;
 
-/** `room` is what a turn may send; `takesPdf`: the model reads a PDF by itself. */
+/** Protocols in which a model reads a PDF itself. */
+export const takesPdf: Record<ProviderKind, boolean> = {
+  openai: false,
+  'openai-responses': true,
+  anthropic: true,
+  gemini: true,
+};
+
+/** Room for documents in a turn; `room`: tokens that the turn can send, `takesPdf`: the model reads a PDF itself. */
 export function documentRoom(room: number, takesPdf: boolean): DocumentRoom {
   return { left: room * windowShare, perFile: room * fileShare, takesPdf };
 }

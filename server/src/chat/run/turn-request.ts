@@ -20,7 +20,7 @@ import { Spending } from '../turn/spending.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, offered, runTurn, type TurnResult } from '../turn/turn-loop.ts';
-import { type DocumentRoom, documentRoom } from './attached-documents.ts';
+import { type DocumentRoom, documentRoom, takesPdf } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import type { OnCall } from './counted-call.ts';
@@ -117,7 +117,7 @@ export async function prepareTurn(
   const messages = continuation(basis, reasoningState);
   const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
   const read = await readHistory({
-    newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, kind !== 'openai'), signal),
+    newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, takesPdf[kind]), signal),
     model: { contextWindow, maxOutputTokens: answerMax },
     fixedTokens:
       estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
