@@ -1,16 +1,32 @@
+/** A longer text is estimated from blocks of this many characters, spread evenly over it. */
+const sampledFrom = 256 * 1024;
+const blockLength = 4_096;
+
 /**
  * Tokens of a text, by the kind of its characters. Within about 10 % of the o200k encoding for prose in many languages
- * and for code, high for encoded data; a few nanoseconds per character.
+ * and for code, high for encoded data; a few nanoseconds per character, and under 3 ms for a text of any length.
  */
 export function estimateTokens(text: string): number {
+  if (text.length <= sampledFrom) return Math.ceil(weigh(text, 0, text.length));
+  const blocks = sampledFrom / blockLength;
+  const distance = (text.length - blockLength) / (blocks - 1);
+  let tokens = 0;
+  for (let block = 0; block < blocks; block += 1) {
+    const from = Math.floor(block * distance);
+    tokens += weigh(text, from, from + blockLength);
+  }
+  return Math.ceil((tokens * text.length) / sampledFrom);
+}
+
+function weigh(text: string, from: number, to: number): number {
   let tokens = 0;
   let previous = 0;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
     tokens += code < 0x80 ? asciiWeight(code, previous) : wideWeight(code);
     previous = code;
   }
-  return Math.ceil(tokens);
+  return tokens;
 }
 
 function asciiWeight(code: number, previous: number): number {

@@ -27,5 +27,6 @@ export async function storeMessage(
   const words = wordsOf(parts);
   await setImmediate();
   const { prompt, promptTokens } = promptOf(role, parts);
+  await setImmediate();
   return { parts: encoded, words, prompt: await encodeUtf8(prompt), promptTokens };
 }
