@@ -21,20 +21,22 @@ async function processOf(id: string): Promise<ProcessState> {
   return processes.find((process: ProcessState) => process.id === id);
 }
 
+const hasPython = existsSync('/usr/bin/python3');
+const hasGit = existsSync('/usr/bin/git');
+
 /** A duration that no other process of this machine sleeps for. */
 const odd = (seconds: number) => `${seconds}.${process.pid}`;
 
-test('streams the start, both outputs and the exit code of a command', async () => {
+test('streams the start, the output and the exit code of a command', async () => {
   const events = await run('plain', 'echo out; echo err >&2; exit 3');
   const [start] = events;
   assert.equal(start?.type, 'start');
   assert.equal(start?.type === 'start' && start.logPath, '~/.workspace/exec/plain.log');
-  assert.equal(textOf(events), 'out\n');
-  assert.equal(textOf(events, 'stderr'), 'err\n');
+  assert.equal(textOf(events), 'out\nerr\n');
   const { exitCode, signal, timedOut, outputBytes, omittedBytes } = exitOf(events);
   assert.deepEqual([exitCode, signal, timedOut, outputBytes, omittedBytes], [3, null, false, 8, 0]);
   const log = readFileSync(join(daemon.home, '.workspace/exec/plain.log'), 'utf8');
-  assert.deepEqual(log.split('\n').sort(), ['', 'err', 'out']);
+  assert.equal(log, 'out\nerr\n');
 });
 
 test('gives commands the environment of the contract, without the daemon’s own', async () => {
@@ -44,14 +46,24 @@ test('gives commands the environment of the contract, without the daemon’s own
     .map((line) => line.split('=')[0] ?? '')
     .sort();
   const own = ['HOME', 'HOMEPORT_PROCESS', 'LANG', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER'];
-  assert.deepEqual(names, [...own, 'PWD', 'SHLVL', '_'].sort());
+  const unattended = [
+    'DEBIAN_FRONTEND',
+    'EDITOR',
+    'GIT_EDITOR',
+    'GIT_PAGER',
+    'GIT_SEQUENCE_EDITOR',
+    'GIT_TERMINAL_PROMPT',
+  ];
+  const pages = ['MANPAGER', 'PAGER', 'PIP_DISABLE_PIP_VERSION_CHECK', 'PIP_NO_INPUT', 'SYSTEMD_PAGER', 'VISUAL'];
+  const inVenv = hasPython ? ['VIRTUAL_ENV'] : [];
+  assert.deepEqual(names, [...own, ...unattended, ...pages, ...inVenv, 'PWD', 'SHLVL', '_'].sort());
   assert.equal(textOf(await run('working-folder', 'pwd')), `${daemon.home}\n`);
   assert.equal(textOf(await run('scope', 'echo $HOMEPORT_SCOPE', { scope: 'chat:c1' })), 'chat:c1\n');
 });
 
 test('accepts output written to /dev/stdout and /dev/stderr', async () => {
   const events = await run('devices', 'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee /dev/stderr');
-  assert.deepEqual([textOf(events), textOf(events, 'stderr')], ['one\nthree\n', 'two\nthree\n']);
+  assert.deepEqual(textOf(events), 'one\ntwo\nthree\nthree\n');
 });
 
 test('reports the signal name instead of an exit code', async () => {
@@ -272,4 +284,35 @@ test('rejects invalid requests with a message', async () => {
   assert.equal((await daemon.call('/v1/processes/nope/output')).status, 404);
   assert.equal((await daemon.call('/v1/processes/plain/output?after=-1')).status, 400);
   assert.equal((await daemon.call('/v1/processes/plain/signal', { json: { signal: 'SIGSTOP' } })).status, 400);
+});
+
+test('keeps the order in which a command writes to both outputs', async () => {
+  const command = 'for i in $(seq 1 200); do echo out$i; echo err$i >&2; done';
+  const expected = Array.from({ length: 200 }, (_, index) => `out${index + 1}\nerr${index + 1}\n`).join('');
+  assert.equal(textOf(await run('order', command)), expected);
+});
+
+test('commits in the name of the person, without waiting for an editor', { skip: !hasGit }, async () => {
+  const author = { name: 'Nina "N" Meyer', email: 'nina@example.org' };
+  const make = 'git init -q g && cd g && echo a > a && git add a && git commit -qm one';
+  const amend = 'git commit --amend && GIT_EDITOR="echo two >" git commit -q --amend && git commit --allow-empty';
+  const events = await run('commit', `${make}; ${amend}; git log --format='%an <%ae> %s'`, {
+    author,
+    timeoutMs: 30_000,
+  });
+  assert.match(textOf(events), /Aborting commit due to empty commit message|Nina/);
+  assert.match(textOf(events), /Nina "N" Meyer <nina@example.org> two\n$/);
+  const own =
+    "git config --global user.name Other; cd g; git commit -q --allow-empty -m x; git log -1 --format='%an %ae'";
+  assert.equal(textOf(await run('own-name', own, { author })), 'Other nina@example.org\n');
+});
+
+test('runs Python in a virtual environment of the home', { skip: !hasPython }, async () => {
+  const events = await run('venv', 'python3 -c "import sys; print(sys.prefix)"; command -v pip; pip --version');
+  const [prefix, pip, version] = textOf(events).split('\n');
+  assert.deepEqual(
+    [prefix, pip],
+    [join(daemon.home, '.workspace/homeport-venv'), join(daemon.home, '.workspace/homeport-venv/bin/pip')],
+  );
+  assert.match(version ?? '', /^pip \d|No module named pip/);
 });

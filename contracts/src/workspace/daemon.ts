@@ -51,7 +51,7 @@ import { z } from 'zod';
  * below: a workspace whose daemon states another version, or none, is drained and replaced. `/v1/health` with
  * `protocol` and `active`, and `/v1/drain`, are the same in every version.
  */
-export const daemonProtocol = 2;
+export const daemonProtocol = 3;
 
 export const daemonError = z.object({
   error: z.object({ code: z.string().max(64), message: z.string().max(1000) }),
@@ -137,6 +137,8 @@ const execRequest = z.object({
     .string()
     .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
     .optional(),
+  /** The person, for the commits of Git. */
+  author: z.object({ name: z.string().max(200), email: z.string().max(320) }).optional(),
   /** Turn to which changes of files are attributed. */
   turn: z
     .string()
@@ -150,7 +152,10 @@ export const execAbilities = z.object({ readOnly: z.boolean() });
 
 export const execEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), id: z.string(), pid: count, logPath: path }),
-  /** `data` is text with invalid UTF-8 replaced; at most 32 KiB each. */
+  /**
+   * `data` is text with invalid UTF-8 replaced; at most 32 KiB each. A command writes both outputs into `stdout`, in
+   * their order; `stderr` are lines that the daemon adds.
+   */
   z.object({ type: z.literal('stdout'), data: z.string() }),
   z.object({ type: z.literal('stderr'), data: z.string() }),
   z.object({ type: z.literal('ping') }),
@@ -266,8 +271,10 @@ export type TerminalMessage =
  *                            `proxy-authorization: Bearer <workspace token>`
  *
  * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their
- * id), HOMEPORT_SCOPE if the request has a scope and, with egress, the usual *_PROXY. `readOnly` commands get only
- * variables without permissions: HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR and HOMEPORT_PROCESS.
+ * id), HOMEPORT_SCOPE if the request has a scope and, with egress, the usual *_PROXY and NODE_USE_ENV_PROXY; variables
+ * that make editors and pagers end at once; GIT_CONFIG_SYSTEM, a file with the person's name; and VIRTUAL_ENV, the
+ * virtual environment of Python in ~/.workspace/homeport-venv. `readOnly` commands get only variables without permissions: HOME, PATH, LANG,
+ * TERM, USER, SHELL, TMPDIR and HOMEPORT_PROCESS.
  */
 export const egressBridgePort = 3128;
 export const modelsPort = 3129;

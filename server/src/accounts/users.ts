@@ -84,6 +84,11 @@ export async function renameUser(db: Queryable, userId: string, name: string): P
   return updateUser(db, userId, { name });
 }
 
+/** The name and the address of an account; undefined if it was deleted. */
+export function readNameAndEmail(db: Queryable, userId: string): Promise<{ name: string; email: string } | undefined> {
+  return db.selectFrom('users').select(['name', 'email']).where('id', '=', userId).executeTakeFirst();
+}
+
 /** Reads a person's own layer of the prompt context, which only they can see. Throws `not_found`. */
 export async function readPersonalization(db: Queryable, userId: string): Promise<Personalization> {
   const row = await db

@@ -4,7 +4,7 @@ import type { SpaceLimits } from './space/home-space.ts';
 /** `egressBridgePort` of the contract, repeated because that module brings in the schemas. */
 export const bridgePort = 3128;
 /** `daemonProtocol` of the contract. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 /** `modelsPort` of the contract. */
 export const modelsPort = 3129;
 
@@ -107,6 +107,6 @@ function commandEnvironment(environment: Environment, home: string): Record<stri
     SHELL: '/bin/bash',
     TMPDIR: environment.TMPDIR || '/tmp',
     ...Object.fromEntries(given),
-    ...(environment.HOMEPORT_EGRESS ? Object.fromEntries([...proxies, ...local]) : {}),
+    ...(environment.HOMEPORT_EGRESS ? { ...Object.fromEntries([...proxies, ...local]), NODE_USE_ENV_PROXY: '1' } : {}),
   };
 }

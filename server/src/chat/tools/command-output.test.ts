@@ -21,7 +21,7 @@ test('keeps the beginning and the end of long output, and accounts for every byt
     fc.property(pieces, fc.integer({ min: 1, max: 12 }), (some, times) => {
       const lines = Array.from({ length: times }, () => some)
         .flat()
-        .map((line) => `${line.replaceAll('\n', '.').replaceAll('\u001b', '.')}\n`);
+        .map((line) => `${line.replace(/\p{Cc}/gu, '.')}\n`);
       const text = lines.join('');
       const seen = read(lines);
       const [, omitted] = /\n\[omitted (\d+) bytes; full log in LOG\]\n/.exec(seen) ?? [];
@@ -33,6 +33,19 @@ test('keeps the beginning and the end of long output, and accounts for every byt
     }),
     { numRuns: 200 },
   );
+});
+
+test('keeps the last state of a line that is rewritten, however often and however it arrives', () => {
+  const frames = Array.from({ length: 3_000 }, (_, index) => `\r${index + 1}/3000 [${'#'.repeat(40)}]`);
+  assert.equal(read([...frames, '\n']), `3000/3000 [${'#'.repeat(40)}]\n`);
+  assert.equal(read([frames.join(''), '\r', '\n', 'end']), `3000/3000 [${'#'.repeat(40)}]\nend`);
+  const output = new CommandOutput();
+  for (const frame of frames) output.add(frame);
+  assert.equal(output.tail(), `3000/3000 [${'#'.repeat(40)}]`);
+});
+
+test('removes an escape sequence that arrives in two pieces', () => {
+  assert.equal(read(['a\u001b[3', '1mb\u001b]8;;http://e', '.com\u001b\\c\n']), 'abc\n');
 });
 
 test('shows a tail of at most 4 KiB that begins with a line', () => {

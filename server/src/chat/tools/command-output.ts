@@ -8,14 +8,31 @@ const partBytes = 16 * 1024;
 const shownBytes = 4 * 1024;
 const lineMax = 2_000;
 
-/** Buffer that keeps the first and last 16 KiB of a text that arrives in pieces. */
+/** An open line with more characters than this is taken as ended. */
+const openLineMax = 64 * 1024;
+
+/** Buffer that keeps the first and last 16 KiB of a text that arrives in pieces, as a terminal would show it. */
 export class CommandOutput {
+  /** The line that has not ended: a carriage return can still replace it. */
+  #open = '';
   #head = '';
   #headBytes = 0;
   #tail = '';
   #bytes = 0;
 
   add(text: string): void {
+    const ended = text.lastIndexOf('\n') + 1;
+    if (ended > 0) this.#keep(plainOutput(this.#open + text.slice(0, ended)));
+    this.#open = ended > 0 ? text.slice(ended) : this.#open + text;
+    if (this.#open.length <= openLineMax) return;
+    // Text that carriage returns have replaced is dropped first.
+    const shown = plainOutput(this.#open);
+    const isRewritten = shown.length <= openLineMax / 2;
+    this.#open = isRewritten ? shown : '';
+    if (!isRewritten) this.#keep(shown);
+  }
+
+  #keep(text: string): void {
     const bytes = Buffer.byteLength(text);
     this.#bytes += bytes;
     const room = partBytes - this.#headBytes;
@@ -28,6 +45,8 @@ export class CommandOutput {
 
   /** Output for the model: long lines are cut, and a note about omitted output names the path of the log. */
   read(logPath: string): string {
+    if (this.#open !== '') this.#keep(plainOutput(this.#open));
+    this.#open = '';
     const tail = lastBytes(this.#tail, partBytes);
     const omitted = this.#bytes - this.#headBytes - Buffer.byteLength(tail);
     if (omitted === 0) return legible(this.#head + tail);
@@ -37,9 +56,11 @@ export class CommandOutput {
 
   /** The last 4 KiB, from the beginning of a line where there is one. */
   tail(): string {
-    const text = lastBytes(this.#tail === '' ? this.#head : this.#head.slice(-shownBytes) + this.#tail, shownBytes);
-    if (Buffer.byteLength(text) < this.#bytes) return plainOutput(text.slice(text.indexOf('\n') + 1));
-    return plainOutput(text);
+    const ended = this.#tail === '' ? this.#head : this.#head.slice(-shownBytes) + this.#tail;
+    const open = plainOutput(this.#open);
+    const text = lastBytes(ended + open, shownBytes);
+    if (Buffer.byteLength(text) < this.#bytes + Buffer.byteLength(open)) return text.slice(text.indexOf('\n') + 1);
+    return text;
   }
 }
 
@@ -64,9 +85,9 @@ export function readOnlyText({ canAsk }: ReadOnlyRun): string {
     : `[The person has set Read only, so this command ran read-only: ${what}.]`;
 }
 
-/** Without escape sequences, and no line longer than 2,000 characters. */
+/** Without a line longer than 2,000 characters. */
 function legible(text: string): string {
-  return plainOutput(text).split('\n').map(cutLine).join('\n');
+  return text.split('\n').map(cutLine).join('\n');
 }
 
 export function cutLine(line: string): string {

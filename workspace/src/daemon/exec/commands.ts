@@ -5,6 +5,7 @@ import { DaemonError } from '../daemon-error.ts';
 import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Command } from './command.ts';
+import { homeEnvironment, unattended } from './home-environment.ts';
 import { removeOldLogs } from './output-log.ts';
 import { readOnlyEnvironment } from './read-only.ts';
 import { openWorkingFolder } from './working-folder.ts';
@@ -81,7 +82,7 @@ export class Commands {
     try {
       const { home, commandEnvironment } = config;
       const scope: Record<string, string> = request.scope === undefined ? {} : { HOMEPORT_SCOPE: request.scope };
-      const all = { ...commandEnvironment, ...scope };
+      const all = { ...commandEnvironment, ...homeEnvironment(config), ...unattended, ...scope };
       const environment = request.readOnly ? readOnlyEnvironment(all) : all;
       const beforeEnd = (): Promise<void> => window.end();
       const command = new Command({ request, cwd: folder.path, home, environment, beforeEnd, onEnd });

@@ -6,6 +6,7 @@ import { type Exchange, readJson, sendJson } from '../http.ts';
 import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Commands } from './commands.ts';
+import { prepareHome } from './home-environment.ts';
 import { canReadOnly } from './read-only.ts';
 import { Reader } from './reader.ts';
 import { type Signal, signals } from './supervisor.ts';
@@ -29,6 +30,7 @@ export function createExec(daemon: Daemon) {
       }
       space.watch();
       if (space.full !== undefined) await space.settle();
+      if (!request.readOnly) await prepareHome(daemon.config, request.author);
       if (exchange.signal.aborted) return;
       const window = commands.has(request.id) ? noWindow : await openWindow(daemon, request);
       const { command, isNew } = await startOrEnd(commands, request, window, exchange.signal);
@@ -96,7 +98,7 @@ function isSignal(value: unknown): value is Signal {
 
 /** The body of POST /v1/exec; contracts/src/workspace/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
-  const { id, command, cwd, timeoutMs, background, scope, turn, readOnly, ...rest } = body;
+  const { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`Unknown field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
@@ -108,12 +110,19 @@ function parseExec(body: Record<string, unknown>): ExecRequest {
   if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
   if (readOnly !== undefined && typeof readOnly !== 'boolean') throw invalid('readOnly is true or false');
   if (scope !== undefined && !isScope(scope)) throw invalid('scope is chat:<id> or project:<id>');
+  if (author !== undefined && !isAuthor(author)) throw invalid('author is a name and an e-mail address');
   if (turn !== undefined && !isTurnId(turn)) throw invalid('turn is 1 to 128 of A-Z a-z 0-9 _ -');
-  return { id, command, cwd, timeoutMs, background, scope, turn, readOnly };
+  return { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly };
 }
 
 function isTimeout(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 3_600_000;
+}
+
+function isAuthor(value: unknown): value is NonNullable<ExecRequest['author']> {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('email' in value)) return false;
+  const { name, email } = value;
+  return typeof name === 'string' && name.length <= 200 && typeof email === 'string' && email.length <= 320;
 }
 
 function isScope(value: unknown): value is string {

@@ -1,5 +1,6 @@
 # The parent of one command; startSupervised starts it with the number of the system call prctl, whether to keep what the
-# command leaves running, the rights of a command that may only read (read-only.ts) or nothing, and the command.
+# command leaves running, the rights of a command that may only read (read-only.ts) or nothing, whether both outputs are
+# one, and the command.
 #
 # As its subreaper (prctl 36) every descendant stays below it, also those that left group, session and environment behind,
 # so it can end them all: TERM asks them and kills what is left after 2 s, ALRM kills at once, and the daemon's own death
@@ -10,7 +11,7 @@
 # nothing can be written to /dev/stdout and /dev/stderr.
 $/ = undef;
 $SIG{PIPE} = 'IGNORE';
-my ($prctl, $keep, $rights, @command) = @ARGV;
+my ($prctl, $keep, $rights, $joined, @command) = @ARGV;
 my ($main, $status, $asked, $killed) = (0, 0, 0, 0);
 sub tree {
   my (%below, @all);
@@ -102,6 +103,8 @@ $main = fork;
 if (!defined $main) { print STDERR "cannot start a process: $!\n"; exit 126 }
 if ($main == 0) {
   $SIG{PIPE} = 'DEFAULT';
+  # In one pipe, what is written keeps its order.
+  open STDERR, '>&', STDOUT if $joined;
   if ($rights) {
     eval { confine(); 1 } or do { print STDERR "the command cannot be kept from writing: $@"; exit 126 };
   } else {

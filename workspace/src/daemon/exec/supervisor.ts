@@ -21,7 +21,10 @@ export type Signal = (typeof signals)[number];
 
 export type Supervised = {
   pid: number;
-  /** Its output; both streams end when no process holds them open. */
+  /**
+   * Its output; both streams end when no process holds them open. A line of shell writes both outputs into `stdout`, in
+   * their order; `stderr` has what the supervisor adds.
+   */
   streams: Promise<Streams>;
   /** Of a program with arguments. */
   input: Writable | undefined;
@@ -69,7 +72,7 @@ export function startSupervised({
   const shell = given === undefined ? shellOf(command) : programOf(command, given);
   const hasInput = given !== undefined || isLong(command);
   const [file = '', ...args] = hasPerl
-    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', rights, ...shell]
+    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', rights, given === undefined ? '1' : '', ...shell]
     : shell;
   const child = spawn(file, args, {
     cwd,

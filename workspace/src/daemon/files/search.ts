@@ -29,7 +29,7 @@ export async function findEntries(
   try {
     for await (const { stats, names } of walkTree(home, folder, bounds, signal)) {
       // The stored versions of changed files would list every file twice.
-      if (names.includes('.homeport-changes')) continue;
+      if (names.includes('.homeport-changes') || names.includes('homeport-venv')) continue;
       const entry = fits(names) ? entryOf(names.reduce(childOf, path), stats) : undefined;
       if (entry === undefined) continue;
       if (entries.length === limit) bounds.isCut = true;

@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws';
 import { clock, type Timer } from '../../clock.ts';
 import { changesOf } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { homeEnvironment } from '../exec/home-environment.ts';
 import { type Exchange, sendJson } from '../http.ts';
 import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
@@ -31,7 +32,8 @@ export function createTerminals(daemon: Daemon) {
 
   function start(id: string, size: Size): Open {
     if (open.size >= terminalsMax) throw new DaemonError('busy', `${terminalsMax} terminals are open already`);
-    const { home, commandEnvironment: environment } = daemon.config;
+    const { home, commandEnvironment } = daemon.config;
+    const environment = { ...commandEnvironment, ...homeEnvironment(daemon.config) };
     const endActivity = daemon.activity.begin('terminals');
     const onInput = (): void => {
       daemon.activity.touch();

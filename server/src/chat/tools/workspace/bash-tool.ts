@@ -57,13 +57,14 @@ Returns standard output and standard error combined, and the exit code. Long out
 Processes left running are killed when the command exits. Set background: true to keep one, then poll it with processId and action.
 Run \`homeport --help\` to learn how to access the person's conversations and artifacts.`;
 
-type Of = { responseId: string; chatId: string; signal: AbortSignal };
+type Author = { name: string; email: string } | undefined;
+type Of = { responseId: string; chatId: string; signal: AbortSignal; readAuthor: () => Promise<Author> };
 
 /**
  * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the
- * command-line tool means the files of `chatId` in them. The signal is the turn's.
+ * command-line tool means the files of `chatId` in them. The signal is the turn's. Commits carry the name of the author.
  */
-export function bashTool(turn: WorkspaceTurn, { responseId, chatId, signal: ended }: Of): Tool {
+export function bashTool(turn: WorkspaceTurn, { responseId, chatId, signal: ended, readAuthor }: Of): Tool {
   return defineTool({
     name: 'bash',
     description,
@@ -73,10 +74,10 @@ export function bashTool(turn: WorkspaceTurn, { responseId, chatId, signal: ende
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
     run: (given, context) => {
       turn.workedIn(folderOfCommand(given.command ?? ''));
-      return turn.use(context.signal, (daemon, signal) => {
+      return turn.use(context.signal, async (daemon, signal) => {
         if (given.processId !== undefined) return onProcess(daemon, given.processId, given.action ?? 'output', signal);
         const id = execId(responseId, context.toolCallId);
-        const of = { id, scope: `chat:${chatId}`, turn: responseId };
+        const of = { id, scope: `chat:${chatId}`, turn: responseId, author: await readAuthor() };
         return execute(daemon, of, given, { ...context, signal });
       });
     },
@@ -102,7 +103,7 @@ function execId(responseId: string, toolCallId: string): string {
 
 async function execute(
   daemon: Daemon,
-  of: { id: string; scope: string; turn: string },
+  of: { id: string; scope: string; turn: string; author: Author },
   given: Input,
   context: ToolContext,
 ): Promise<string | CommandResult> {

@@ -1,3 +1,4 @@
+import { readNameAndEmail } from '../../../accounts/users.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unlessAborted } from '../../../platform/waits.ts';
 import { fetchNotes, readFolder, readNotes, recordFolder } from '../../../workspaces/notes.ts';
@@ -60,7 +61,8 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
       text: workspaceFacts(notes, { folder, hasNetwork, hasModels: deps.config.workspaceModels }),
     } as const;
     const owner = { userId, chatId };
-    const command = { responseId: response.id, chatId, signal };
+    const readAuthor = () => readNameAndEmail(kysely, userId);
+    const command = { responseId: response.id, chatId, signal, readAuthor };
     return [
       { ...bashTool(turn, command), note },
       ...fileTools(turn, response.id),
