@@ -54,6 +54,8 @@ export type ModelRequest = {
   parameters?: Parameters;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */
   cacheKey?: string;
+  /** The model by its provider, address and family: state of its earlier answers is sent to the same one only. */
+  source?: string | undefined;
 };
 
 /** One protocol as seen by the modules of this folder. */

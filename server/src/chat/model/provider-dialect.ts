@@ -1,5 +1,6 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import { initialShape, type RequestShape } from './fitting/shape.ts';
 
 type ParameterName = keyof Parameters;
 
@@ -25,10 +26,12 @@ export type ProviderDialect = {
   refused: Set<string>;
   /** True if calls must be signed, even those that this model did not make. */
   isSignatureNeeded: boolean;
+  /** The form of messages and tools. */
+  shape: RequestShape;
 };
 
 /** The dialect to begin with for a base URL. */
-export function initialDialect(baseUrl: string): ProviderDialect {
+export function initialDialect(baseUrl: string, modelId?: string): ProviderDialect {
   return {
     maxTokensField: isOpenAi(baseUrl) ? 'max_completion_tokens' : 'max_tokens',
     streamOptions: true,
@@ -36,6 +39,7 @@ export function initialDialect(baseUrl: string): ProviderDialect {
     effortAs: undefined,
     refused: new Set(),
     isSignatureNeeded: false,
+    shape: initialShape(baseUrl, modelId),
   };
 }
 
@@ -113,7 +117,7 @@ export function dialectOf(key: readonly string[], baseUrl: string, now: number):
   dialects.delete(text);
   const oldest = dialects.keys().next();
   if (dialects.size >= keptMax && oldest.done !== true) dialects.delete(oldest.value);
-  const dialect = initialDialect(baseUrl);
+  const dialect = initialDialect(baseUrl, key.at(-1));
   dialects.set(text, { dialect, until: now + keptMs });
   return dialect;
 }

@@ -13,8 +13,10 @@ export type ChatMessage =
       content: string | null;
       reasoning_content?: string;
       tool_calls?: ProviderToolCall[];
-      /** Sent back to the model that made it, in place of the rest; never stored here, never sent elsewhere. */
+      /** Sent back to the model that made it, and never elsewhere. */
       stepState?: StepState;
+      /** The model that made `stepState`, in messages of earlier turns. */
+      stateOf?: string;
     }
   | { role: 'tool'; tool_call_id: string; content: string };
 

@@ -5,6 +5,8 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import { readCompletion } from './event-reader.ts';
+import { createRequestFitter, type FittedRequest, learnFitting } from './fitting/request.ts';
+import type { OmittedTool } from './fitting/tools.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
 import { protocols } from './protocols/protocols.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
@@ -44,6 +46,8 @@ export type CompletionOptions = ModelRequest & {
   onWait?: ((wait: ProviderWait) => void) | undefined;
   /** Called for each parameter that the server or its protocol does not accept, once per turn. */
   onParameterRefused?: ((name: keyof Parameters) => void) | undefined;
+  /** Called with the tools that the server does not get, each once per turn. */
+  onToolsLeftOut?: ((tools: OmittedTool[]) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds>;
@@ -86,9 +90,10 @@ export type ModelClient = (
  */
 export function createModelClient(kind: ProviderKind): ModelClient {
   const protocol = protocols[kind]();
-  const reported = new Set<keyof Parameters>();
+  const fit = createRequestFitter(kind);
+  const reported = new Set<string>();
   return async (options, sink, signal) => {
-    const ask: Ask = { kind, protocol, reported, options, bounds: { ...completionBounds, ...options.bounds } };
+    const ask: Ask = { kind, protocol, fit, reported, options, bounds: { ...completionBounds, ...options.bounds } };
     const watched = watchFirst(sink);
     const answer = await withRetries(ask, watched, signal);
     return answer.isPaused === true ? continuePaused(ask, answer, watched, signal) : answer;
@@ -98,7 +103,9 @@ export function createModelClient(kind: ProviderKind): ModelClient {
 type Ask = {
   kind: ProviderKind;
   protocol: Protocol;
-  reported: Set<keyof Parameters>;
+  fit: ReturnType<typeof createRequestFitter>;
+  /** Parameters and tools that were reported as left out. */
+  reported: Set<string>;
   options: CompletionOptions;
   bounds: CompletionBounds;
 };
@@ -145,12 +152,14 @@ async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Pro
 async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Promise<CompletionResult> {
   const { kind, protocol, options, bounds } = ask;
   let request = requestOf(options);
+  let toolRefusals = 0;
   for (let refusals = 0; ; refusals++) {
-    reportRefused(ask);
+    const sent = ask.fit(request, options.dialect);
+    reportRefused(ask, sent);
     const response = await options.request(providerUrl(kind, options.baseUrl, protocol.path(options.modelId)), {
       method: 'POST',
       headers: requestHeaders(kind, options),
-      body: protocol.body(request, options.dialect),
+      body: protocol.body(sent.request, options.dialect),
       signal,
       headersTimeoutMs: options.headersTimeoutMs,
       idleTimeoutMs: options.idleTimeoutMs,
@@ -161,7 +170,9 @@ async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Pro
     }
     const text = await readErrorText(response.body, signal);
     if (refusals < maxRefusals && response.status < 500) {
-      if (learnFrom(kind, options.dialect, request, text)) continue;
+      const learned = learnFitting(kind, options.dialect, sent.request, text, toolRefusals);
+      if (learned === 'tools') toolRefusals++;
+      if (learned !== undefined || learnFrom(kind, options.dialect, request, text)) continue;
       const bare = withoutEchoes(request, text);
       if (bare !== undefined) {
         request = bare;
@@ -175,7 +186,7 @@ async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Pro
 }
 
 function requestOf(options: CompletionOptions): ModelRequest {
-  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey } = options;
+  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey, source } = options;
   return {
     modelId,
     history,
@@ -183,12 +194,16 @@ function requestOf(options: CompletionOptions): ModelRequest {
     tools,
     maxOutputTokens,
     parameters,
+    source,
     cacheKey: isOpenAi(baseUrl) ? cacheKey : undefined,
   };
 }
 
-/** Reports each parameter that is not sent, once per turn. */
-function reportRefused({ kind, reported, options }: Ask): void {
+/** Reports each parameter and tool that is not sent, once per turn. */
+function reportRefused({ kind, reported, options }: Ask, { omitted }: FittedRequest): void {
+  const news = omitted.filter(({ name }) => !reported.has(`tool ${name}`));
+  if (news.length > 0) options.onToolsLeftOut?.(news);
+  for (const { name } of news) reported.add(`tool ${name}`);
   for (const name of leftOut(kind, options.dialect, options.parameters)) {
     if (!reported.has(name)) options.onParameterRefused?.(name);
     reported.add(name);

@@ -253,7 +253,8 @@ test('omits thinking that the model refuses to take back, and continues the answ
     { role: 'assistant', content: null, tool_calls: [call], stepState },
     { role: 'tool', tool_call_id: 'c', content: 'x' },
   ];
-  assert.equal(await ask({ messages }), 'Hi');
+  const tools = [{ name: 'look', description: '', inputSchema: { type: 'object' } }];
+  assert.equal(await ask({ messages, tools }), 'Hi');
   assert.match(JSON.stringify(sent[0]?.body), /"signature":"old"/);
   assert.doesNotMatch(JSON.stringify(sent[1]?.body), /signature/);
 });

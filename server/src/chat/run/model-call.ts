@@ -46,7 +46,7 @@ export function askModelOf(
     kind,
     onCall,
     ...hooks
-  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'> & {
+  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused' | 'onToolsLeftOut'> & {
     kind: CallKind;
     onCall: OnCall;
   },

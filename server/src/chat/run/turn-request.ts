@@ -26,6 +26,7 @@ import { type ContextHooks, chooseContext, limitShareOf } from './context-step.t
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
 import { askModelOf, askOnceOf, type TurnDeps } from './model-call.ts';
+import { toolsLeftOut } from './omitted-tools.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
 
@@ -146,6 +147,10 @@ export async function prepareTurn(
       kind: 'answer',
       onCall: hooks.onCall,
       onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
+      onToolsLeftOut: (tools) => {
+        const notice = toolsLeftOut(response.chat_id, tools);
+        if (notice !== undefined) hooks.notify(notice);
+      },
     }),
     kept,
     messages,

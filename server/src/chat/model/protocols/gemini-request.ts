@@ -102,7 +102,7 @@ function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: str
     ({ name, description, inputSchema }): GeminiFunction =>
       hasSchemas
         ? { name, description, parametersJsonSchema: inputSchema }
-        : { name, description, parameters: plainSchema(inputSchema) },
+        : { name, description, ...(hasProperties(inputSchema) ? { parameters: inputSchema } : {}) },
   );
   return {
     systemInstruction: system === '' ? undefined : { parts: [{ text: system }] },
@@ -128,29 +128,9 @@ function thinkingOf(request: ModelRequest, dialect: ProviderDialect): GeminiThin
   return { ...shown, thinkingLevel: thinkingLevels[effort] };
 }
 
-const plainMembers = new Set([
-  ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf'],
-  ...['minItems', 'maxItems', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'],
-]);
-
-/** A JSON Schema in the form that servers with only the old form understand. */
-function plainSchema(schema: Record<string, unknown>, depth = 0): Record<string, unknown> {
-  const entries = Object.entries(schema).filter(([name]) => plainMembers.has(name));
-  return Object.fromEntries(entries.map(([name, value]) => [name, plainMember(name, value, depth)]));
-}
-
-function plainMember(name: string, value: unknown, depth: number): unknown {
-  if (depth > 32) return value;
-  if (name === 'type' && Array.isArray(value)) return value.find((type) => type !== 'null') ?? 'string';
-  if (name === 'enum' && Array.isArray(value)) return value.map(String);
-  if (name === 'anyOf' && Array.isArray(value))
-    return value.filter(isRecord).map((each) => plainSchema(each, depth + 1));
-  if (name === 'items' && isRecord(value)) return plainSchema(value, depth + 1);
-  if (name !== 'properties' || !isRecord(value)) return value;
-  const members = Object.entries(value).filter((entry): entry is [string, Record<string, unknown>] =>
-    isRecord(entry[1]),
-  );
-  return Object.fromEntries(members.map(([member, each]) => [member, plainSchema(each, depth + 1)]));
+/** The older form has no object without properties. */
+function hasProperties({ properties }: Record<string, unknown>): boolean {
+  return isRecord(properties) && Object.keys(properties).length > 0;
 }
 
 function innerJson(messages: readonly ChatMessage[], signs: boolean): string {

@@ -1,6 +1,7 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import { createParser } from 'eventsource-parser';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createStateGatherer, type StateMember } from '../fitting/reasoning.ts';
 import { parseJson } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
@@ -48,7 +49,14 @@ export function createCompletionParser(
   let isBetweenEvents = true;
 
   const answer = createAnswerGatherer(sink, bounds.maxTextLength);
-  const think = createThinkSplitter(answer);
+  const state = createStateGatherer((length) => answer.count(length));
+  const think = createThinkSplitter({
+    text: answer.text,
+    reasoning(text) {
+      state.addText(text, 'reasoning_content');
+      answer.reasoning(text);
+    },
+  });
   const tools = createToolCallAssembler(sink, createId, bounds);
   const events = createParser({
     maxBufferSize: bounds.maxEventLength,
@@ -142,9 +150,9 @@ export function createCompletionParser(
 
   function readDelta(delta: Record<string, unknown>): boolean {
     const reasoning = delta.reasoning_content ?? delta.reasoning;
-    let plain = true;
+    let plain = !state.add(delta);
     if (typeof reasoning === 'string' && reasoning !== '') {
-      addReasoning(reasoning);
+      addReasoning(reasoning, delta.reasoning_content === reasoning ? 'reasoning_content' : 'reasoning');
       plain = false;
     }
     if (typeof delta.content === 'string') {
@@ -167,8 +175,9 @@ export function createCompletionParser(
     return plain;
   }
 
-  function addReasoning(text: string): void {
+  function addReasoning(text: string, member: StateMember): void {
     answer.count(text.length);
+    state.addText(text, member);
     // A server that separates reasoning sends no tags: release the text that was held back to look for one.
     think.end();
     answer.reasoning(answer.clean(text));
@@ -177,10 +186,10 @@ export function createCompletionParser(
   function readContentItem(item: unknown): void {
     if (!isRecord(item)) return;
     if (typeof item.text === 'string') addContent(answer.clean(item.text));
-    else if (typeof item.thinking === 'string') addReasoning(item.thinking);
+    else if (typeof item.thinking === 'string') addReasoning(item.thinking, 'thinking');
     else if (Array.isArray(item.thinking)) {
       for (const thought of item.thinking) {
-        if (isRecord(thought) && typeof thought.text === 'string') addReasoning(thought.text);
+        if (isRecord(thought) && typeof thought.text === 'string') addReasoning(thought.text, 'thinking');
       }
     }
   }
@@ -213,7 +222,9 @@ export function createCompletionParser(
       answer.flush();
       if (!isDone && finish === undefined) return undefined;
       const toolCalls = tools.finish();
-      return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls };
+      const stepState = state.finish(toolCalls);
+      const kept = stepState === undefined ? {} : { stepState };
+      return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls, ...kept };
     },
     get isDone() {
       return isDone;

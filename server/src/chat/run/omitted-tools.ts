@@ -1,0 +1,34 @@
+import type { OmittedTool } from '../model/fitting/tools.ts';
+import type { Notice } from '../tools/find-tools.ts';
+
+/** The omitted tools that were reported, by conversation, in this process. */
+const maxChats = 2_000;
+const maxNames = 20;
+const told = new Map<string, Set<string>>();
+
+const reasons: Record<OmittedTool['reason'], string> = {
+  schema: 'The definitions of these tools can’t be used with this model, so it answered without them:',
+  refused: 'The provider refused the definitions of these tools, so the model answered without them:',
+  limit: 'The provider accepts only a limited number of tools. These were left out, as they were used least recently:',
+};
+
+/** The notice about tools that a model did not get; undefined if the conversation has had it for each of them. */
+export function toolsLeftOut(chatId: string, tools: readonly OmittedTool[]): Notice | undefined {
+  const known = told.get(chatId) ?? new Set();
+  told.delete(chatId);
+  told.set(chatId, known);
+  const oldest = told.keys().next();
+  if (told.size > maxChats && oldest.done !== true) told.delete(oldest.value);
+  const news = tools.filter(({ name, reason }) => !known.has(`${reason} ${name}`));
+  for (const { name, reason } of news) known.add(`${reason} ${name}`);
+  const texts = Object.entries(reasons).flatMap(([reason, text]) => {
+    const names = news.filter((tool) => tool.reason === reason).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${text} ${listed(names)}.`];
+  });
+  return texts.length === 0 ? undefined : { code: 'tools_left_out', message: texts.join(' ') };
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, maxNames).join(', ');
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
+}
