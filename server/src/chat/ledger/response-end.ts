@@ -12,6 +12,7 @@ import { sequence, toLines } from '../log/frame-sequence.ts';
 import { insertingFrames } from '../log/frame-store.ts';
 import type { PendingRow } from '../log/response-log.ts';
 import { notifying } from '../log/signals.ts';
+import type { HistoryState } from '../model/reasoning-state.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
@@ -28,6 +29,8 @@ export type ResponseEnd = {
   state: EndState;
   /** Undefined: the stored parts stay. */
   parts: MessagePart[] | undefined;
+  /** State of the steps that goes with the history. */
+  historyState?: HistoryState | undefined;
   error?: { code: string; message: string } | undefined;
   usage?: Usage;
   modelId?: string;
@@ -50,7 +53,7 @@ export async function endResponse(
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
 ): Promise<EndedResponse | undefined> {
-  const stored = end.parts === undefined ? undefined : await storeMessage('assistant', end.parts);
+  const stored = end.parts === undefined ? undefined : await storeMessage('assistant', end.parts, end.historyState);
   return inTransaction(deps.db, async (trx) => {
     // If it is missing, the conversation was deleted, and the response with it.
     const locking = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
@@ -73,7 +76,7 @@ export async function endLocked(
 ): Promise<EndedResponse | undefined> {
   const parts =
     end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals: end.state === 'interrupted' });
-  const stored = await storeMessage('assistant', parts);
+  const stored = await storeMessage('assistant', parts, end.historyState);
   return endedBy(await lastly(trx, bound(trx, ending(deps, response, { end, stored }))), end);
 }
 

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { wordsOf } from '../../conversations/messages.ts';
 import { encodeJson, encodeUtf8, isLargeJson } from '../../platform/json/json-pieces.ts';
+import type { HistoryState } from '../model/reasoning-state.ts';
 import { promptOf } from '../turn/prompt.ts';
 
 /** Parts with more characters than this yield to the event loop between processing steps. */
@@ -19,14 +20,15 @@ export type StoredMessageColumns = {
 export async function storeMessage(
   role: 'user' | 'assistant',
   parts: readonly MessagePart[],
+  state?: HistoryState,
 ): Promise<StoredMessageColumns> {
   if (!isLargeJson(parts, longText)) {
-    return { parts: JSON.stringify(parts), words: wordsOf(parts), ...promptOf(role, parts) };
+    return { parts: JSON.stringify(parts), words: wordsOf(parts), ...promptOf(role, parts, state) };
   }
   const encoded = await encodeJson(parts);
   const words = wordsOf(parts);
   await setImmediate();
-  const { prompt, promptTokens } = promptOf(role, parts);
+  const { prompt, promptTokens } = promptOf(role, parts, state);
   await setImmediate();
   return { parts: encoded, words, prompt: await encodeUtf8(prompt), promptTokens };
 }

@@ -4,6 +4,11 @@ import { isRecord } from './storable-text.ts';
 
 /** Larger state is not stored: the turn uses it, but a continued response goes without it. */
 const storedMax = 8 * 1024 * 1024;
+/** More of it does not go with the history. */
+const historyMax = 512 * 1024;
+
+/** State of the steps of an earlier answer, for the model that made it. */
+export type HistoryState = { source: string; steps: ReadonlyMap<string, StepState> };
 
 type Stored = { source: string; steps: Record<string, StepState> };
 
@@ -38,6 +43,18 @@ export class ReasoningState {
   /** The steps, each with what its model wants back. */
   into(steps: readonly Step[]): Step[] {
     return steps.map((step) => ({ ...step, stepState: this.#steps.get(step.calls[0]?.id ?? '') }));
+  }
+
+  /** The steps that `source` is sent with the history; the newest ones are left out if they are too large. */
+  historyFor(source: string): HistoryState | undefined {
+    const steps = new Map<string, StepState>();
+    let length = 0;
+    for (const [callId, stepState] of this.#steps) {
+      length += JSON.stringify(stepState).length;
+      if (length > historyMax) break;
+      steps.set(callId, stepState);
+    }
+    return steps.size === 0 ? undefined : { source, steps };
   }
 
   /** The text to store; undefined if it is already stored. */

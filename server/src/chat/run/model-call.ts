@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
@@ -93,7 +93,8 @@ export function askOnceOf(
 }
 
 /** A client of the provider's protocol, and what all its calls have in common. */
-function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
+function modelCall(deps: TurnDeps, resolved: ResolvedModel) {
+  const { model, provider } = resolved;
   const { id, kind, base_url: baseUrl } = provider;
   const modelId = model.providerModelId;
   const dialect = dialectOf([id, kind, baseUrl, modelId], baseUrl, deps.clock.now());
@@ -102,6 +103,7 @@ function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
     request: measured(deps),
     baseUrl,
     modelId,
+    source: sourceOf(resolved),
     dialect,
     createId: randomUUIDv7,
     sleep: deps.clock.sleep,
@@ -111,6 +113,13 @@ function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
     idleTimeoutMs: providerIdleTimeoutMs,
   });
   return { ask: traced(deps, createModelClient(kind), kind, modelId), call };
+}
+
+/** The model as the maker of reasoning state, which is sent to no other provider, address or family of models. */
+export function sourceOf({ model, provider }: ResolvedModel): string {
+  const family = /^\D{0,64}/.exec(model.providerModelId.toLowerCase())?.[0];
+  const named = JSON.stringify([provider.kind, provider.id, provider.base_url, family]);
+  return createHash('sha256').update(named).digest('base64url').slice(0, 16);
 }
 
 /** Traces each model call: the model and its token counts, never content. */

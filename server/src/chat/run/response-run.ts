@@ -78,6 +78,7 @@ export class ResponseRun {
   #hasParts: boolean;
   #modelId: string | undefined;
   #reasoningState: ReasoningState | undefined;
+  #historyState: PreparedTurn['historyState'] | undefined;
   #assistant: MessageMetadata['assistant'];
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
@@ -233,6 +234,7 @@ export class ResponseRun {
     );
     this.#modelId = turn.modelId;
     this.#reasoningState = turn.reasoningState;
+    this.#historyState = turn.historyState;
     this.#assistant = turn.assistant;
     this.#kept = turn.kept;
     const result = await this.#turn(turn);
@@ -386,6 +388,7 @@ export class ResponseRun {
     return {
       state: ending.state,
       parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
+      historyState: this.#historyState?.(),
       error: ending.error,
       usage: metadata.usage,
       modelId: this.#modelId,

@@ -10,7 +10,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { Claimed } from '../ledger/claims.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
-import { ReasoningState } from '../model/reasoning-state.ts';
+import { type HistoryState, ReasoningState } from '../model/reasoning-state.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
@@ -25,7 +25,7 @@ import { withAttachments } from './attachments.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
-import { askModelOf, askOnceOf, type TurnDeps } from './model-call.ts';
+import { askModelOf, askOnceOf, sourceOf, type TurnDeps } from './model-call.ts';
 import { toolsLeftOut } from './omitted-tools.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
@@ -43,6 +43,8 @@ export type PreparedTurn = {
   kept: Promise<void>;
   /** Reasoning state of this response's steps that the model wants returned. */
   reasoningState: ReasoningState;
+  /** The part of it that goes with the history of later turns. */
+  historyState: () => HistoryState | undefined;
 };
 
 /** Callbacks for the preparation of a turn. */
@@ -158,6 +160,8 @@ export async function prepareTurn(
     fitMessages: context.fitTurn,
     spending,
     reasoningState,
+    // Models of the other protocols take nothing back of earlier turns.
+    historyState: () => (kind === 'openai' ? reasoningState.historyFor(sourceOf(resolved)) : undefined),
   };
 }
 

@@ -106,6 +106,14 @@ function continueItem(last: Record<string, unknown>, item: Record<string, unknow
   }
 }
 
+/** The state of a step with this reasoning, in the form of other steps of its turn. */
+export function textStateLike(others: readonly StepState[], reasoning: string): StepState | undefined {
+  if (reasoning === '') return undefined;
+  const names = others.flatMap((other) => Object.keys(readState(other)?.members ?? {}));
+  const name = textMembers.find((each) => names.includes(each));
+  return name === undefined ? undefined : [{ members: { [name]: reasoning }, calls: [] }];
+}
+
 export type WireContext = {
   shape: RequestShape;
   /** The model that is asked. */

@@ -23,7 +23,7 @@ function bothOf(first: ChatMessage | undefined, second: ChatMessage): ChatMessag
     return { role: 'user', content: joinContent(first.content, second.content) };
   }
   if (first?.role !== 'assistant' || second.role !== 'assistant') return undefined;
-  if (first.tool_calls !== undefined || first.stepState !== undefined) return undefined;
+  if (first.tool_calls !== undefined) return undefined;
   const texts = [first.content, second.content].filter((text) => text !== null && text !== '');
   return { ...second, content: texts.length === 0 ? second.content : texts.join('\n\n') };
 }
