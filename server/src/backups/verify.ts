@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { replaceByBaseline } from '../db/baseline.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { type Member, parseJson, readArchive } from './archive-reader.ts';
 import { BackupError, damaged } from './backup-error.ts';
@@ -98,7 +99,7 @@ export async function readBackup(
 /** Throws unless this release knows every migration of the backup. */
 export async function refuseNewer({ release, migrations }: BackupHead): Promise<void> {
   const known = new Set(await listMigrations());
-  const unknown = migrations.filter((name) => !known.has(name));
+  const unknown = replaceByBaseline(migrations).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
   throw new BackupError(
     `The backup was made by a newer release of Homeport, ${release} (its database has ${unknown.join(', ')}). ` +

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { locatePrograms, majorVersion } from '../db/embedded/programs.ts';
 import { packagedLibraries } from '../db/embedded/system-programs.ts';
-import { listMigrations } from '../db/migrate.ts';
+import { executedMigrations, listMigrations } from '../db/migrate.ts';
 import { type Database, lacksLimits, openDatabase, pingDatabase } from '../db/pool.ts';
 import { databaseProblem } from '../db/problems.ts';
 import { type Finding, finding } from './finding.ts';
@@ -35,12 +35,11 @@ function unusable({ databaseUrl }: Config, reason: Error, more = ''): Finding {
 export async function checkDatabase(config: Config, db: Database): Promise<Finding[]> {
   const { rows } = await db.pool.query(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-       current_setting('max_connections')::int as most, getdatabaseencoding() as encoding,
-       (select array_agg(name) from kysely_migration) as migrations`,
+       current_setting('max_connections')::int as most, getdatabaseencoding() as encoding`,
   );
-  const [{ version, number, most, encoding, migrations }] = rows;
-  const known = await listMigrations();
-  const missing = known.filter((name) => !migrations.includes(name));
+  const [{ version, number, most, encoding }] = rows;
+  const executed = await executedMigrations(db);
+  const missing = (await listMigrations()).filter((name) => !executed.includes(name));
   const findings: Finding[] = [];
   const add = (state: 'warning' | 'failed', message: string, advice: string) =>
     void findings.push(finding('database', state, message, advice));

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Client } from 'pg';
+import { recordBaseline, replaceByBaseline, replacedMigrations, withBaseline } from './baseline.ts';
 import type { Database } from './pool.ts';
 
 // Beside this file in the sources, and copied beside the bundle: the same relative path.
@@ -20,16 +21,21 @@ export async function listMigrations(): Promise<string[]> {
 /**
  * Migrates the database to this release's schema: all pending migrations in one transaction under an advisory lock, so
  * that any number of replicas can start at once. Returns the names applied. Throws if the database belongs to a newer
- * release.
+ * release, or to one from before the baseline.
  */
 export async function migrate(db: Database): Promise<string[]> {
   const known = await listMigrations();
-  const executed = await executedMigrations(db);
+  const recorded = await recordedMigrations(db);
+  const executed = withBaseline(recorded);
   refuseNewer(known, executed);
-  if (executed.length === known.length) return [];
+  const isOwn = executed.length === known.length;
+  const hasReplaced = recorded.some((name) => replacedMigrations.includes(name));
+  if (isOwn && !hasReplaced) return [];
   // A connection without statement timeout: waiting for another replica's migration may take long.
   const client = await db.openClient();
   try {
+    if (hasReplaced) await recordBaseline(client);
+    if (isOwn) return [];
     const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: singleConnection(client) }) });
     const migrator = new Migrator({ db: kysely, provider: { getMigrations: () => readMigrations(known) } });
     const { error, results } = await migrator.migrateToLatest();
@@ -48,13 +54,13 @@ export async function migrate(db: Database): Promise<string[]> {
  * a failed restore leaves nothing behind.
  */
 export async function migrateWithin(client: Client, wanted?: readonly string[]): Promise<void> {
-  const names = wanted ?? (await listMigrations());
+  const names = replaceByBaseline(wanted ?? (await listMigrations()));
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: singleConnection(client) }) });
   const migrator = new Migrator({
     db: kysely,
     disableTransactions: true,
     allowUnorderedMigrations: true,
-    provider: { getMigrations: () => readMigrations([...names]) },
+    provider: { getMigrations: () => readMigrations(names) },
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
@@ -71,8 +77,15 @@ export async function assertOwnSchema(db: Database): Promise<void> {
   }
 }
 
-/** Names of the migrations that the database has, in order; none if it was never used. */
+/**
+ * Names of the migrations that the database has, in order; none if it was never used. Throws if the database is older
+ * than the baseline.
+ */
 export async function executedMigrations(db: Database): Promise<string[]> {
+  return withBaseline(await recordedMigrations(db));
+}
+
+async function recordedMigrations(db: Database): Promise<string[]> {
   const table = await db.pool.query<{ found: boolean }>(`select to_regclass('kysely_migration') is not null as found`);
   if (table.rows[0]?.found !== true) return [];
   const { rows } = await db.pool.query<{ name: string }>('select name from kysely_migration order by name');

@@ -159,7 +159,7 @@ export type McpServersTable = {
   updated_at: UpdatedAt;
 };
 
-/** Servers that administrators offer to everybody; see migration 0046. */
+/** Servers that administrators offer to everyone. */
 export type McpOffersTable = {
   id: string;
   seq: Sequence;
@@ -176,7 +176,7 @@ export type McpOffersTable = {
   updated_at: UpdatedAt;
 };
 
-/** The secrets of signing in to a server; see migration 0032. */
+/** Encrypted results of OAuth sign-ins to a server. */
 export type McpGrantsTable = {
   server_id: string;
   envelope: string | null;
