@@ -8,10 +8,12 @@ import { z } from 'zod';
  *   GET    /v1/health                                    daemonHealth; without a token `{ok: true, protocol}` only
  *   GET    /v1/files/stat?path                           {entry}
  *   GET    /v1/files?path&limit&cursor                   workspaceListing; a file: workspaceFile (its first 256 KiB)
- *   GET    /v1/files/content?path                        the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
+ *   GET    /v1/files/content?path&reader                 the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
  *   PUT    /v1/files/content?path&onConflict&size&mode   body: the bytes -> 201 {entry}; creates missing parent folders;
  *                                                        mode 444 or 555: the file is read-only
- *   POST   /v1/files/edit       {path, edits: [{oldText, newText, all?}]}   -> {entry, replaced}
+ *   POST   /v1/files/edit       {path, edits: [{oldText, newText, all?}], reader?}  -> {entry, replaced}
+ *   POST   /v1/files/text       {path, text, reader?}    -> {entry}; path_taken if the file is not as `reader` read it.
+ *                                                        Both keep encoding, line ends, mode and links of a file
  *   POST   /v1/files/folder     {path}                   -> 201 {entry}
  *   POST   /v1/files/move       {from, to, onConflict?}  -> {entry}
  *   DELETE /v1/files?path                                -> {ok: true}; a folder with everything in it

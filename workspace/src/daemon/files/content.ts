@@ -12,10 +12,16 @@ const readBytes = promisify(read);
 const chunkBytes = 256 * 1024;
 
 /** A file's bytes, or one range of them (RFC 9110, 13 and 14): 200, 206, 304 or 416. */
-export async function sendContent(home: Home, path: HomePath, exchange: Exchange): Promise<void> {
+export async function sendContent(
+  home: Home,
+  path: HomePath,
+  exchange: Exchange,
+  onOpened: (opened: Found) => void = () => undefined,
+): Promise<void> {
   const opened = openFile(home, path);
   let range: ByteRange | undefined;
   try {
+    onOpened(opened);
     range = sendHead(opened, exchange);
   } finally {
     if (range === undefined) close(opened.descriptor);

@@ -1,73 +1,100 @@
-import { lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
-import type { HomePath } from '../file-system/home-path.ts';
+import { type HomePath, invalid } from '../file-system/home-path.ts';
+import type { Room } from '../space/home-space.ts';
 import { at, close, reopen } from './descriptors.ts';
-import { decodeText } from './media-type.ts';
 import { neitherFileNorFolder, readHead } from './read.ts';
-import { type Found, findExistingPlace, type Home, lookAt, type Place } from './walk.ts';
-import { replaceContent } from './write.ts';
-
-export type Edit = { oldText: string; newText: string; all: boolean };
+import type { ReadVersions } from './read-versions.ts';
+import { applyEdits, type Edit } from './text-edits.ts';
+import { encodeText, plainFormat, readFormat, type TextFormat, withLineEnds } from './text-format.ts';
+import { type Found, findPlace, type Home, lookAt, type Place } from './walk.ts';
+import { replaceContent, writeFile } from './write.ts';
 
 const fileBytesMax = 4 * 1024 * 1024;
 
 /**
  * Replaces texts in a file, one edit after the other; all of them or none. `oldText` must occur exactly once unless
- * `all` is set. Throws `invalid_request` with the number of the edit that failed, `payload_too_large` above 4 MiB.
+ * `all` is set. The file keeps its mode, encoding and line ends. Throws `invalid_request` with the number of the edit
+ * that failed, `payload_too_large` above 4 MiB.
  */
 export async function editFile(
   home: Home,
   path: HomePath,
   edits: readonly Edit[],
 ): Promise<{ entry: WorkspaceEntry; replaced: number }> {
-  const { text, stats } = readText(home, path);
-  const edited = applyEdits(text, edits);
-  const content = Buffer.from(edited.text);
+  const existing = readExisting(home, path);
+  if (existing === undefined) throw new DaemonError('not_found', 'File or folder not found');
+  if (existing.content === 'large') throw tooLarge();
+  if (existing.content === 'binary') throw new DaemonError('invalid_request', 'The file is not text');
+  const { text, format } = existing.content;
+  const edited = applyEdits(text, edits, format, fileBytesMax);
+  const entry = await replace(home, path, existing.stats, encodeText(edited.text, format));
+  return { entry, replaced: edited.replaced };
+}
+
+export type TextWrite = { text: string; versions: ReadVersions; reader: string | undefined; space: Room };
+
+/**
+ * Writes a whole text. An existing file keeps its mode, encoding and line ends. Throws `path_taken` if the reader has
+ * read another version of the file.
+ */
+export async function writeText(
+  home: Home,
+  path: HomePath,
+  { text, versions, reader, space }: TextWrite,
+): Promise<WorkspaceEntry> {
+  if (path.isFolder) throw invalid('The path of a file must not end with a slash');
+  const existing = readExisting(home, path);
+  if (existing === undefined) {
+    const bytes = Readable.from([Buffer.from(text)], { objectMode: false });
+    return writeFile(home, path, { bytes, size: Buffer.byteLength(text), onConflict: 'fail', space });
+  }
+  if (!versions.isCurrent(reader, path, existing.stats)) {
+    throw new DaemonError('path_taken', 'The file changed since you read it: read it again before you write it');
+  }
+  const format = typeof existing.content === 'string' ? plainFormat : existing.content.format;
+  const content = encodeText(withLineEnds(withoutMark(text), format), format);
   if (content.length > fileBytesMax) throw tooLarge();
+  return replace(home, path, existing.stats, content);
+}
+
+function replace(home: Home, path: HomePath, stats: BigIntStats, content: Buffer): Promise<WorkspaceEntry> {
+  if (content.length > fileBytesMax) throw tooLarge();
+  if ((stats.mode & 0o222n) === 0n) {
+    throw new DaemonError('invalid_request', 'The file is read-only: allow writing first, with chmod u+w');
+  }
   const isSame = (place: Place) => {
     const now = lstatSync(at(place.folder, place.name), { bigint: true, throwIfNoEntry: false });
     return now?.ino === stats.ino && now.mtimeNs === stats.mtimeNs && now.size === stats.size;
   };
-  const entry = await replaceContent(home, path, content, { mode: Number(stats.mode), isSame });
-  return { entry, replaced: edited.replaced };
+  return replaceContent(home, path, content, { mode: Number(stats.mode), isSame });
 }
 
-function readText(home: Home, path: HomePath): { text: string; stats: Found['stats'] } {
-  const place = findExistingPlace(home, path);
+type Existing = { stats: BigIntStats; content: { text: string; format: TextFormat } | 'binary' | 'large' };
+
+/** Undefined if nothing has this path. */
+function readExisting(home: Home, path: HomePath): Existing | undefined {
+  const place = findPlace(home, path);
   let found: Found | undefined;
   let opened: number | undefined;
   try {
+    if (place.missing.length > 0) return undefined;
+    if (lstatSync(at(place.folder, place.name), { throwIfNoEntry: false }) === undefined) return undefined;
     found = lookAt(home, place.folder, place.name);
-    if (!found.stats.isFile()) throw neitherFileNorFolder();
-    if (found.stats.size > fileBytesMax) throw tooLarge();
+    const { stats } = found;
+    if (!stats.isFile()) throw neitherFileNorFolder();
+    if (stats.size > fileBytesMax) return { stats, content: 'large' };
     opened = reopen(found.descriptor);
-    const text = decodeText(readHead(opened, fileBytesMax), false);
-    if (text === undefined) throw new DaemonError('invalid_request', 'The file is not UTF-8 text');
-    return { text, stats: found.stats };
+    return { stats, content: readFormat(readHead(opened, fileBytesMax)) ?? 'binary' };
   } finally {
     close(opened, found?.descriptor, place.folder);
   }
 }
 
-function applyEdits(original: string, edits: readonly Edit[]): { text: string; replaced: number } {
-  let text = original;
-  let replaced = 0;
-  for (const [index, { oldText, newText, all }] of edits.entries()) {
-    const parts = text.split(oldText);
-    const count = parts.length - 1;
-    if (count === 0) throw new DaemonError('invalid_request', `Edit ${index + 1}: the old text is not in the file`);
-    if (count > 1 && !all) {
-      throw new DaemonError(
-        'invalid_request',
-        `Edit ${index + 1}: the old text is ${count} times in the file, not once`,
-      );
-    }
-    if (text.length + count * (newText.length - oldText.length) > fileBytesMax) throw tooLarge();
-    text = parts.join(newText);
-    replaced += count;
-  }
-  return { text, replaced };
+function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 function tooLarge(): DaemonError {

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { type Changes, changesOf } from '../changes/changes.ts';
 import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
@@ -8,16 +9,21 @@ import { type HomeSpace, spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { sendArchive } from './archive.ts';
 import { sendContent } from './content.ts';
-import { type Edit, editFile } from './edit.ts';
+import { close } from './descriptors.ts';
+import { editFile, writeText } from './edit.ts';
 import { movePath } from './move.ts';
 import type { OnConflict } from './publish.ts';
 import { listOrPreview, statPath } from './read.ts';
+import { ReadVersions } from './read-versions.ts';
 import { removeLeftovers, removePath } from './remove.ts';
 import { findEntries, searchText } from './search.ts';
-import { type Home, openHome } from './walk.ts';
+import type { Edit } from './text-edits.ts';
+import { find, type Home, openHome, resolveLinks } from './walk.ts';
 import { makeFolder, writeFile } from './write.ts';
 
 const bodyBytesMax = 8 * 1024 * 1024;
+/** A text of 4 million characters, each escaped. */
+const textBodyBytesMax = 26 * 1024 * 1024;
 const editsMax = 100;
 
 type Answer = (home: Home, exchange: Exchange, changes: Changes, space: HomeSpace) => Promise<void> | void;
@@ -28,6 +34,7 @@ const answers: Record<string, Record<string, Answer>> = {
   '/content': { GET: getContent, HEAD: getContent, PUT: putContent },
   '/archive': { GET: getArchive, HEAD: getArchive },
   '/edit': { POST: postEdit },
+  '/text': { POST: postText },
   '/folder': { POST: postFolder },
   '/move': { POST: postMove },
   '/find': { POST: postFind },
@@ -36,6 +43,7 @@ const answers: Record<string, Record<string, Answer>> = {
 const transfers = new Set(['/content', '/archive']);
 
 const homes = new WeakMap<Daemon, Home>();
+const versions = new ReadVersions();
 
 /** Answers everything below /v1/files (contracts/src/workspace/daemon.ts). */
 export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<void> {
@@ -80,7 +88,11 @@ async function getFiles(home: Home, exchange: Exchange): Promise<void> {
 }
 
 function getContent(home: Home, exchange: Exchange): Promise<void> {
-  return sendContent(home, pathOf(home, exchange), exchange);
+  const query = readQuery(exchange);
+  const path = parsePath(required(query.get('path')), home.path);
+  const reader = readReader(query.get('reader'));
+  const resolved = reader === undefined ? path : resolveLinks(home, path);
+  return sendContent(home, path, exchange, ({ stats }) => versions.remember(reader, resolved, stats));
 }
 
 function getArchive(home: Home, exchange: Exchange): Promise<void> {
@@ -105,13 +117,29 @@ async function putContent(home: Home, exchange: Exchange, changes: Changes, spac
 
 async function postEdit(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
-  const [path, edits] = [pathIn(home, body, 'path'), readEdits(body.edits)];
+  const [path, edits] = [resolveLinks(home, pathIn(home, body, 'path')), readEdits(body.edits)];
+  const reader = readReader(body.reader);
   await space.assertRoom(0);
   const edit = async () => {
+    const isKnown = versions.isCurrent(reader, path, statOfPath(home, path));
     const value = await editFile(home, path, edits);
+    if (isKnown) versions.remember(reader, path, statOfPath(home, path));
     return { value, paths: [keyOf(value.entry.path)] };
   };
   sendJson(exchange, 200, await changes.around(readTurn(body.turn), edit, [keyIn(path)]));
+}
+
+async function postText(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
+  const body = await readJson(exchange, textBodyBytesMax);
+  const path = resolveLinks(home, pathIn(home, body, 'path'));
+  const written = { text: text(body, 'text'), reader: readReader(body.reader), versions, space };
+  await space.assertRoom(written.text.length);
+  const write = async () => {
+    const entry = await writeText(home, path, written);
+    versions.remember(written.reader, path, statOfPath(home, path));
+    return { value: entry, paths: [keyOf(entry.path)] };
+  };
+  sendJson(exchange, 200, { entry: await changes.around(readTurn(body.turn), write, [keyIn(path)]) });
 }
 
 async function postFolder(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
@@ -191,6 +219,18 @@ function keyOf(shown: string): string {
 function readTurn(value: unknown): string | undefined {
   if (value === undefined || isTurnId(value)) return value;
   throw fault('turn is 1 to 128 of A-Z a-z 0-9 _ -');
+}
+
+function statOfPath(home: Home, path: HomePath): BigIntStats {
+  const { descriptor, stats } = find(home, path);
+  close(descriptor);
+  return stats;
+}
+
+/** The id of a conversation or another reader. */
+function readReader(value: unknown): string | undefined {
+  if (value === undefined || isTurnId(value)) return value;
+  throw fault('reader is 1 to 128 of A-Z a-z 0-9 _ -');
 }
 
 function required(path: string | undefined): string {

@@ -32,6 +32,68 @@ export function find(home: Home, path: HomePath): Found {
   throw new DaemonError('not_found', 'Folder not found');
 }
 
+/**
+ * The path that a write to `path` means: links on the way are followed as `find` does, and the last name may be
+ * missing. The place can change before it is used; `findPlace` follows no link.
+ */
+export function resolveLinks(home: Home, path: HomePath): HomePath {
+  let segments = [...path.segments];
+  for (let left = linksMax; ; left -= 1) {
+    const next = resolveFirstLink(home, segments);
+    if (next === undefined) return { segments, isFolder: path.isFolder };
+    if (left === 0) throw invalid('The path goes through too many links');
+    segments = next;
+  }
+}
+
+/** The segments with the first link on the way replaced by its target; undefined if there is none. */
+function resolveFirstLink(home: Home, segments: readonly string[]): string[] | undefined {
+  const held: number[] = [];
+  try {
+    for (const [index, name] of segments.entries()) {
+      const folder = held.at(-1) ?? home.descriptor;
+      const found = lookOrMiss(home, folder, name);
+      if (found === undefined) return undefined;
+      held.push(found.descriptor);
+      if (found.stats.isSymbolicLink()) {
+        const target = readlinkSync(at(folder, name));
+        return [...joinTarget(home, segments.slice(0, index), target), ...segments.slice(index + 1)];
+      }
+      if (!found.stats.isDirectory()) return undefined;
+    }
+    return undefined;
+  } catch (error) {
+    throw refusalOf(error);
+  } finally {
+    close(...held);
+  }
+}
+
+function lookOrMiss(home: Home, folder: number, name: string): Found | undefined {
+  try {
+    return lookAt(home, folder, name);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function joinTarget(home: Home, folders: readonly string[], target: string): string[] {
+  const below = target.startsWith('/') ? relativeToHome(target, home.path) : target;
+  if (below === undefined) throw leavesHome();
+  const joined = target.startsWith('/') ? [] : [...folders];
+  for (const name of splitSegments(below)) {
+    if (name !== '..') joined.push(name);
+    else if (joined.pop() === undefined) throw leavesHome();
+  }
+  if (joined.length > depthMax) throw tooDeep();
+  return joined;
+}
+
+function leavesHome(): DaemonError {
+  return invalid('The path goes through a link that leaves the home folder');
+}
+
 /** One walk down from the home. It holds every folder on the way, because `..` in a link goes back up the same way. */
 class Walk {
   readonly #home: Home;
@@ -82,7 +144,7 @@ class Walk {
 
   #goUp(): void {
     const left = this.#held.pop();
-    if (left === undefined) throw invalid('The path goes through a link that leaves the home folder');
+    if (left === undefined) throw leavesHome();
     close(left);
   }
 
@@ -93,7 +155,7 @@ class Walk {
     const target = readlinkSync(at(this.#top, name));
     if (!target.startsWith('/')) return splitSegments(target);
     const below = relativeToHome(target, this.#home.path);
-    if (below === undefined) throw invalid('The path goes through a link that leaves the home folder');
+    if (below === undefined) throw leavesHome();
     close(...this.#held.splice(0));
     return splitSegments(below);
   }

@@ -43,15 +43,20 @@ const inputs = {
   }),
 };
 
-type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseId: string) => Promise<string>;
+/** The answer whose changes these are, and the conversation that reads and writes. */
+type Of = { responseId: string; chatId: string };
+type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, of: Of) => Promise<string>;
 
-/** The tools for files in the workspace; their writes are recorded as changes of `responseId`. */
-export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
+/**
+ * The tools for files in the workspace; their writes are recorded as changes of `responseId`. A file that changed since
+ * the conversation read it is not overwritten.
+ */
+export function fileTools(turn: WorkspaceTurn, of: Of): Tool[] {
   const run =
     <Input extends { path?: string }>(work: Work<Input>) =>
     (input: Input, { signal }: ToolContext) => {
       turn.workedIn(folderOfFile(input.path ?? ''));
-      return turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
+      return turn.use(signal, (daemon, own) => work(daemon, input, own, of));
     };
   return [
     defineTool({
@@ -74,7 +79,7 @@ export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
       name: 'edit_file',
       effect: 'writes',
       description:
-        'Replaces text in a file in the workspace. oldText must match the file exactly, including whitespace and without line numbers, and must occur exactly once unless replaceAll is true.',
+        'Replaces text in a file in the workspace. oldText must match the file exactly, including whitespace and without line numbers, and must occur exactly once unless replaceAll is true. The file keeps its encoding and line endings.',
       input: inputs.edit_file,
       run: run(editFile),
     }),
@@ -101,11 +106,12 @@ const readFile: Work<{ path: string; offset?: number; limit?: number }> = async 
   daemon,
   { path: asked, offset = 1, limit = linesMax },
   signal,
+  { chatId },
 ) => {
   const { entry } = await daemon.call(`/v1/files/stat?path=${encodeURIComponent(asked)}`, one, { signal });
   if (entry.type === 'directory') throw new ToolFailure(`${entry.path} is a folder: use list_files.`);
   if (entry.size === 0) return `[${entry.path} is empty]`;
-  const read = await readLines(daemon, asked, { offset, limit }, signal);
+  const read = await readLines(daemon, asked, { offset, limit, reader: chatId }, signal);
   if (read === 'binary') {
     throw new ToolFailure(
       `${entry.path} is not a text file (${entry.size} bytes). Look at it with bash, or publish it with publish_artifact.`,
@@ -114,13 +120,16 @@ const readFile: Work<{ path: string; offset?: number; limit?: number }> = async 
   if (read.lines.length === 0) return `[${entry.path} has ${read.seen} lines: there is no line ${offset}]`;
   const numbered = read.lines.map((line, index) => `${offset + index}\t${cutLine(line)}`).join('\n');
   const last = offset + read.lines.length - 1;
-  return read.isEnd ? numbered : `${numbered}\n[up to line ${last}; continue with offset ${last + 1}]`;
+  const notes = [
+    ...(read.isEnd ? [] : [`[up to line ${last}; continue with offset ${last + 1}]`]),
+    ...(read.encoding === 'utf-8' ? [] : [`[read as ${read.encoding}; edit_file and write_file keep this encoding]`]),
+  ];
+  return [numbered, ...notes].join('\n');
 };
 
-const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal, turn) => {
-  const place = `/v1/files/content?path=${encodeURIComponent(asked)}&onConflict=replace&turn=${turn}`;
-  const headers = { 'content-type': 'application/octet-stream' };
-  const { entry } = await daemon.call(place, one, { method: 'PUT', headers, body: Buffer.from(content), signal });
+const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal, of) => {
+  const json = { path: asked, text: content, turn: of.responseId, reader: of.chatId };
+  const { entry } = await daemon.call('/v1/files/text', one, { json, signal });
   return `Wrote ${entry.size} bytes to ${entry.path}`;
 };
 
@@ -130,10 +139,10 @@ const editFile: Work<{ path: string; oldText: string; newText: string; replaceAl
   daemon,
   { path: asked, oldText, newText, replaceAll = false },
   signal,
-  turn,
+  of,
 ) => {
   if (oldText === newText) throw new ToolFailure('oldText and newText are the same.');
-  const json = { path: asked, turn, edits: [{ oldText, newText, all: replaceAll }] };
+  const json = { path: asked, turn: of.responseId, reader: of.chatId, edits: [{ oldText, newText, all: replaceAll }] };
   const { entry, replaced } = await daemon.call('/v1/files/edit', edited, { json, signal });
   return `Replaced ${replaced} in ${entry.path}, which now has ${entry.size} bytes`;
 };

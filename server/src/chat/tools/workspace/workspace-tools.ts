@@ -65,7 +65,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
     const command = { responseId: response.id, chatId, signal, readAuthor };
     return [
       { ...bashTool(turn, command), note },
-      ...fileTools(turn, response.id),
+      ...fileTools(turn, { responseId: response.id, chatId }),
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
       ...(await skillTools(kysely, userId, skills, { turn, notes, folder })),
