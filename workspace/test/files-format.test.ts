@@ -125,3 +125,29 @@ test('refuses to overwrite a file that changed since the reader read it', async 
   await read('chat-1');
   assert.equal((await write('shared.txt', 'mine\n', 'chat-1')).status, 200);
 });
+
+test('lists, reads, renames and deletes names that are not UTF-8 or in another normal form', async () => {
+  mkdirSync(inHome('names'));
+  const raw = Buffer.concat([Buffer.from(inHome('names/bad')), Buffer.from([0xff]), Buffer.from('.txt')]);
+  writeFileSync(raw, 'raw');
+  put('names/e\u0301.txt', 'decomposed');
+  const list = async () => {
+    const { body } = await files.call('/v1/files?path=names');
+    return body.entries.map((entry: { name: string }) => entry.name);
+  };
+  assert.deepEqual(await list(), ['bad\ufffd.txt', 'e\u0301.txt']);
+  const content = (path: string) => files.call(`/v1/files/content?path=${encodeURIComponent(path)}`);
+  assert.equal((await content('names/bad\ufffd.txt')).bytes.toString(), 'raw');
+  assert.equal((await content('names/\u00e9.txt')).bytes.toString(), 'decomposed');
+  assert.equal((await edit('names/\u00e9.txt', 'decomposed', 'edited')).status, 200);
+  assert.equal((await write('names/bad\ufffd.txt', 'written')).status, 200);
+  assert.deepEqual(await list(), ['bad\ufffd.txt', 'e\u0301.txt'], 'no file of another name appears');
+  const find = await files.call('/v1/files/find', { json: { path: 'names', glob: '*.txt' } });
+  assert.equal(find.body.entries.length, 2);
+  const move = { from: 'names/bad\ufffd.txt', to: 'names/good.txt' };
+  assert.equal((await files.call('/v1/files/move', { json: move })).status, 200);
+  assert.equal(bytes('names/good.txt'), 'written');
+  const path = encodeURIComponent('names/\u00e9.txt');
+  assert.equal((await files.call(`/v1/files?path=${path}`, { method: 'DELETE' })).status, 200);
+  assert.deepEqual(await list(), ['good.txt']);
+});

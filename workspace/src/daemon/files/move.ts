@@ -2,6 +2,7 @@ import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import { type HomePath, invalid } from '../file-system/home-path.ts';
 import { close } from './descriptors.ts';
+import { type Name, shownName } from './names.ts';
 import { moveFile, moveFolder, type Named, type OnConflict, publishFile } from './publish.ts';
 import { statIn } from './read.ts';
 import { findExistingPlace, findPlace, type Home, lookAt, makeFolders, type Place } from './walk.ts';
@@ -20,13 +21,13 @@ export function movePath(home: Home, from: HomePath, to: HomePath, onConflict: O
     if ((from.isFolder || to.isFolder) && kind !== 'folder') throw notAFolder();
     const folder = makeFolders(home, target);
     const name = moveTo(source, { folder, name: target.name }, kind, onConflict);
-    return statIn(folder, { segments: [...to.segments.slice(0, -1), name], isFolder: false }, name);
+    return statIn(folder, { segments: [...to.segments.slice(0, -1), shownName(name)], isFolder: false }, name);
   } finally {
     close(source.folder, target?.folder);
   }
 }
 
-function moveTo(source: Named, target: Named, kind: 'file' | 'folder' | 'other', onConflict: OnConflict): string {
+function moveTo(source: Named, target: Named, kind: 'file' | 'folder' | 'other', onConflict: OnConflict): Name {
   if (kind === 'folder') return moveFolder(source, target);
   return kind === 'file' ? publishFile(source, target, onConflict) : moveFile(source, target);
 }

@@ -2,6 +2,7 @@ import { constants, linkSync, lstatSync, mkdirSync, openSync, renameSync, rmdirS
 import { DaemonError } from '../daemon-error.ts';
 import { errnoOf } from '../file-system/system-errors.ts';
 import { at, close } from './descriptors.ts';
+import { type Name, shownName } from './names.ts';
 
 export type OnConflict = 'rename' | 'replace' | 'fail';
 
@@ -9,19 +10,19 @@ const namesTried = 1000;
 const nameBytesMax = 255;
 
 /** Something in an open folder. */
-export type Named = { folder: number; name: string };
+export type Named = { folder: number; name: Name };
 
 /**
  * Gives a file its final name in one step; returns that name. If something has the name already, this fails (`fail`:
  * `path_taken`), picks "name (2)" (`rename`), or replaces it if it is a file (`replace`).
  */
-export function publishFile(from: Named, to: Named, onConflict: OnConflict): string {
+export function publishFile(from: Named, to: Named, onConflict: OnConflict): Name {
   if (onConflict === 'replace') return replaceFile(from, to);
   return onConflict === 'fail' ? moveFile(from, to) : moveBeside(from, to);
 }
 
 /** Moves a file or link to a free name. Throws EEXIST and never overwrites. */
-export function moveFile(from: Named, to: Named): string {
+export function moveFile(from: Named, to: Named): Name {
   const target = at(to.folder, to.name);
   try {
     linkSync(at(from.folder, from.name), target);
@@ -37,14 +38,14 @@ export function moveFile(from: Named, to: Named): string {
 }
 
 /** Moves a folder to a free name: an empty folder takes the name first, and only an empty one is replaced. */
-export function moveFolder(from: Named, to: Named): string {
+export function moveFolder(from: Named, to: Named): Name {
   const target = at(to.folder, to.name);
   mkdirSync(target, 0o700);
   renameOnto(from, target, () => rmdirSync(target));
   return to.name;
 }
 
-function renameOnto(from: Named, target: string, undo: () => void): void {
+function renameOnto(from: Named, target: string | Buffer, undo: () => void): void {
   try {
     renameSync(at(from.folder, from.name), target);
   } catch (error) {
@@ -58,7 +59,7 @@ function renameOnto(from: Named, target: string, undo: () => void): void {
 }
 
 /** A link is never replaced by a file, even though it would not be followed: its creator intended another target. */
-function replaceFile(from: Named, to: Named): string {
+function replaceFile(from: Named, to: Named): Name {
   const target = at(to.folder, to.name);
   const taken = lstatSync(target, { throwIfNoEntry: false });
   if (taken !== undefined && !taken.isFile()) {
@@ -68,10 +69,10 @@ function replaceFile(from: Named, to: Named): string {
   return to.name;
 }
 
-function moveBeside(from: Named, to: Named): string {
+function moveBeside(from: Named, to: Named): Name {
   for (let number = 1; number <= namesTried; number += 1) {
     try {
-      return moveFile(from, { folder: to.folder, name: numbered(to.name, number) });
+      return moveFile(from, { folder: to.folder, name: numbered(shownName(to.name), number) });
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error;
     }

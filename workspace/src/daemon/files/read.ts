@@ -6,6 +6,7 @@ import { childOf, type HomePath, invalid, nameOf, pathBytesMax, showPath } from 
 import { errnoOf } from '../file-system/system-errors.ts';
 import { at, close, itself, reopen } from './descriptors.ts';
 import { describe } from './media-type.ts';
+import { type Name, nameOfBytes, shownName } from './names.ts';
 import { type Found, find, type Home } from './walk.ts';
 
 const previewBytes = 256 * 1024;
@@ -40,7 +41,7 @@ export function neitherFileNorFolder(): DaemonError {
 }
 
 /** Returns the entry of this name in an open folder, as `path`; links are not followed. */
-export function statIn(folder: number, path: HomePath, name: string): WorkspaceEntry {
+export function statIn(folder: number, path: HomePath, name: Name): WorkspaceEntry {
   const entry = entryOf(path, lstatSync(at(folder, name), { bigint: true }));
   if (entry === undefined) throw neitherFileNorFolder();
   return entry;
@@ -109,7 +110,7 @@ function preview(found: Found, path: HomePath): WorkspaceFile {
 }
 
 /** Sort key of pages and cursors: folders first, then by name ignoring case. */
-type Key = { rank: 0 | 1; folded: string; name: string };
+type Key = { rank: 0 | 1; folded: string; name: string; raw?: Name };
 
 /** Keeps one page in memory, however many names the folder has. */
 async function list(
@@ -124,7 +125,7 @@ async function list(
   let bytes = 0;
   let last: Key | undefined;
   for (const key of keys.slice(0, limit)) {
-    const entry = entryIn(found.descriptor, path, key.name);
+    const entry = entryIn(found.descriptor, path, key.raw ?? key.name);
     bytes += entry === undefined ? 0 : JSON.stringify(entry).length;
     if (bytes > pageBytesMax && last !== undefined) break;
     last = key;
@@ -141,8 +142,9 @@ async function list(
 
 async function firstKeys(folder: number, after: Key | undefined, count: number, signal: AbortSignal): Promise<Key[]> {
   let keys: Key[] = [];
-  for await (const { name, isDirectory } of namesIn(folder, signal)) {
-    const key: Key = { rank: isDirectory ? 0 : 1, folded: name.toLowerCase(), name };
+  for await (const { name: raw, isDirectory } of namesIn(folder, signal)) {
+    const name = shownName(raw);
+    const key: Key = { rank: isDirectory ? 0 : 1, folded: name.toLowerCase(), name, raw };
     if (after !== undefined && compare(key, after) <= 0) continue;
     keys.push(key);
     if (keys.length >= 4 * count + 1000) keys = keys.sort(compare).slice(0, count);
@@ -154,8 +156,8 @@ async function firstKeys(folder: number, after: Key | undefined, count: number, 
 export async function* namesIn(
   folder: number,
   signal: AbortSignal,
-): AsyncGenerator<{ name: string; isDirectory: boolean; isLink: boolean; isFile: boolean }> {
-  const opened: Dir = await opendir(itself(folder), { bufferSize: 1024 });
+): AsyncGenerator<{ name: Name; isDirectory: boolean; isLink: boolean; isFile: boolean }> {
+  const opened: Dir = await opendir(itself(folder), { encoding: 'buffer' as 'utf8', bufferSize: 1024 });
   let count = 0;
   for await (const entry of opened) {
     signal.throwIfAborted();
@@ -163,13 +165,18 @@ export async function* namesIn(
     if (count > entriesMax)
       throw new DaemonError('payload_too_large', `The folder has more than ${entriesMax} entries`);
     const isLink = entry.isSymbolicLink();
-    yield { name: entry.name, isDirectory: entry.isDirectory(), isLink, isFile: entry.isFile() };
+    yield {
+      name: nameOfBytes(Buffer.from(entry.name)),
+      isDirectory: entry.isDirectory(),
+      isLink,
+      isFile: entry.isFile(),
+    };
   }
 }
 
 /** An entry by its name in an open folder; undefined if it is gone or is not a file, folder or link. */
-function entryIn(folder: number, path: HomePath, name: string): WorkspaceEntry | undefined {
-  const child = childOf(path, name);
+function entryIn(folder: number, path: HomePath, name: Name): WorkspaceEntry | undefined {
+  const child = childOf(path, shownName(name));
   if (Buffer.byteLength(showPath(child)) > pathBytesMax) return undefined;
   try {
     return entryOf(child, lstatSync(at(folder, name), { bigint: true }));

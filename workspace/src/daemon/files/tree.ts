@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { clock } from '../../clock.ts';
 import { errnoOf } from '../file-system/system-errors.ts';
 import { close, look, statOf } from './descriptors.ts';
+import { type Name, shownName } from './names.ts';
 import { namesIn } from './read.ts';
 import type { Found, Home } from './walk.ts';
 
@@ -33,7 +34,7 @@ export async function* walkTree(
     try {
       const stats = statOf(descriptor);
       if (stats.dev !== home.device) continue;
-      const below = [...names, name];
+      const below = [...names, shownName(name)];
       yield { descriptor, stats, names: below };
       if (!stats.isDirectory()) continue;
       if (below.length >= depthMax) bounds.isCut = true;
@@ -55,7 +56,7 @@ async function* walkFolder(
   }
 }
 
-function lookOrMiss(folder: number, name: string): number | undefined {
+function lookOrMiss(folder: number, name: Name): number | undefined {
   try {
     return look(folder, name);
   } catch (error) {

@@ -1,8 +1,9 @@
-import { type BigIntStats, constants, mkdirSync, openSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, constants, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { DaemonError } from '../daemon-error.ts';
 import { depthMax, type HomePath, invalid, relativeToHome, splitSegments, tooDeep } from '../file-system/home-path.ts';
 import { errnoOf, refusalOf } from '../file-system/system-errors.ts';
 import { at, close, itself, look, lookFlags, statOf } from './descriptors.ts';
+import { findResembling, type Name } from './names.ts';
 
 /** The home folder, kept open as long as the daemon runs. */
 export type Home = { path: string; descriptor: number; device: bigint };
@@ -167,12 +168,23 @@ class Walk {
 }
 
 /** Holds one thing in an open folder; throws `invalid_path` if it is on another file system. */
-export function lookAt(home: Home, folder: number, name: string): Found {
-  const descriptor = look(folder, name);
+export function lookAt(home: Home, folder: number, name: Name): Found {
+  const descriptor = lookResembling(folder, name);
   const stats = statOf(descriptor);
   if (stats.dev === home.device) return { descriptor, stats };
   close(descriptor);
   throw invalid('The path leaves the home folder');
+}
+
+/** A name that is missing may be there in another spelling. */
+function lookResembling(folder: number, name: Name): number {
+  try {
+    return look(folder, name);
+  } catch (error) {
+    const other = typeof name === 'string' && errnoOf(error) === 'ENOENT' ? findResembling(folder, name) : undefined;
+    if (other === undefined) throw error;
+    return look(folder, other);
+  }
 }
 
 /** A writable place below the home, reached only through real folders. The caller closes it. */
@@ -180,7 +192,7 @@ export type Place = {
   folder: number;
   /** Missing folders between `folder` and the name. */
   missing: string[];
-  name: string;
+  name: Name;
 };
 
 /**
@@ -202,11 +214,16 @@ export function findPlace(home: Home, path: HomePath): Place {
       folder = below;
       folders.shift();
     }
-    return { folder, missing: folders, name };
+    return { folder, missing: folders, name: folders.length > 0 ? name : existingName(folder, name) };
   } catch (error) {
     close(folder);
     throw error;
   }
+}
+
+function existingName(folder: number, name: string): Name {
+  const isThere = lstatSync(at(folder, name), { throwIfNoEntry: false }) !== undefined;
+  return isThere ? name : (findResembling(folder, name) ?? name);
 }
 
 /** The same for something that must exist: throws `not_found` if a folder on the way is missing. */

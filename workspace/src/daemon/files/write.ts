@@ -6,6 +6,7 @@ import { DaemonError } from '../daemon-error.ts';
 import { type HomePath, invalid } from '../file-system/home-path.ts';
 import type { Room } from '../space/home-space.ts';
 import { at, close, reopen } from './descriptors.ts';
+import { shownName } from './names.ts';
 import { type OnConflict, publishFile } from './publish.ts';
 import { entryOf, neitherFileNorFolder, statIn } from './read.ts';
 import { receiveBody } from './receive.ts';
@@ -110,7 +111,7 @@ function publish(home: Home, path: HomePath, place: Place, staged: Staged, onCon
   const folder = makeFolders(home, place);
   const name = publishFile(staged, { folder, name: place.name }, onConflict);
   flushFolder(folder);
-  const renamed = { segments: [...path.segments.slice(0, -1), name], isFolder: false };
+  const renamed = { segments: [...path.segments.slice(0, -1), shownName(name)], isFolder: false };
   const entry = entryOf(renamed, fstatSync(staged.descriptor, { bigint: true }));
   if (entry === undefined) throw neitherFileNorFolder();
   return entry;
