@@ -51,7 +51,7 @@ export function describe(
 }
 
 /** The bytes as text, undefined if they are not UTF-8; with `isCut`, a character cut off at the end is dropped. */
-export function decodeText(bytes: Buffer, isCut: boolean): string | undefined {
+function decodeText(bytes: Buffer, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
     return text.includes('\0') ? undefined : text;

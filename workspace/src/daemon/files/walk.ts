@@ -176,7 +176,7 @@ export function lookAt(home: Home, folder: number, name: Name): Found {
   throw invalid('The path leaves the home folder');
 }
 
-/** A name that is missing may be there in another spelling. */
+/** A name that is missing can be there in another spelling. */
 function lookResembling(folder: number, name: Name): number {
   try {
     return look(folder, name);
