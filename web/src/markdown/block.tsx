@@ -1,10 +1,14 @@
 import type { Token, Tokens } from 'marked';
 import { createElement, type ReactNode, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
+import { AlertBox } from './alert-box.tsx';
+import type { Alert } from './alerts.ts';
 import { CodeBlock } from './code/code-block.tsx';
 import { decodeEntities } from './entities.ts';
-import { asMarkedToken, inlineNodes } from './inline.tsx';
+import { cellNodes, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';
+import { runningText } from './running-text.ts';
+import { asMarkdownToken } from './tokens.ts';
 
 /** Deeper nesting is shown as source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;
@@ -21,11 +25,12 @@ const flowing = new Set(['paragraph', 'text', 'html', 'heading']);
 export function Block({ token, depth, level }: { token: Token; depth: number; level?: number }): ReactNode {
   if (depth > maximumDepth) return <p>{token.raw}</p>;
   if (token.raw.length > maximumBlock && flowing.has(token.type)) return <LongText text={token.raw} />;
-  const known = asMarkedToken(token);
+  const known = asMarkdownToken(token);
   switch (known.type) {
     case 'space':
     case 'def':
     case 'checkbox':
+    case 'footnote':
       return null;
     case 'hr':
       return <hr />;
@@ -35,29 +40,38 @@ export function Block({ token, depth, level }: { token: Token; depth: number; le
     case 'paragraph':
       return <p>{inlineNodes(known.tokens)}</p>;
     case 'text':
-      return known.tokens ? inlineNodes(known.tokens) : decodeEntities(known.text);
+      return known.tokens ? inlineNodes(known.tokens) : runningText(known.text);
     case 'code':
       return (
         <CodeBlock
           code={known.text}
-          language={known.lang?.match(/^[\w+#.-]{1,40}/)?.[0] ?? ''}
+          language={decodeEntities(known.lang ?? '').match(/^[\w+#.-]{1,40}/)?.[0] ?? ''}
           isClosed={isClosedFence(known.raw)}
         />
       );
     case 'blockquote':
-      return <blockquote>{blocks(known.tokens, depth + 1)}</blockquote>;
+      return <Quote quote={known} depth={depth + 1} />;
     case 'list':
       return <List list={known} depth={depth + 1} />;
     case 'table':
       return <Table table={known} />;
     case 'html':
       return <p className={classes.source}>{known.text.trim()}</p>;
+    case 'math':
+      return <p>{inlineNodes(known.tokens ?? [token])}</p>;
     default:
       return <p>{inlineNodes([token])}</p>;
   }
 }
 
-function blocks(tokens: readonly Token[], depth: number): ReactNode {
+function Quote({ quote, depth }: { quote: Alert; depth: number }) {
+  const content = blocks(quote.tokens, depth);
+  if (!quote.alert) return <blockquote>{content}</blockquote>;
+  return <AlertBox kind={quote.alert}>{content}</AlertBox>;
+}
+
+/** Blocks inside another one. */
+export function blocks(tokens: readonly Token[], depth: number): ReactNode {
   return tokens.map((token, index) => <Block key={index} token={token} depth={depth} />);
 }
 
@@ -66,7 +80,7 @@ function List({ list, depth }: { list: Tokens.List; depth: number }) {
   const items = list.items.slice(0, shown).map((item, index) => <Item key={index} item={item} depth={depth} />);
   return (
     <>
-      {list.ordered ? <ol start={Number(list.start) || undefined}>{items}</ol> : <ul>{items}</ul>}
+      {list.ordered ? <ol start={list.start === 1 ? undefined : Number(list.start)}>{items}</ol> : <ul>{items}</ul>}
       <MoreBlocks tokens={list.items.slice(shown)} onMore={() => setShown(shown * 2)} />
     </>
   );
@@ -113,7 +127,7 @@ function Table({ table }: { table: Tokens.Table }) {
           <tr>
             {table.header.map((cell, index) => (
               <th key={index} align={cell.align ?? undefined}>
-                {inlineNodes(cell.tokens)}
+                {cellNodes(cell.tokens)}
               </th>
             ))}
           </tr>
@@ -123,7 +137,7 @@ function Table({ table }: { table: Tokens.Table }) {
             <tr key={rowIndex}>
               {row.map((cell, index) => (
                 <td key={index} align={cell.align ?? undefined}>
-                  {inlineNodes(cell.tokens)}
+                  {cellNodes(cell.tokens)}
                 </td>
               ))}
             </tr>

@@ -14,10 +14,13 @@ const openTokens = 3;
  */
 const longTail = 12_000;
 
-/** Parses a whole text. Never throws: if the parser fails (absurd nesting), the text becomes one text token. */
-export function parseBlocks(text: string, links: Links = {}): Blocks {
+/**
+ * Parses a text, or with `isGrowing` the beginning of one. Never throws: if the parser fails (absurd nesting), the text
+ * becomes one text token.
+ */
+export function parseBlocks(text: string, links: Links = {}, isGrowing = false): Blocks {
   try {
-    const lexer = new BoundedLexer();
+    const lexer = new BoundedLexer(isGrowing);
     Object.assign(lexer.tokens.links, links);
     const tokens = lexer.lex(text);
     return { tokens: [...tokens], links: { ...tokens.links } };
@@ -47,7 +50,7 @@ export class StreamingBlocks {
     const tailLength = text.length - this.#frozenText.length;
     if (tailLength > longTail && tailLength < this.#parsedTail * 1.25 && text.startsWith(this.#text))
       return this.#extend(text);
-    this.#parse(text);
+    this.#parse(text, true);
     return this.#blocks;
   }
 
@@ -57,10 +60,10 @@ export class StreamingBlocks {
     return { tokens: [...this.#blocks.tokens, { type: 'text', raw, text: raw }], links: this.#links };
   }
 
-  #parse(text: string): void {
+  #parse(text: string, isGrowing: boolean): void {
     this.#text = text;
     this.#parsedTail = text.length - this.#frozenText.length;
-    const tail = parseBlocks(text.slice(this.#frozenText.length), this.#links);
+    const tail = parseBlocks(text.slice(this.#frozenText.length), this.#links, isGrowing);
     this.#freeze(tail.tokens.slice(0, Math.max(0, tail.tokens.length - openTokens)), tail.links);
     const open = tail.tokens.slice(-openTokens);
     this.#blocks = { tokens: [...this.#frozen, ...open], links: this.#links };
@@ -78,10 +81,8 @@ export class StreamingBlocks {
 
   #finish(text: string): Blocks {
     const needsLinks = Object.keys(this.#links).length > 0 || text.includes(']:');
-    if (text === this.#text && !needsLinks) return this.#blocks;
-    const unchanged = text.startsWith(this.#frozenText) && !needsLinks;
-    if (unchanged) {
-      this.#parse(text);
+    if (text.startsWith(this.#frozenText) && !needsLinks) {
+      this.#parse(text, false);
       return this.#blocks;
     }
     this.#reset();

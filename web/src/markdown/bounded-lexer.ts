@@ -1,6 +1,7 @@
-import { Lexer, type Token, type TokensList } from 'marked';
+import { Lexer, type MarkedOptions, type Token, type TokensList } from 'marked';
 import { BoundedTokenizer } from './bounded-tokenizer.ts';
-import { mathExtensions } from './math/math-syntax.ts';
+import { footnote, footnoteReference, nextFootnote } from './footnotes.ts';
+import { blockMath, inlineMath, nextInlineMath, nextMath } from './math/math-syntax.ts';
 
 /** Nesting levels of lists and quotes, and of emphasis and links, that are parsed. */
 const maximumDepth = 24;
@@ -11,6 +12,15 @@ const maximumRun = 2_000;
  */
 const denseRun = 1_000;
 
+const extensions: NonNullable<MarkedOptions['extensions']> = {
+  renderers: {},
+  childTokens: {},
+  block: [footnote, blockMath],
+  inline: [footnoteReference, inlineMath],
+  startBlock: [nextFootnote, nextMath],
+  startInline: [nextInlineMath],
+};
+
 /**
  * marked's lexer with a budget. Each nesting level parses its text again, so nested text may cost three times the whole
  * length; beyond that it is plain text.
@@ -18,10 +28,17 @@ const denseRun = 1_000;
 export class BoundedLexer extends Lexer {
   #depth = 0;
   #budget = 0;
+  readonly #isGrowing: boolean;
 
-  constructor() {
-    const extensions = mathExtensions;
+  /** With `isGrowing`, a formula at the end whose closing mark has not come yet is one token. */
+  constructor(isGrowing = false) {
     super({ gfm: true, breaks: false, pedantic: false, extensions, tokenizer: new BoundedTokenizer() });
+    this.#isGrowing = isGrowing;
+  }
+
+  /** Whether text may follow the block that is being read. */
+  get isOpenEnded(): boolean {
+    return this.#isGrowing && this.#depth === 0;
   }
 
   override lex(source: string): ReturnType<Lexer['lex']> {
@@ -45,7 +62,7 @@ export class BoundedLexer extends Lexer {
     if (!this.#affords(source)) return addText(source, tokens);
     this.#depth += 1;
     try {
-      for (const run of runs(source))
+      for (const run of runs(this.#depth === 1 ? withoutBlanks(source) : source))
         if (isDense(run)) addText(run, tokens);
         else super.inlineTokens(run, tokens);
       return tokens;
@@ -59,6 +76,16 @@ export class BoundedLexer extends Lexer {
     this.#budget -= source.length;
     return this.#depth <= maximumDepth && this.#budget >= 0;
   }
+}
+
+/** Blanks at both ends of a paragraph are not content. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number) => ' \t\n'.includes(text[at] ?? 'none');
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
 }
 
 function addText(source: string, tokens: Token[]): Token[] {

@@ -1,4 +1,6 @@
 import { Tokenizer, type Tokens } from 'marked';
+import markedCjkFriendly from 'marked-cjk-friendly';
+import { readAlert } from './alerts.ts';
 
 /** More emphasis marks than this in one run of text are plain characters. */
 const maximumMarks = 200;
@@ -13,6 +15,16 @@ const containerWindow = 20_000;
 const maximumCells = 20_000;
 const maximumColumns = 100;
 
+const { emStrong: cjkEmphasis, del: cjkStrikethrough } = markedCjkFriendly().tokenizer ?? {};
+/** Chinese, Japanese and Korean letters and full-width punctuation: only next to them do the marks follow other rules. */
+const cjk =
+  /[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe10-\ufe6f\uff00-\uffef]|[\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3ffff}]/u;
+/** Full-width punctuation and typographic quotes, none of which belong to an address. */
+const endOfAddress =
+  /[\u2018-\u201f\u2026\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]/;
+/** An address after an unfinished `<` stays text, as in the examples of the specification. */
+const openAngle = /^< ?(?:https?:\/\/|ftp:\/\/|www\.)[^\s<>]{0,900}/i;
+
 /**
  * marked's rules look ahead to the end of the text from every position: quadratic time, seconds for a hostile text.
  * Here each rule sees only a window.
@@ -20,23 +32,33 @@ const maximumColumns = 100;
 export class BoundedTokenizer extends Tokenizer {
   #run = '';
   #isDense = false;
+  #isCjk = false;
 
   override emStrong(
     ...[source, masked, previous]: Parameters<Tokenizer['emStrong']>
   ): ReturnType<Tokenizer['emStrong']> {
-    return this.#hasTooMany(masked) ? undefined : super.emStrong(source, masked, previous);
+    if (this.#hasTooMany(masked)) return undefined;
+    if (!this.#isCjk) return super.emStrong(source, masked, previous);
+    return cjkEmphasis?.call(this, source, masked, previous) || undefined;
   }
 
+  /** Only a pair of tildes strikes through: a single one is the sign for "about". */
   override del(...[source, masked, previous]: Parameters<Tokenizer['del']>): ReturnType<Tokenizer['del']> {
-    return this.#hasTooMany(masked) ? undefined : super.del(source, masked, previous);
+    if (!/^~~(?!~)/.test(source) || this.#hasTooMany(masked)) return undefined;
+    if (!this.#isCjk) return super.del(source, masked, previous);
+    return cjkStrikethrough?.call(this, source, masked, previous) || undefined;
   }
 
   override url(source: string): ReturnType<Tokenizer['url']> {
-    const found = super.url(source.slice(0, addressWindow));
+    const near = source.slice(0, addressWindow);
+    const end = near.search(endOfAddress);
+    const found = super.url(end === -1 ? near : near.slice(0, end));
     return found && found.raw.length < addressWindow ? found : undefined;
   }
 
   override inlineText(source: string): ReturnType<Tokenizer['inlineText']> {
+    const angle = openAngle.exec(source)?.[0];
+    if (angle !== undefined) return { type: 'text', raw: angle, text: angle, escaped: false };
     if (source.length <= textWindow) return super.inlineText(source);
     const found = super.inlineText(source.slice(0, textWindow));
     if (!found || found.raw.length < textWindow) return found;
@@ -77,11 +99,27 @@ export class BoundedTokenizer extends Tokenizer {
   }
 
   override list(source: string): ReturnType<Tokenizer['list']> {
-    return /^ {0,3}[-*+\d]/.test(source) ? super.list(container(source)) : undefined;
+    if (!/^ {0,3}[-*+\d]/.test(source) || this.#continuesParagraph(source)) return undefined;
+    return super.list(container(source));
   }
 
   override blockquote(source: string): ReturnType<Tokenizer['blockquote']> {
-    return /^ {0,3}>/.test(source) ? super.blockquote(container(source)) : undefined;
+    if (!/^ {0,3}>/.test(source)) return undefined;
+    const quote = super.blockquote(container(source));
+    return quote && readAlert(quote, this.lexer.inlineQueue);
+  }
+
+  /**
+   * Only a bullet or a 1 with words interrupts a paragraph. marked asks this for paragraphs in lists only; elsewhere a
+   * line that looks like a table's head ended the paragraph.
+   */
+  #continuesParagraph(source: string): boolean {
+    const last = this.lexer.state.lastToken;
+    return (
+      last?.type === 'paragraph' &&
+      !/\n[ \t]*\n$/.test(last.raw) &&
+      !/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/.test(source)
+    );
   }
 
   /**
@@ -96,6 +134,7 @@ export class BoundedTokenizer extends Tokenizer {
     if (run !== this.#run) {
       this.#run = run;
       this.#isDense = (run.match(/[*_~]+/g)?.length ?? 0) > maximumMarks;
+      this.#isCjk = cjk.test(run);
     }
     return this.#isDense;
   }

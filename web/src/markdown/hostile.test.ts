@@ -16,6 +16,8 @@ const pieces = [
   ['tables', '|', 'a|', '|a|\n', 'a|b\n-|-\n', 'a|b\n-|\n', 'a|b\n-|-|-\n', '|-|\n'],
   ['markup', '<!--', '<!-- a\n', '<a ', '<a b="', '<div>\n', '<![CDATA[', '<b>a', '<?'],
   ['addresses', 'http://a', 'www.a.', 'a@', 'a@b', '<http://', 'http://a.b?', 'a.', '&a', '&#1'],
+  ['notes', '[^a]: b\n', '[^a]', '[^a]: ', '[^a]:\n\n    ', '> [!NOTE]\n', '> [^a]: b\n', '\\[a] b\n'],
+  ['other scripts', '**「', '」**', '**「a」**', '_「', '~~（', '。http://a.b/c', '**a）'],
   ['code', '`', '`a``', '```\n', '~~~\na\n', '    a\n', '``a ` '],
   ['lines', 'a\n-\n', '=\n', 'a\n=', '#\n', '***\n', 'a  \n', '\\', ' \n', 'x\n===y\n'],
 ] as const;

@@ -1,26 +1,41 @@
 import { FileText } from 'lucide-react';
-import type { MarkedToken, Token, Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 import { ArtifactLink, CitationLink } from './artifact-link.tsx';
 import { citedTexts } from './citation.ts';
 import { decodeEntities } from './entities.ts';
+import { FootnoteMark } from './footnotes-view.tsx';
 import { safeLink } from './links.ts';
-import type { MathToken } from './math/math-syntax.ts';
 import { MathView } from './math/math-view.tsx';
 import { RemoteImage } from './remote-image.tsx';
+import { plainText, runningText } from './running-text.ts';
+import { asMarkdownToken, type MarkdownToken } from './tokens.ts';
 
 const maximumDepth = 24;
 
-/** Inline tokens as React nodes. */
-export function inlineNodes(tokens: readonly Token[], depth = 0): ReactNode {
-  return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarkedToken(token), depth)}</Fragment>);
+const lineBreak = /^<br[ \t]*\/?>$/i;
+
+/** The content of a table cell, where a line can be broken only by `<br>`. */
+export function cellNodes(tokens: readonly Token[]): ReactNode {
+  return tokens.map((token, index) =>
+    token.type === 'html' && lineBreak.test(token.raw) ? (
+      <br key={index} />
+    ) : (
+      <Fragment key={index}>{inlineNodes([token])}</Fragment>
+    ),
+  );
 }
 
-function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
+/** Inline tokens as React nodes. */
+export function inlineNodes(tokens: readonly Token[], depth = 0): ReactNode {
+  return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarkdownToken(token), depth)}</Fragment>);
+}
+
+function inlineNode(token: MarkdownToken, depth: number): ReactNode {
   if (depth > maximumDepth) return token.raw;
   switch (token.type) {
     case 'text':
-      return token.tokens ? inlineNodes(token.tokens, depth + 1) : textNodes(decodeEntities(token.text));
+      return token.tokens ? inlineNodes(token.tokens, depth + 1) : textNodes(runningText(token.text));
     case 'escape':
       return decodeEntities(token.text);
     case 'strong':
@@ -36,10 +51,12 @@ function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
     case 'link':
       return linkNode(token, depth);
     case 'image':
-      return <RemoteImage address={decodeEntities(token.href)} description={decodeEntities(token.text)} />;
+      return <RemoteImage address={decodeEntities(token.href)} description={plainText(token.tokens)} />;
     case 'math':
       if (!token.isClosed) return token.raw;
       return <MathView formula={token.text} source={token.raw} isDisplay={token.isDisplay} />;
+    case 'footnoteReference':
+      return <FootnoteMark label={token.label} source={token.raw} />;
     case 'html':
       return token.text;
     case 'checkbox':
@@ -76,9 +93,4 @@ function linkNode(token: Tokens.Link, depth: number): ReactNode {
       {content}
     </a>
   );
-}
-
-/** All possible tokens: marked's own and formulas. */
-export function asMarkedToken(token: Token): MarkedToken | MathToken {
-  return token as MarkedToken | MathToken;
 }

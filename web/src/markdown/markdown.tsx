@@ -1,10 +1,12 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useRef, useState } from 'react';
-import { Block, MoreBlocks } from './block.tsx';
+import { Block, MoreBlocks, blocks as nestedBlocks } from './block.tsx';
 import { StreamingBlocks } from './blocks.ts';
+import { WithFootnotes } from './footnotes-view.tsx';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 import { presentable } from './presentable.ts';
+import { isSameBlock, type Placed } from './same-block.ts';
 import { StreamingContext } from './streaming-context.ts';
 
 /** Groups shown at first: no readable answer has a thousand blocks. */
@@ -17,27 +19,25 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const blocks = useRef<StreamingBlocks>(null);
   blocks.current ??= new StreamingBlocks();
   const growing = blocks.current;
-  const groups = useMemo(
-    () => toGroups(presentable(growing.update(text, !isGrowing), isGrowing)),
-    [growing, text, isGrowing],
-  );
+  const tokens = useMemo(() => presentable(growing.update(text, !isGrowing), isGrowing), [growing, text, isGrowing]);
+  const groups = useMemo(() => toGroups(tokens), [tokens]);
   const [shown, setShown] = useState(groupsAtOnce);
   return (
     <div className={classes.markdown} data-part="text" dir="auto">
       <StreamingContext value={isGrowing}>
-        {groups.slice(0, shown).map((group, index) => (
-          <BlockGroup key={index} blocks={group} />
-        ))}
-        <MoreBlocks
-          tokens={groups.slice(shown).flatMap((group) => group.map(({ token }) => token))}
-          onMore={() => setShown(shown * 2)}
-        />
+        <WithFootnotes tokens={tokens} content={(note) => nestedBlocks(note.tokens, 1)}>
+          {groups.slice(0, shown).map((group, index) => (
+            <BlockGroup key={index} blocks={group} />
+          ))}
+          <MoreBlocks
+            tokens={groups.slice(shown).flatMap((group) => group.map(({ token }) => token))}
+            onMore={() => setShown(shown * 2)}
+          />
+        </WithFootnotes>
       </StreamingContext>
     </div>
   );
 }
-
-type Placed = { token: Token; level: number | undefined };
 
 function toGroups(tokens: readonly Token[]): Placed[][] {
   const levels = headingLevels(tokens);
@@ -53,21 +53,12 @@ const BlockGroup = memo(
   },
   (before, after) =>
     before.blocks.length === after.blocks.length &&
-    after.blocks.every((block, index) => isSame(before.blocks[index], block)),
+    after.blocks.every((block, index) => isSameBlock(before.blocks[index], block)),
 );
 
 const MemoBlock = memo(
   function MemoBlock({ token, level }: Placed) {
     return <Block token={token} depth={0} level={level} />;
   },
-  (before, after) => isSame(before, after),
+  (before, after) => isSameBlock(before, after),
 );
-
-/**
- * The open blocks at the end are parsed again and again; the same source gives the same result, unless a link in it may
- * have got its definition.
- */
-function isSame(before: Placed | undefined, after: Placed): boolean {
-  if (!before || before.level !== after.level) return false;
-  return before.token === after.token || (before.token.raw === after.token.raw && !after.token.raw.includes('['));
-}

@@ -1,4 +1,4 @@
-import type { MarkedOptions, Tokens } from 'marked';
+import type { Lexer, Tokens } from 'marked';
 
 /** A formula; `isDisplay` if it has its own line. Without its closing mark it is still text. */
 export type MathToken = Tokens.Generic & { type: 'math'; text: string; isDisplay: boolean; isClosed: boolean };
@@ -9,41 +9,60 @@ const display = [
   { open: /^ {0,3}\\\[/, close: '\\]' },
 ] as const;
 
-/** If a formula block does not end within this, it is read as text up to the next empty line. */
+/** A formula block has to end within this, or its opening mark is text. */
 const searchedForClosing = 4_000;
 
+type MathContext = { lexer: Lexer & { isOpenEnded?: boolean } };
+
 /**
- * A formula block ends at its closing mark, at an empty line or at the end, whichever comes first. So later text never
- * changes where it begins, and a streaming text keeps its finished blocks.
+ * Extension of marked's lexer: a block of its own.
+ * A formula block ends at its closing mark, before any empty line. Without one its opening mark is text; but while the
+ * text grows, all up to its end may still become the formula, so that is one token that later text can replace.
  */
-function blockMath(src: string): MathToken | undefined {
+export function blockMath(this: MathContext, src: string): MathToken | undefined {
   for (const { open, close } of display) {
     const start = open.exec(src)?.[0];
     if (start === undefined) continue;
     const near = src.slice(0, start.length + searchedForClosing);
-    const at = near.indexOf(close, start.length);
-    if (at === -1 || emptyLine.test(near.slice(0, at))) return unclosed(src, start);
+    const at = endOfFormula(near, start.length, close);
+    if (at === 'none') return undefined;
+    if (at === 'open')
+      return this.lexer.isOpenEnded && near.length === src.length ? openMath(this.lexer, src, start) : undefined;
     const end = at + close.length;
     const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end))?.[0];
+    const text = src.slice(start.length, at).trim();
     // More on the same line: a formula inside a paragraph.
-    if (rest === undefined) return undefined;
-    const raw = src.slice(0, end + rest.length);
-    return { type: 'math', raw, text: src.slice(start.length, at).trim(), isDisplay: true, isClosed: true };
+    if (rest === undefined || !hasContent.test(text)) return undefined;
+    return { type: 'math', raw: src.slice(0, end + rest.length), text, isDisplay: true, isClosed: true };
   }
   return undefined;
 }
 
-const emptyLine = /\n[ \t]*\n/;
+const hasContent = /[\p{L}\p{N}]/u;
 
-function unclosed(src: string, start: string): MathToken | undefined {
-  const blank = emptyLine.exec(src)?.index ?? src.length;
-  const isMarkOnly = start.trim() === '$$' && blank === src.length && src.slice(start.length).trim() === '';
-  return isMarkOnly ? undefined : openMath(src.slice(0, blank));
+/** Offset of the closing mark; `none` behind an empty line or another opening mark, `open` if the text ends before it. */
+function endOfFormula(text: string, from: number, close: string): number | 'none' | 'open' {
+  for (let at = from; at < text.length; at += 1) {
+    if (text.startsWith(close, at)) return at;
+    if (text[at] === '\\') {
+      if (close === '\\]' && text[at + 1] === '[') return 'none';
+      at += 1;
+    } else if (text[at] === '\n' && /^[ \t]*\n/.test(text.slice(at + 1, at + 100))) return 'none';
+  }
+  return 'open';
 }
 
-function openMath(raw: string): MathToken {
-  return { type: 'math', raw, text: raw, isDisplay: true, isClosed: false };
+/**
+ * A formula whose end may still come. Nothing but `$$` may also be the end of one in the text before it. An escaped
+ * bracket with a word in it (`\\[word]`) is shown as the text that it most likely is.
+ */
+function openMath(lexer: Lexer, src: string, start: string): MathToken | undefined {
+  if (start.trim() === '$$' && src.slice(start.length).trim() === '') return undefined;
+  const token: MathToken = { type: 'math', raw: src, text: src, isDisplay: true, isClosed: false };
+  return escapedBracket.test(src) ? { ...token, tokens: lexer.inline(src) } : token;
 }
+
+const escapedBracket = /^ {0,3}\\\[[^[\]\\\n]{0,200}\]/;
 
 const inline = [
   { pattern: /^\$\$((?:[^$\\\n]|\\[^\n]|\n(?!\s*\n)){1,4000}?)\$\$/, isDisplay: true },
@@ -53,10 +72,11 @@ const inline = [
   { pattern: /^\\\[((?:[^\\\n]|\\(?![[\]])[^\n]){1,4000}?)\\\]/, isDisplay: true },
 ] as const;
 
-function inlineMath(src: string): MathToken | undefined {
+/** Extension of marked's lexer: a formula in running text. */
+export function inlineMath(src: string): MathToken | undefined {
   for (const { pattern, isDisplay } of inline) {
     const [raw, text] = pattern.exec(src) ?? [];
-    if (raw === undefined || text === undefined || text.length > maximumFormula) continue;
+    if (raw === undefined || text === undefined || text.length > maximumFormula || !hasContent.test(text)) continue;
     return { type: 'math', raw, text: text.trim(), isDisplay, isClosed: true };
   }
   return undefined;
@@ -71,11 +91,11 @@ const mayInterrupt = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/g;
  * Returns the offset at which a formula block interrupts the paragraph, or at which its piece ends (the lexer joins
  * pieces, and copies the accumulated text for each). Stops at an empty line; in a list, each line is lexed on its own.
  */
-function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): number | undefined {
+export function nextMath(this: MathContext, src: string): number | undefined {
   if (!this.lexer.state.top) return undefined;
   for (const found of src.slice(0, paragraphPiece).matchAll(mayInterrupt)) {
     if (/\n$/.test(found[0])) return undefined;
-    if (blockMath(src.slice(found.index + 1)) !== undefined) return found.index;
+    if (blockMath.call(this, src.slice(found.index + 1)) !== undefined) return found.index;
   }
   if (src.length <= paragraphPiece) return undefined;
   const before = src.lastIndexOf('\n', paragraphPiece - 1);
@@ -86,19 +106,10 @@ function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): n
 /** Characters searched per call. The lexer continues at the returned offset. */
 const searchedAtOnce = 8_000;
 
-function nextInline(src: string): number | undefined {
+/** Extension of marked's lexer: the offset at which running text may have a formula. */
+export function nextInlineMath(src: string): number | undefined {
   const near = src.slice(0, searchedAtOnce);
   const places = ['$', '\\(', '\\['].map((mark) => near.indexOf(mark)).filter((place) => place !== -1);
   if (places.length > 0) return Math.min(...places);
   return src.length > searchedAtOnce ? searchedAtOnce : undefined;
 }
-
-/** Formulas for marked's lexer. */
-export const mathExtensions: NonNullable<MarkedOptions['extensions']> = {
-  renderers: {},
-  childTokens: {},
-  block: [blockMath],
-  inline: [inlineMath],
-  startBlock: [nextBlock],
-  startInline: [nextInline],
-};
