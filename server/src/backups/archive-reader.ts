@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
-import { sumLine, trailerOf } from './archive-writer.ts';
-import { damaged } from './backup-error.ts';
-import { paxMax, readPax, readTarHeader, type TarEntry, tarBlock } from './tar.ts';
+import { type Extract, extract, type Header } from 'tar-stream';
+import { sumLine, type TarEntry, trailerBytes, trailerOf } from './archive-writer.ts';
+import { BackupError, damaged } from './backup-error.ts';
 
 /** A member while it is read; bytes of `content` that the consumer leaves unread are skipped. */
 export type Member = Required<Pick<TarEntry, 'name' | 'size' | 'kind' | 'mode'>> & {
@@ -11,45 +11,51 @@ export type Member = Required<Pick<TarEntry, 'name' | 'size' | 'kind' | 'mode'>>
   bytes(most: number): Promise<Buffer>;
 };
 
+type Entry = AsyncIterable<unknown> & { header: Header };
+
 const sumsMax = 16 * 1024 * 1024;
 const endMax = 1024 * 1024;
-const pieceMax = 256 * 1024;
+const kinds = new Map<string, Member['kind']>([
+  ['file', 'file'],
+  ['directory', 'folder'],
+  ['symlink', 'link'],
+]);
 
 /**
  * The members of a backup, in order. Throws for anything that the writer would not have written: a changed bit
  * anywhere, a missing or an added member, a missing end. An archive is verified only once it has been read to the end.
  */
 export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGenerator<Member, unknown, undefined> {
-  const bytes = new ByteReader(source);
+  const archive = new Archive(source);
   const sums = new Map<string, string>();
   let sumsRead = 0;
   let members = 0;
-  for (;;) {
-    const entry = await readEntry(bytes);
-    if (entry === undefined) throw damaged('its end is missing');
-    const hash = createHash('sha256');
-    const member = new OpenMember(bytes, entry, hash);
-    if (entry.name === 'end.json') {
-      const end = parseJson((await member.bytes(endMax)).toString());
-      await member.close();
-      if (sums.size > 0) throw damaged('checksums are missing');
-      if (member.numberOf(end, 'members') !== members || member.numberOf(end, 'sums') !== sumsRead) {
-        throw damaged('members are missing');
+  try {
+    for (;;) {
+      const member = await archive.next();
+      if (member === undefined) throw damaged('its end is missing');
+      if (member.name === 'end.json') {
+        const end = parseJson((await member.bytes(endMax)).toString());
+        if (sums.size > 0) throw damaged('checksums are missing');
+        if (numberOf(end, 'members') !== members || numberOf(end, 'sums') !== sumsRead) {
+          throw damaged('members are missing');
+        }
+        await archive.checkEnd();
+        return end;
       }
-      await readTrailer(bytes);
-      return end;
+      if (member.name.startsWith('sums/')) {
+        checkSums(sums, (await member.bytes(sumsMax)).toString());
+        sumsRead += 1;
+        continue;
+      }
+      yield member;
+      const sha256 = await member.close();
+      members += 1;
+      if (member.kind === 'file') sums.set(member.name, sha256);
+      if (sums.size > 1_000) throw damaged('checksums are missing');
     }
-    if (entry.name.startsWith('sums/')) {
-      checkSums(sums, (await member.bytes(sumsMax)).toString());
-      await member.close();
-      sumsRead += 1;
-      continue;
-    }
-    yield member;
-    await member.close();
-    members += 1;
-    if (entry.kind === 'file') sums.set(entry.name, hash.digest('hex'));
-    if (sums.size > 1_000) throw damaged('checksums are missing');
+  } finally {
+    archive.close();
   }
 }
 
@@ -62,53 +68,91 @@ function checkSums(found: Map<string, string>, listed: string): void {
   found.clear();
 }
 
-async function readTrailer(bytes: ByteReader): Promise<void> {
-  const zeros = await bytes.exactly(2 * tarBlock);
-  const expected = trailerOf(bytes.digest());
-  const trailer = await bytes.exactly(tarBlock);
-  if (zeros.some((byte) => byte !== 0) || !trailer.equals(expected)) throw damaged('its checksum is wrong');
-  if (!(await bytes.isAtEnd())) throw damaged('something follows its end');
+function numberOf(content: unknown, name: string): number | undefined {
+  if (typeof content !== 'object' || content === null) return undefined;
+  const value: unknown = new Map(Object.entries(content)).get(name);
+  return typeof value === 'number' ? value : undefined;
 }
 
-async function readEntry(bytes: ByteReader): Promise<TarEntry | undefined> {
-  const header = await bytes.exactly(tarBlock);
-  if (header.every((byte) => byte === 0)) return undefined;
-  const plain = readTarHeader(header);
-  if (plain === undefined) throw damaged('a header cannot be read');
-  if (!plain.isPax) return plain;
-  if (plain.size > paxMax) throw damaged('a header is too long');
-  const records = readPax(await bytes.exactly(plain.size));
-  await bytes.exactly((tarBlock - (plain.size % tarBlock)) % tarBlock);
-  const entry = readTarHeader(await bytes.exactly(tarBlock));
-  if (records === undefined || entry === undefined || entry.isPax) throw damaged('a header cannot be read');
-  const [path, target, size] = [
-    records.get('path'),
-    records.get('linkpath'),
-    Number(records.get('size') ?? entry.size),
-  ];
-  if (!Number.isSafeInteger(size) || size < 0) throw damaged('a header cannot be read');
-  return { ...entry, name: path ?? entry.name, size, ...(target === undefined ? {} : { target }) };
+/** The tar file before the trailer, and the trailer: the last 512 bytes. */
+class Archive {
+  readonly #extract: Extract = extract();
+  readonly #entries: AsyncIterator<Entry>;
+  readonly #hash = createHash('sha256');
+  #trailer: Buffer = Buffer.alloc(0);
+  #failure: { cause: unknown } | undefined;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#entries = this.#extract[Symbol.asyncIterator]();
+    void this.#feed(source);
+  }
+
+  /** The next member, or undefined at the end. The one before must be closed. */
+  async next(): Promise<OpenMember | undefined> {
+    const next = await this.#entries.next().catch((error: unknown) => this.#fail(error));
+    return next.done === true ? undefined : new OpenMember(next.value, (error) => this.#fail(error));
+  }
+
+  async checkEnd(): Promise<void> {
+    if ((await this.next()) !== undefined) throw damaged('something follows its end');
+    if (!this.#trailer.equals(trailerOf(this.#hash.digest('hex')))) throw damaged('its checksum is wrong');
+  }
+
+  close(): void {
+    this.#extract.destroy(null);
+  }
+
+  async #feed(source: AsyncIterable<Uint8Array>): Promise<void> {
+    let resume = (): void => undefined;
+    this.#extract.on('drain', () => resume());
+    this.#extract.on('close', () => resume());
+    try {
+      for await (const chunk of source) {
+        const bytes = Buffer.concat([this.#trailer, chunk]);
+        const body = bytes.subarray(0, Math.max(bytes.length - trailerBytes, 0));
+        this.#trailer = bytes.subarray(body.length);
+        this.#hash.update(body);
+        if (this.#extract.destroyed) return;
+        if (!this.#extract.write(body))
+          await new Promise<void>((resolve) => {
+            resume = resolve;
+          });
+      }
+      this.#extract.end(null);
+    } catch (cause) {
+      this.#failure = { cause };
+      this.#extract.destroy(cause instanceof Error ? cause : new Error('The source failed', { cause }));
+    }
+  }
+
+  /** Throws the error of the source, if that is the reason. */
+  #fail(error: unknown): never {
+    if (this.#failure !== undefined) throw this.#failure.cause;
+    throw error instanceof BackupError ? error : damaged('its end is missing or a header cannot be read');
+  }
 }
 
 class OpenMember implements Member {
   readonly name: string;
   readonly size: number;
-  readonly kind: 'file' | 'folder' | 'link';
+  readonly kind: Member['kind'];
   readonly mode: number;
   readonly target?: string;
-  readonly #bytes: ByteReader;
-  readonly #hash: Hash;
-  #left: number;
+  readonly #content: AsyncIterator<unknown>;
+  readonly #hash: Hash = createHash('sha256');
+  readonly #fail: (error: unknown) => never;
 
-  constructor(bytes: ByteReader, entry: TarEntry, hash: Hash) {
-    this.#bytes = bytes;
-    this.#hash = hash;
-    this.#left = entry.size;
-    this.name = entry.name;
-    this.size = entry.size;
-    this.kind = entry.kind ?? 'file';
-    this.mode = entry.mode ?? 0o600;
-    if (entry.target !== undefined) this.target = entry.target;
+  constructor(entry: Entry, fail: (error: unknown) => never) {
+    const { name, size, mode, type, linkname } = entry.header;
+    const kind = kinds.get(type);
+    if (kind === undefined) throw damaged('a header cannot be read');
+    this.#content = entry[Symbol.asyncIterator]();
+    this.#fail = fail;
+    this.name = name;
+    this.size = size;
+    this.kind = kind;
+    this.mode = mode;
+    if (kind === 'link') this.target = linkname ?? '';
   }
 
   get content(): AsyncIterable<Buffer> {
@@ -122,77 +166,27 @@ class OpenMember implements Member {
     return Buffer.concat(pieces);
   }
 
-  /** Reads what is left, and the padding. */
-  async close(): Promise<void> {
+  /** Reads the unread bytes. Returns the SHA-256 of the content. */
+  async close(): Promise<string> {
     for await (const _ of this.#read());
-    const padding = await this.#bytes.exactly((tarBlock - (this.size % tarBlock)) % tarBlock);
-    if (padding.some((byte) => byte !== 0)) throw damaged(`${this.name} has been changed`);
+    return this.#hash.digest('hex');
   }
 
-  numberOf(content: unknown, name: string): number | undefined {
-    if (typeof content !== 'object' || content === null) return undefined;
-    const value: unknown = new Map(Object.entries(content)).get(name);
-    return typeof value === 'number' ? value : undefined;
-  }
-
+  /** Continues after the bytes that were read before: an early end of a loop does not end the member. */
   async *#read(): AsyncGenerator<Buffer, void, undefined> {
-    while (this.#left > 0) {
-      const piece = await this.#bytes.some(Math.min(this.#left, pieceMax));
-      this.#left -= piece.length;
-      this.#hash.update(piece);
-      yield piece;
+    for (;;) {
+      const next = await this.#content.next().catch((error: unknown) => this.#fail(error));
+      if (next.done === true) return;
+      const bytes = bytesOf(next.value);
+      this.#hash.update(bytes);
+      yield bytes;
     }
   }
 }
 
-/** Takes as many bytes as wanted from chunks of any size, and hashes all of them. */
-class ByteReader {
-  readonly #source: AsyncIterator<Uint8Array>;
-  readonly #hash = createHash('sha256');
-  #rest: Buffer = Buffer.alloc(0);
-  #isHashing = true;
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  /** At least one byte and at most so many; throws at the end. */
-  async some(most: number): Promise<Buffer> {
-    while (this.#rest.length === 0) {
-      const next = await this.#source.next();
-      if (next.done === true) throw damaged('its end is missing');
-      this.#rest = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength);
-    }
-    const piece = this.#rest.subarray(0, most);
-    this.#rest = this.#rest.subarray(piece.length);
-    if (this.#isHashing) this.#hash.update(piece);
-    return piece;
-  }
-
-  async exactly(count: number): Promise<Buffer> {
-    const pieces: Buffer[] = [];
-    for (let left = count; left > 0; ) {
-      const piece = await this.some(left);
-      pieces.push(piece);
-      left -= piece.length;
-    }
-    return Buffer.concat(pieces);
-  }
-
-  async isAtEnd(): Promise<boolean> {
-    while (this.#rest.length === 0) {
-      const next = await this.#source.next();
-      if (next.done === true) return true;
-      this.#rest = Buffer.from(next.value);
-    }
-    return false;
-  }
-
-  /** The SHA-256 of everything so far; ends hashing, so later bytes are not included. */
-  digest(): string {
-    this.#isHashing = false;
-    return this.#hash.digest('hex');
-  }
+function bytesOf(piece: unknown): Buffer {
+  if (!(piece instanceof Uint8Array)) throw new TypeError('tar-stream yields bytes');
+  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
 /** Parsed JSON of a member. */

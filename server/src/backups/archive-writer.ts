@@ -1,15 +1,32 @@
-import { createHash } from 'node:crypto';
-import { type TarEntry, tarBlock, tarHeader, tarPadding } from './tar.ts';
+import { createHash, type Hash } from 'node:crypto';
+import { type Pack, pack } from 'tar-stream';
 
 /** Destination of an archive's bytes; resolves when it accepts more. */
 export type Sink = (bytes: Uint8Array) => Promise<void>;
+
+/** A member of an archive; `target` is the path in a symbolic link. */
+export type TarEntry = {
+  name: string;
+  size: number;
+  kind?: 'file' | 'folder' | 'link';
+  mode?: number;
+  target?: string;
+};
+
+const types = { file: 'file', folder: 'directory', link: 'symlink' } as const;
+/** Bits of the file type. With them, tar-stream does not replace a mode of 0 by its default. */
+const fileType = 0o100_000;
+export const trailerBytes = 512;
+
+type Content = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type Member = ReturnType<Pack['entry']>;
 
 const trailerMark = 'homeport-backup-sha256';
 const sumsPerMember = 1_000;
 
 /** The last block of an archive: the SHA-256 of everything before it. Programs that read tar files ignore it. */
 export function trailerOf(sha256: string): Buffer {
-  const block = Buffer.alloc(tarBlock);
+  const block = Buffer.alloc(trailerBytes);
   block.write(`${trailerMark} ${sha256}\n`);
   return block;
 }
@@ -26,7 +43,10 @@ export function sumLine(sha256: string, name: string): string {
  */
 export class ArchiveWriter {
   readonly #sink: Sink;
+  readonly #pack = pack();
+  readonly #written: Promise<void>;
   readonly #whole = createHash('sha256');
+  #failure: { cause: unknown } | undefined;
   #sums: string[] = [];
   #sumsWritten = 0;
   #members = 0;
@@ -34,6 +54,9 @@ export class ArchiveWriter {
 
   constructor(sink: Sink) {
     this.#sink = sink;
+    this.#written = this.#copy();
+    // The writer of a member reports it.
+    this.#written.catch(() => undefined);
   }
 
   get members(): number {
@@ -45,19 +68,8 @@ export class ArchiveWriter {
   }
 
   /** Adds a member whose content must have exactly the announced size. Returns its SHA-256. */
-  async stream(entry: TarEntry, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<string> {
-    const hash = createHash('sha256');
-    let size = 0;
-    await this.#write(tarHeader(entry));
-    for await (const chunk of content) {
-      hash.update(chunk);
-      size += chunk.length;
-      if (size > entry.size) break;
-      await this.#write(chunk);
-    }
-    if (size !== entry.size) throw new Error(`${entry.name} has another size than expected`);
-    await this.#write(tarPadding(entry.size));
-    const sha256 = hash.digest('hex');
+  async stream(entry: TarEntry, content: Content): Promise<string> {
+    const sha256 = await this.#write(entry, content);
     this.#members += 1;
     if (entry.kind === undefined || entry.kind === 'file') this.#sums.push(`${sumLine(sha256, entry.name)}\n`);
     if (this.#sums.length >= sumsPerMember) await this.#writeSums();
@@ -69,13 +81,12 @@ export class ArchiveWriter {
     if (this.#sums.length > 0) await this.#writeSums();
     const content = { ...end, members: this.#members, sums: this.#sumsWritten };
     const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
-    await this.#write(tarHeader({ name: 'end.json', size: bytes.length }));
-    await this.#write(bytes);
-    await this.#write(tarPadding(bytes.length));
-    await this.#write(Buffer.alloc(2 * tarBlock));
+    await this.#write({ name: 'end.json', size: bytes.length }, [bytes]);
+    this.#pack.finalize();
+    await this.#written;
     const sha256 = this.#whole.digest('hex');
     await this.#sink(trailerOf(sha256));
-    this.bytes += tarBlock;
+    this.bytes += trailerBytes;
     return sha256;
   }
 
@@ -83,15 +94,60 @@ export class ArchiveWriter {
     const bytes = Buffer.from(this.#sums.join(''));
     this.#sums = [];
     this.#sumsWritten += 1;
-    await this.#write(tarHeader({ name: `sums/${String(this.#sumsWritten).padStart(6, '0')}`, size: bytes.length }));
-    await this.#write(bytes);
-    await this.#write(tarPadding(bytes.length));
+    await this.#write({ name: `sums/${String(this.#sumsWritten).padStart(6, '0')}`, size: bytes.length }, [bytes]);
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0) return;
-    this.#whole.update(bytes);
-    this.bytes += bytes.length;
-    await this.#sink(bytes);
+  async #write(entry: TarEntry, content: Content): Promise<string> {
+    const { kind = 'file', mode = 0o600, name, size, target = '' } = entry;
+    const header = { name, size, type: types[kind], mode: mode | fileType, mtime: new Date(0), linkname: target };
+    const { promise: packed, resolve, reject } = Promise.withResolvers<void>();
+    packed.catch(() => undefined);
+    const hash = createHash('sha256');
+    let member: Member | undefined;
+    try {
+      member = this.#pack.entry(header, (error) => (error ? reject(error) : resolve()));
+      if (kind === 'file') await fill(member, entry, content, { hash, packed });
+      await packed;
+      return hash.digest('hex');
+    } catch (error) {
+      member?.destroy(null);
+      throw this.#failure === undefined ? error : this.#failure.cause;
+    }
   }
+
+  async #copy(): Promise<void> {
+    try {
+      for await (const bytes of this.#pack) {
+        if (!(bytes instanceof Uint8Array)) throw new TypeError('tar-stream yields bytes');
+        this.#whole.update(bytes);
+        this.bytes += bytes.length;
+        await this.#sink(bytes);
+      }
+    } catch (cause) {
+      this.#failure = { cause };
+      throw cause;
+    }
+  }
+}
+
+/** Writes the content into an open member; `packed` rejects when the member ends early. */
+async function fill(
+  member: Member,
+  { name, size }: TarEntry,
+  content: Content,
+  { hash, packed }: { hash: Hash; packed: Promise<void> },
+): Promise<void> {
+  let left = size;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    left -= chunk.length;
+    if (left < 0) break;
+    if (!member.write(chunk)) await Promise.race([packed, drained(member)]);
+  }
+  if (left !== 0) throw new Error(`${name} has another size than expected`);
+  member.end(null);
+}
+
+function drained(member: Member): Promise<void> {
+  return new Promise((resolve) => member.once('drain', () => resolve()));
 }
