@@ -4,12 +4,12 @@ import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default'
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
-import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import type { CompletionResult, CompletionSink, StepState, ToolDefinition } from '../model/protocol.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
-import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
+import { storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
 import { addUsage } from '../model/usage.ts';
+import { findTool, readArguments } from '../tools/call-repair.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
 import { Spending } from './spending.ts';
@@ -159,11 +159,19 @@ async function askOnce(
       description,
       inputSchema,
     }));
-    return await options.askModel({ messages, tools }, writer.sink, signal);
+    return await options.askModel({ messages, tools }, withKnownNames(options.tools, writer.sink), signal);
   } catch (error) {
     if (signal.aborted) return stopped();
     return error instanceof ApiError ? error : new ApiError('internal_error', 'The answer failed.', { cause: error });
   }
+}
+
+/** Shows a call under the name of its tool, however the model writes it. */
+function withKnownNames(tools: readonly Tool[], sink: CompletionSink): CompletionSink {
+  return {
+    ...sink,
+    toolStart: ({ id, name }) => sink.toolStart({ id, name: findTool(tools, name)?.name ?? name }),
+  };
 }
 
 function stopped(): ApiError {
@@ -188,13 +196,15 @@ async function callTools(
         ? refusal('The answer was cut by a content filter.')
         : readCall(options.tools, call, call === cutCall);
     if ('errorText' in read) {
-      writer.refuseInput(id, call.name, read.input, read.errorText);
-      return { id, name: call.name, input: read.input, result: { errorText: read.errorText } };
+      const name = findTool(options.tools, call.name)?.name ?? call.name;
+      writer.refuseInput(id, name, read.input, read.errorText);
+      return { id, name, input: read.input, result: { errorText: read.errorText } };
     }
-    writer.acceptInput(id, call.name, read.input);
+    const { name } = read.tool;
+    writer.acceptInput(id, name, read.input);
     return {
       id,
-      name: call.name,
+      name,
       input: read.input,
       result: { errorText: stoppedToolText },
       tool: read.tool,
@@ -239,14 +249,14 @@ type ReadCall = { tool: Tool; input: Record<string, unknown> } | { input: unknow
 
 function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
   const raw = storableText(call.arguments);
-  const input = parseArguments(call.arguments);
+  const tool = findTool(tools, call.name);
+  const input = readArguments(call.arguments, tool?.inputSchema ?? {});
   if (isCut)
     return {
       input: input ?? raw,
       errorText: 'The tool call was cut off because the answer reached its maximum length.',
     };
   if (input === undefined) return { input: raw, errorText: 'The arguments are not a valid JSON object.' };
-  const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool !== undefined) return { tool, input };
   const names = offered(tools)
     .map((candidate) => candidate.name)
@@ -261,15 +271,6 @@ export function offered(tools: readonly Tool[]): Tool[] {
 
 function refusal(errorText: string): ReadCall {
   return { input: {}, errorText };
-}
-
-function parseArguments(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = storableJson(parseForeignJson(text) ?? {});
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiError | CompletionResult): TurnResult {

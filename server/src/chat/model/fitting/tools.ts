@@ -42,10 +42,11 @@ function formOf(kind: ProviderKind, dialect: ProviderDialect): SchemaForm {
   return dialect.shape.typedSchemas ? 'typed' : 'json';
 }
 
-/** Definitions by the schema they came with: those of a turn are the same objects at each step. */
+/** Fitted schemas by the schema they came with: those of a turn are the same objects at each step. */
 const cache = new WeakMap<object, Map<SchemaForm, RawSchema | undefined>>();
 
-function cachedSchema(schema: Record<string, unknown>, form: SchemaForm): RawSchema | undefined {
+/** The fitted schema of a tool, made once. */
+export function cachedSchema(schema: Record<string, unknown>, form: SchemaForm): RawSchema | undefined {
   const byForm = cache.get(schema) ?? new Map<SchemaForm, RawSchema | undefined>();
   cache.set(schema, byForm);
   if (!byForm.has(form)) byForm.set(form, fitSchema(schema, form));
