@@ -99,6 +99,7 @@ async function buildServer() {
   await copyFile(join(root, 'server/src/catalogue/registry/models.json'), join(out, 'models.json'));
   await copyMigrations(out);
   await copySwagger(out);
+  await copyCharacterMaps(out);
   return inputsOf(metafile);
 }
 
@@ -163,6 +164,12 @@ async function copyMigrations(out) {
 }
 
 /** The bundle finds it as a package, without any other installation. */
+/** Character codes of Chinese, Japanese and Korean fonts, with their license; the PDF reader looks for them there. */
+async function copyCharacterMaps(out) {
+  const manifest = createRequire(join(root, 'server/package.json')).resolve('pdfjs-dist/package.json');
+  await cp(join(dirname(manifest), 'cmaps'), join(out, 'cmaps'), { recursive: true });
+}
+
 async function copySwagger(out) {
   const source = dirname(createRequire(join(root, 'server/package.json')).resolve('swagger-ui-dist/package.json'));
   const target = join(out, 'node_modules/swagger-ui-dist');

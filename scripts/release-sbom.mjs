@@ -50,7 +50,9 @@ function shippedPackages() {
   const bundled = [...notices.matchAll(/^-{80}\n(\S+) (\S+)$/gm)].map(([, name, version]) => `${name}@${version}`);
   const swagger = JSON.parse(readFileSync(join(root, 'dist/server/node_modules/swagger-ui-dist/package.json'), 'utf8'));
   const platform = Object.entries(platformPackages()).filter(([name]) => !name.startsWith('node-'));
-  const ids = [[swagger.name, swagger.version], ...platform].map(([name, version]) => `${name}@${version}`);
+  // Its tables of character codes are shipped.
+  const codes = ['pdfjs-dist', lock['node_modules/pdfjs-dist'].version];
+  const ids = [[swagger.name, swagger.version], codes, ...platform].map(([name, version]) => `${name}@${version}`);
   return new Set([...bundled, ...ids]);
 }
 

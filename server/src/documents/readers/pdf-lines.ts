@@ -11,10 +11,15 @@ const gap = 0.2;
 /** `pieces` up to the end of a line, in the order in which the file draws them. */
 export function readLine(pieces: readonly Piece[]): string {
   const text = pieces.map(({ str }) => str).join('');
+  if (!isForeign(text)) return withBullet(text);
+  return withBullet(isFromTheRight(pieces) ? fromTheRight(pieces) : pieces.map(inReadingOrder).join(''));
+}
+
+/** True for a line that is mostly Hebrew or Arabic. */
+export function isFromTheRight(pieces: readonly Piece[]): boolean {
+  const text = pieces.map(({ str }) => str).join('');
   const foreign = text.match(rightToLeft)?.length ?? 0;
-  if (foreign === 0) return withBullet(text);
-  const letters = text.match(leftToRight)?.length ?? 0;
-  return withBullet(foreign * 2 > letters ? fromTheRight(pieces) : pieces.map(inReadingOrder).join(''));
+  return foreign > 0 && foreign * 2 > (text.match(leftToRight)?.length ?? 0);
 }
 
 /** Symbol fonts put the signs of lists where no character has its place. */

@@ -1,7 +1,12 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { getDocumentProxy } from 'unpdf';
 import { type DocumentBounds, DocumentRefused, damaged, locked } from '../document.ts';
 import { Enough, type PageWriter } from '../page-writer.ts';
-import { type Piece, readLine } from './pdf-lines.ts';
+import { readAnnotations, withValues } from './pdf-annotations.ts';
+import { layOut } from './pdf-layout.ts';
+import type { Piece } from './pdf-lines.ts';
 
 const named = 12;
 
@@ -47,6 +52,8 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
       disableFontFace: true,
       useSystemFonts: false,
       enableXfa: false,
+      cMapUrl: characterMaps(),
+      cMapPacked: true,
       verbosity: 0,
     });
   } catch (error) {
@@ -57,17 +64,22 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
 async function pageText(pdf: Pdf, number: number): Promise<string> {
   const page = await pdf.getPage(number);
   const { items } = await page.getTextContent();
-  const lines: string[] = [];
-  let line: Piece[] = [];
+  const lines: Piece[][] = [[]];
   for (const item of items) {
     if (!('str' in item)) continue;
-    line.push(item);
-    if (!item.hasEOL) continue;
-    lines.push(`${readLine(line)}\n`);
-    line = [];
+    lines.at(-1)?.push(item);
+    if (item.hasEOL) lines.push([]);
   }
+  const { values, comments } = await readAnnotations(page).catch(() => ({ values: [], comments: [] }));
   page.cleanup();
-  return lines.join('') + readLine(line);
+  return [layOut(withValues(lines, values)), ...comments].join('\n');
+}
+
+/** Tables of the character codes that Chinese, Japanese and Korean fonts use; beside the bundle, or in their package. */
+function characterMaps(): string {
+  const isBuilt = !import.meta.url.endsWith('.ts');
+  if (isBuilt) return fileURLToPath(new URL('./cmaps/', import.meta.url));
+  return join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), 'cmaps/');
 }
 
 function pagesOf(numbers: readonly number[]): string {
