@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clientIdPattern, limits } from './limits.ts';
+import { normalEmail } from './text/email.ts';
 import { line } from './text/line.ts';
 
 /** Field schemas that several endpoints share. */
@@ -16,7 +17,14 @@ export const anyTime = z.iso
 /** A time from a request, 1970 to 9999. */
 export const givenTime = anyTime.refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
 export const personName = line(limits.nameMin, limits.nameMax);
-export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
+/** An address in its normal form (`normalEmail`). */
+export const email = z
+  .string()
+  .trim()
+  .overwrite((text) => (text.length > limits.emailMax ? text : (normalEmail(text) ?? text)))
+  .max(limits.emailMax)
+  .refine((text) => normalEmail(text) === text, { message: 'An e-mail address' })
+  .meta({ format: 'email' });
 export const newPassword = z
   .string()
   .min(limits.passwordMin)

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
+import { comparableEmail } from '@homeport/contracts/text/email';
 import { sql, type Transaction } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { Tables } from '../db/tables/tables.ts';
@@ -226,7 +227,7 @@ async function prune(
 
 /** Hashed: people type passwords into the wrong box. */
 function accountKey(email: string): string {
-  return hash('sha256', email.trim().toLowerCase(), 'base64url');
+  return hash('sha256', comparableEmail(email), 'base64url');
 }
 
 function rateLimited(seconds: number): ApiError {

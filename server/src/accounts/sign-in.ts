@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
+import { comparableEmail } from '@homeport/contracts/text/email';
 import { recordEvent, recordFailedSignIn } from '../audit/audit.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import { authUser } from './auth-answers.ts';
@@ -24,7 +25,7 @@ export async function signIn(
   { from, requestId, signal }: Attempt,
 ): Promise<SignedIn> {
   const { kysely } = deps.db;
-  const email = input.email.trim().toLowerCase();
+  const email = comparableEmail(input.email);
   const { right, found } = await withinSignInLimit(deps, { address: from.address, email, signal }, async () => {
     const found = await findPasswordByEmail(kysely, email);
     return { right: await verifyPassword(found?.hash ?? '', input.password), found };

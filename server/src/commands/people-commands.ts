@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
 import { limits } from '@homeport/contracts/limits';
+import { comparableEmail } from '@homeport/contracts/text/email';
 import type { z } from 'zod';
 import { deleteSessionsOf, endEverySession } from '../accounts/sessions.ts';
 import { administerUser, createUser, listUsers } from '../accounts/user-administration.ts';
@@ -192,7 +193,7 @@ export async function findAccount(db: Database, email = ''): Promise<string> {
   const row = await db.kysely
     .selectFrom('users')
     .select('id')
-    .where('email', '=', email.trim().toLowerCase())
+    .where('email', '=', comparableEmail(email))
     .executeTakeFirst();
   if (row === undefined) throw new Error(`There is no account with the address ${email}.`);
   return row.id;

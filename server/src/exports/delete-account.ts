@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '@homeport/contracts/errors';
+import { comparableEmail } from '@homeport/contracts/text/email';
 import { findPasswordHash } from '../accounts/credentials.ts';
 import { verifyPassword } from '../accounts/passwords.ts';
 import { deleteSessionsOf } from '../accounts/sessions.ts';
@@ -81,7 +82,7 @@ export async function assertOwnWord(
   const { address, signal, requestId } = from;
   const { word, right } = await withinSignInLimit(deps, { address, email: caller.email, signal }, async () => {
     const hash = await findPasswordHash(deps.db.kysely, caller.id);
-    if (hash === undefined) return { word: 'address', right: given.email?.trim().toLowerCase() === caller.email };
+    if (hash === undefined) return { word: 'address', right: comparableEmail(given.email ?? '') === caller.email };
     return { word: 'password', right: await verifyPassword(hash, given.password ?? '') };
   });
   if (right) return;
