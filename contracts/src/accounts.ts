@@ -29,6 +29,10 @@ export const oidcRefusals = [
   'provider_unreachable',
   /** The token is not meant for this installation and this sign-in. */
   'invalid_token',
+  /** The provider's clock and ours are more than two minutes apart. */
+  'clocks_differ',
+  /** The provider encrypts its ID tokens, which we cannot read. */
+  'token_encrypted',
   /** Started in another browser, already used, or too old. */
   'state_mismatch',
   /** Switched off, or reconfigured since the sign-in started. */
@@ -42,6 +46,8 @@ export const oidcRefusals = [
   'account_not_linked',
   /** There is no account, and signing in does not create one. */
   'signup_disabled',
+  /** The identity belongs to another account, so it cannot be linked. */
+  'identity_taken',
   'sign_in_failed',
 ] as const;
 export type OidcRefusal = (typeof oidcRefusals)[number];

@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { branding } from './system.ts';
+import { asciiDomain } from './text/email.ts';
 import { line } from './text/line.ts';
 
 /** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
@@ -42,6 +43,7 @@ export const userPatchBody = z.union([
   z.object({
     id: fields.id,
     name: fields.personName.optional(),
+    email: fields.email.optional(),
     role: fields.role.optional(),
     enabled: z.boolean().optional(),
     password: fields.newPassword.optional(),
@@ -94,6 +96,11 @@ export const brandingPatch = z.object({
   primaryForegroundColor: hexColor.optional(),
 });
 
+/** How the provider has people sign in: as it likes, with a choice of account, or with the password again. */
+const oidcPrompt = z.enum(['none', 'select_account', 'login']);
+/** How the client secret is sent to the token endpoint; `auto` tries the other way when one is refused. */
+const oidcTokenAuth = z.enum(['auto', 'basic', 'post']);
+
 /** OIDC as administrators see it: `hasClientSecret` instead of the secret. */
 export const oidcConfiguration = z.object({
   enabled: z.boolean(),
@@ -111,6 +118,14 @@ export const oidcConfiguration = z.object({
   autoProvision: z.boolean(),
   linkByEmail: z.boolean(),
   allowedDomains: z.array(z.string()),
+  /** Addresses count as verified without `email_verified`, because the provider verifies each of them itself. */
+  trustEmail: z.boolean(),
+  prompt: oidcPrompt,
+  /** Signing out here also ends the session at the provider. */
+  endSession: z.boolean(),
+  /** Name and address follow the provider at each sign-in. */
+  syncProfile: z.boolean(),
+  tokenAuth: oidcTokenAuth,
 });
 export type OidcConfiguration = z.infer<typeof oidcConfiguration>;
 
@@ -128,7 +143,7 @@ const httpUrl = z
 const domain = z
   .string()
   .trim()
-  .toLowerCase()
+  .overwrite((text) => (text.length > 253 ? text : (asciiDomain(text) ?? text)))
   .max(253)
   .regex(/^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/, 'A domain like example.org');
 
@@ -140,7 +155,9 @@ export const oidcPatch = z.object({
     .optional(),
   label: line(1, limits.oidcLabelMax).optional(),
   issuer: httpUrl
-    .refine((value) => !value.includes('?'), { message: 'An issuer has no query (OpenID Connect Core, section 2)' })
+    .refine((value) => !value.includes('?') || isDiscoveryAddress(value), {
+      message: 'An issuer has no query (OpenID Connect Core, section 2)',
+    })
     .optional(),
   discoveryUrl: httpUrl.optional(),
   clientId: z
@@ -168,7 +185,17 @@ export const oidcPatch = z.object({
   autoProvision: z.boolean().optional(),
   linkByEmail: z.boolean().optional(),
   allowedDomains: z.array(domain).max(limits.allowedDomainsMax).optional(),
+  trustEmail: z.boolean().optional(),
+  prompt: oidcPrompt.optional(),
+  endSession: z.boolean().optional(),
+  syncProfile: z.boolean().optional(),
+  tokenAuth: oidcTokenAuth.optional(),
 });
+
+/** The address of a discovery document, which people paste in place of the issuer. */
+export function isDiscoveryAddress(address: string): boolean {
+  return /\/\.well-known\/openid-configuration\/?(\?|$)/.test(address);
+}
 
 const adminConfig = z.object({
   branding,
@@ -230,7 +257,7 @@ export const adminEndpoints = {
     summary: 'Changes one user, or a switch of all accounts that are not administrators',
     body: userPatchBody,
     response: z.union([z.object({ user: managedUser }), z.object({ ok: z.literal(true), updated: z.number().int() })]),
-    errors: ['not_found', 'last_admin'],
+    errors: ['not_found', 'last_admin', 'email_taken'],
   }),
   getAdminConfig: endpoint({
     method: 'GET',

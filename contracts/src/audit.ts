@@ -33,6 +33,8 @@ export const auditActions = [
   'tool_rules.updated',
   'oidc.provisioned',
   'oidc.linked',
+  'oidc.unlinked',
+  'oidc.refused',
 
   'project.created',
   'project.updated',

@@ -125,17 +125,62 @@ export async function redeemInvitation(
       });
       await insertPassword(transaction, user.id, passwordHash);
       const { token } = await insertSession(transaction, user.id, from, now);
-      await transaction
-        .updateTable('invitations')
-        .set({ accepted_at: new Date(now), accepted_by: user.id })
-        .where('id', '=', invitation.id)
-        .execute();
+      await markAccepted(transaction, invitation.id, user.id, now);
       const source = { actorId: user.id, address: from.address, requestId };
       const details = { userId: user.id, email: user.email, role: user.role };
       await recordEvent(transaction, source, { action: 'invitation.redeemed', ...target(invitation.id), details });
       return { user, token };
     });
   });
+}
+
+/** Whether an address is invited: neither used, revoked nor expired. */
+export async function hasOpenInvitation(db: Queryable, email: string, now: number): Promise<boolean> {
+  return (await openInvitationsOf(db, email, now).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Creates the account of the newest open invitation for an address that an identity provider vouches for. Undefined if
+ * there is none any more. Throws `email_taken`.
+ */
+export async function acceptInvitationFor(
+  transaction: Queryable,
+  { email, name }: { email: string; name: string },
+  now: number,
+): Promise<{ user: User; invitationId: string } | undefined> {
+  const invitation = await openInvitationsOf(transaction, email, now).forUpdate().executeTakeFirst();
+  if (invitation === undefined) return undefined;
+  const user = await insertUser(transaction, {
+    name,
+    email,
+    role: invitation.role,
+    providerSettingsEnabled: invitation.provider_settings_enabled,
+    mcpSettingsEnabled: invitation.mcp_settings_enabled,
+    emailVerified: true,
+  });
+  await markAccepted(transaction, invitation.id, user.id, now);
+  return { user, invitationId: invitation.id };
+}
+
+function openInvitationsOf(db: Queryable, email: string, now: number) {
+  return db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('email', '=', email)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', new Date(now))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
+}
+
+async function markAccepted(transaction: Queryable, id: string, userId: string, now: number): Promise<void> {
+  await transaction
+    .updateTable('invitations')
+    .set({ accepted_at: new Date(now), accepted_by: userId })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Revokes an invitation; doing it twice changes nothing. Throws `not_found`, `invitation_used`. */

@@ -78,7 +78,7 @@ export async function createUser(deps: Deps, input: UserInput, by: AuditSource):
 
 /**
  * Changes one account. A new password ends that user's sessions, except the administrator's own current one. Throws
- * `not_found`, `last_admin`, `invalid_request`.
+ * `not_found`, `last_admin`, `email_taken`, `invalid_request`.
  */
 export async function administerUser(
   deps: Deps,

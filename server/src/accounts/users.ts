@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { AboutMe, Personalization } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
+import { comparableEmail } from '@homeport/contracts/text/email';
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { UsersTable } from '../db/tables/people.ts';
@@ -65,7 +66,7 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
     .values({
       id: randomUUIDv7(),
       name: user.name,
-      email: user.email.toLowerCase(),
+      email: comparableEmail(user.email),
       email_verified: user.emailVerified,
       role: user.role,
       must_change_password: user.mustChangePassword,
@@ -124,6 +125,15 @@ function toPersonalization(row: Pick<Selectable<UsersTable>, 'instructions' | 'a
   return { instructions: row.instructions, aboutMe: { ...noFacts, ...row.about_me } };
 }
 
+/** Changes name and address as an identity provider has them. Throws `not_found`, and `email_taken`, which only a rollback can follow. */
+export async function changeProfile(
+  transaction: Queryable,
+  userId: string,
+  { name, email }: { name?: string; email?: string },
+): Promise<void> {
+  await updateUser(transaction, userId, { name, email, email_verified: email === undefined ? undefined : true });
+}
+
 /** Notes that an identity provider vouches for the user's address. */
 export async function markEmailVerified(db: Queryable, userId: string): Promise<void> {
   await updateUser(db, userId, { email_verified: true });
@@ -137,6 +147,7 @@ export async function setMustChangePassword(db: Queryable, userId: string, mustC
 /** Fields of a user that an administrator can change. */
 export type UserChanges = {
   name?: string;
+  email?: string;
   role?: Role;
   enabled?: boolean;
   mustChangePassword?: boolean;
@@ -155,8 +166,12 @@ export async function changeUser(transaction: Queryable, userId: string, changes
   const before = await lockUser(transaction, userId);
   await assertNotDeleted(transaction, userId);
   if (changes.enabled === true && !before.enabled) await deleteSessionsOf(transaction, userId);
+  const email = changes.email === before.email ? undefined : changes.email;
   const user = await updateUser(transaction, userId, {
     name: changes.name,
+    email,
+    // An administrator's word is no verification.
+    email_verified: email === undefined ? undefined : false,
     role: changes.role,
     enabled: changes.enabled,
     must_change_password: changes.mustChangePassword,
@@ -204,7 +219,7 @@ export async function assertUser(deps: Deps, userId: string): Promise<void> {
 
 /** True when an account has this e-mail address. */
 export async function isEmailTaken(db: Queryable, email: string): Promise<boolean> {
-  const row = await db.selectFrom('users').select('id').where('email', '=', email.toLowerCase()).executeTakeFirst();
+  const row = await db.selectFrom('users').select('id').where('email', '=', comparableEmail(email)).executeTakeFirst();
   return row !== undefined;
 }
 
@@ -257,6 +272,7 @@ export async function assertStillEnabled(transaction: Queryable, userId: string)
 type RowChanges = Partial<{
   [Column in
     | 'name'
+    | 'email'
     | 'email_verified'
     | 'role'
     | 'enabled'
@@ -271,7 +287,10 @@ async function updateUser(db: Queryable, userId: string, changes: RowChanges): P
     .set({ ...changes, updated_at: sql`now()` })
     .where('id', '=', userId)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirst()
+    .catch((error: unknown) => {
+      throw isUniqueViolation(error) ? emailTaken() : error;
+    });
   if (row === undefined) throw userNotFound();
   return toUser(row);
 }
@@ -358,4 +377,9 @@ export async function updateUsers(transaction: Queryable, users: readonly UserRe
 function userRecords(users: readonly UserRecord[]) {
   return sql`json_to_recordset(${JSON.stringify(users)}::json) as x (id text, name text, email text, role text,
     enabled boolean, "providerSettingsEnabled" boolean, "mcpSettingsEnabled" boolean, instructions text, "aboutMe" jsonb)`;
+}
+
+/** The one unique column that a change can touch is the address. */
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505';
 }

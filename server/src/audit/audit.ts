@@ -58,13 +58,27 @@ export async function recordFailedSignIn(
   source: AuditSource,
   userId: string | undefined,
 ): Promise<void> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from audit_events
-    where action = 'session.sign_in_failed' and at > now() - interval '10 minutes'
-      and target_id is not distinct from ${userId ?? null}`.execute(db);
-  if ((rows[0]?.count ?? 0) >= failedSignInsMax) return;
+  if (await isOftenRecorded(db, 'session.sign_in_failed', userId)) return;
   const target = userId === undefined ? {} : { targetType: 'user', targetId: userId };
   await recordEvent(db, source, { action: 'session.sign_in_failed', ...target });
+}
+
+/** Records a refused single sign-on, at most twenty in ten minutes: anybody can begin one. */
+export async function recordRefusedSignOn(
+  db: Queryable,
+  source: AuditSource,
+  details: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (await isOftenRecorded(db, 'oidc.refused')) return;
+  await recordEvent(db, source, { action: 'oidc.refused', details });
+}
+
+async function isOftenRecorded(db: Queryable, action: AuditAction, targetId?: string): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from audit_events
+    where action = ${action} and at > now() - interval '10 minutes'
+      and target_id is not distinct from ${targetId ?? null}`.execute(db);
+  return (rows[0]?.count ?? 0) >= failedSignInsMax;
 }
 
 /** The names of the given members, for `details.changed`. */

@@ -1,27 +1,34 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
 import { foreignJsonBounds, JsonScan } from '../platform/json/json-scan.ts';
-import { type OidcClient, type OidcDeps, oidcTimes, type ProviderMetadata } from './oidc-provider.ts';
+import {
+  type OidcClient,
+  type OidcDeps,
+  oidcTimes,
+  type ProviderMetadata,
+  signatureAlgorithms,
+} from './oidc-provider.ts';
 
 /** OpenID Connect by openid-client, on our guarded fetch and with metadata that we have checked. */
 export type OpenIdClient = { protocol: typeof import('openid-client'); configuration: Configuration };
+/** Ways to send the client secret (OpenID Connect Core, section 9), or to be a client without one. */
+export type AuthenticationWay = 'basic' | 'post' | 'none';
+/** The response of the token endpoint, kept to be read twice. */
+export type HeldResponse = { body?: string; init?: { status: number; headers: Headers } };
+
+/** How much the provider's clock may differ from ours. */
+export const clockToleranceSeconds = 120;
 
 /**
- * Signatures that only the provider can make: never `none`, and never HMAC, whose key would be public or known to the
- * client.
+ * The library, loaded at the first sign-in, as a client of this provider for one request. The token endpoint is asked
+ * once: with a `held` response, that one is used again.
  */
-const algorithms = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
-/** How much the provider's clock may differ from ours. */
-export const clockToleranceSeconds = 30;
-
-/** The library, loaded at the first sign-in, as a client of this provider for one request. */
 export async function openIdClient(
   deps: OidcDeps,
   metadata: ProviderMetadata,
   client: OidcClient,
+  way: AuthenticationWay = 'none',
+  held?: HeldResponse,
 ): Promise<OpenIdClient> {
   const protocol = await import('openid-client');
   const server: ServerMetadata = {
@@ -29,7 +36,8 @@ export async function openIdClient(
     authorization_endpoint: metadata.authorizationEndpoint,
     token_endpoint: metadata.tokenEndpoint,
     jwks_uri: metadata.jwksUri,
-    id_token_signing_alg_values_supported: algorithms,
+    id_token_signing_alg_values_supported: [...signatureAlgorithms],
+    userinfo_signing_alg_values_supported: [...signatureAlgorithms],
     authorization_response_iss_parameter_supported: metadata.sendsIssuer,
     ...(metadata.userinfoEndpoint === undefined ? {} : { userinfo_endpoint: metadata.userinfoEndpoint }),
   };
@@ -41,9 +49,10 @@ export async function openIdClient(
     server,
     client.clientId,
     times,
-    authenticationOf(protocol, metadata, client),
+    authenticationOf(protocol, client, way),
   );
-  configuration[protocol.customFetch] = readableOnly(deps.egress.fetchWithin(oidcTimes));
+  const readable = readableOnly(deps.egress.fetchWithin(oidcTimes));
+  configuration[protocol.customFetch] = held === undefined ? readable : holding(readable, metadata.tokenEndpoint, held);
   // Reading the document already checked the endpoints against ALLOW_INSECURE_HTTP.
   if (deps.config.allowInsecureHttp) protocol.allowInsecureRequests(configuration);
   protocol.enableNonRepudiationChecks(configuration);
@@ -82,11 +91,22 @@ export function causeOf(error: unknown): ApiError | undefined {
 
 function authenticationOf(
   protocol: OpenIdClient['protocol'],
-  { tokenAuthMethods }: ProviderMetadata,
-  { clientSecret }: OidcClient,
+  { clientSecret = '' }: OidcClient,
+  way: AuthenticationWay,
 ): ClientAuth {
-  if (clientSecret === undefined || clientSecret === '') return protocol.None();
-  const usesBasic =
-    tokenAuthMethods.includes('client_secret_basic') || !tokenAuthMethods.includes('client_secret_post');
-  return usesBasic ? protocol.ClientSecretBasic(clientSecret) : protocol.ClientSecretPost(clientSecret);
+  if (way === 'none') return protocol.None();
+  return way === 'basic' ? protocol.ClientSecretBasic(clientSecret) : protocol.ClientSecretPost(clientSecret);
+}
+
+/** Keeps the response of the token endpoint, and gives it again in place of a second request. */
+function holding(base: typeof fetch, tokenEndpoint: string, held: HeldResponse): typeof fetch {
+  return async (input, init) => {
+    if (String(input) !== new URL(tokenEndpoint).href) return base(input, init);
+    if (held.body === undefined) {
+      const response = await base(input, init);
+      held.init = { status: response.status, headers: response.headers };
+      held.body = await response.text();
+    }
+    return new Response(held.body, held.init);
+  };
 }

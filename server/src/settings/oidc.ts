@@ -23,6 +23,11 @@ export const defaultOidc: Readonly<Omit<OidcSettings, 'clientSecret'>> = {
   autoProvision: false,
   linkByEmail: false,
   allowedDomains: [],
+  trustEmail: false,
+  prompt: 'none',
+  endSession: false,
+  syncProfile: false,
+  tokenAuth: 'auto',
 };
 
 const secretPlace: SecretPlace = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };

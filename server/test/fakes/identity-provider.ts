@@ -5,7 +5,8 @@ import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload
 
 /** A valid token, which tests modify. */
 export type TokenFacts = { claims: JWTPayload; keyId: string; privateKey: CryptoKey; publicKeyPem: string };
-type JsonAnswer = { status: number; body: unknown };
+/** `type` is the content type of a text body. */
+type JsonAnswer = { status: number; body: unknown; type?: string };
 
 /** An identity provider that is correct until a test changes it. It never asks for a password. */
 export type FakeIdentityProvider = {
@@ -23,6 +24,19 @@ export type FakeIdentityProvider = {
   seen: string[];
   /** Accepts a code any number of times. */
   forgetful: boolean;
+  /** How this client has to send its secret, and the error for the other way. */
+  authentication: 'basic' | 'post';
+  refusal: string;
+  /** Sends the browser back with these parameters in place of a code. */
+  refuses: Record<string, string> | undefined;
+  /** Headers of every response. */
+  headers: Record<string, string>;
+  /** Parameters of the last consent. */
+  asked: URLSearchParams;
+  /** The discovery document. */
+  discovery(): Record<string, unknown>;
+  /** A text signed with the published key. */
+  signed(claims: JWTPayload): Promise<string>;
   /** Consents in place of the user: returns the callback address of ours that the browser goes to. */
   agree(authorizationUrl: string): string;
   /** Stops, and starts again at the same address. */
@@ -51,8 +65,16 @@ export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
     answers: new Map(),
     seen: [],
     forgetful: false,
+    authentication: 'basic',
+    refusal: 'invalid_client',
+    refuses: undefined,
+    headers: {},
+    asked: new URLSearchParams(),
+    discovery: () => ({ ...discoveryDocument(issuer), ...provider.document }),
+    signed: (claims) => signRight({ claims, keyId, privateKey, publicKeyPem }),
     agree(authorizationUrl) {
       const asked = new URL(authorizationUrl).searchParams;
+      provider.asked = asked;
       const code = randomUUID();
       const redirectUri = asked.get('redirect_uri') ?? '';
       const nonce = asked.get('nonce') ?? '';
@@ -60,7 +82,7 @@ export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
       if (asked.get('code_challenge_method') !== 'S256' || nonce === '') throw new Error('No PKCE or no nonce');
       grants.set(code, { redirectUri, nonce, challenge, person: { ...provider.person } });
       const back = new URL(redirectUri);
-      back.searchParams.set('code', code);
+      for (const [name, value] of Object.entries(provider.refuses ?? { code })) back.searchParams.set(name, value);
       back.searchParams.set('state', asked.get('state') ?? '');
       return back.href;
     },
@@ -90,18 +112,17 @@ export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
     readForm(request)
       .then((form) => provider.answers.get(path)?.(form) ?? answer(path, form, request))
       .catch((error: unknown) => ({ status: 500, body: { error: String(error) } }))
-      .then(({ status, body }) => {
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(body));
+      .then(({ status, body, type }: JsonAnswer) => {
+        response.writeHead(status, { 'content-type': type ?? 'application/json', ...provider.headers });
+        response.end(type === undefined ? JSON.stringify(body) : String(body));
       });
   }
 
   async function answer(path: string, form: URLSearchParams, request: IncomingMessage): Promise<JsonAnswer> {
-    if (path === '/.well-known/openid-configuration')
-      return { status: 200, body: { ...discoveryDocument(issuer), ...provider.document } };
+    if (path === '/.well-known/openid-configuration') return { status: 200, body: provider.discovery() };
     if (path === '/jwks') return { status: 200, body: { keys: [jwk] } };
     if (path !== '/token') return { status: 404, body: {} };
-    if (!isClient(request.headers.authorization)) return { status: 401, body: { error: 'invalid_client' } };
+    if (!isClient(request.headers.authorization, form)) return { status: 401, body: { error: provider.refusal } };
     const grant = grants.get(form.get('code') ?? '');
     if (!provider.forgetful) grants.delete(form.get('code') ?? '');
     const challenge = createHash('sha256')
@@ -117,8 +138,12 @@ export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
     return { status: 200, body: { access_token: 'access', token_type: 'Bearer', id_token } };
   }
 
-  function isClient(authorization: string | undefined): boolean {
+  function isClient(authorization: string | undefined, form: URLSearchParams): boolean {
     const { clientId, clientSecret } = provider.client;
+    if (provider.authentication === 'post') {
+      const isRight = form.get('client_id') === clientId && form.get('client_secret') === clientSecret;
+      return isRight && authorization === undefined;
+    }
     const [id, secret] = Buffer.from(authorization?.slice('Basic '.length) ?? '', 'base64')
       .toString()
       .split(':');

@@ -47,6 +47,11 @@ test('a fresh installation has defaults, and no single sign-on', async () => {
       autoProvision: false,
       linkByEmail: false,
       allowedDomains: [],
+      trustEmail: false,
+      prompt: 'none',
+      endSession: false,
+      syncProfile: false,
+      tokenAuth: 'auto',
       hasClientSecret: false,
     },
   });

@@ -309,6 +309,8 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.settings.updated': '{actor} hat die Einstellungen der Installation geändert',
   'audit.is.oidc.provisioned': 'Single Sign-on hat das Konto von {target} angelegt',
   'audit.is.oidc.linked': 'Single Sign-on wurde mit dem Konto von {target} verknüpft',
+  'audit.is.oidc.unlinked': 'Ein Single Sign-on wurde vom Konto von {target} entfernt',
+  'audit.is.oidc.refused': 'Ein Single Sign-on wurde abgelehnt',
   'audit.is.user.updated.disabled': '{actor} hat das Konto von {target} gesperrt',
   'audit.is.user.updated.enabled': '{actor} hat das Konto von {target} freigegeben',
   'audit.is.user.updated.admin': '{actor} hat {target} zum Administrator gemacht',

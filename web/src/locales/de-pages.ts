@@ -115,6 +115,12 @@ export const texts: Record<keyof typeof english, string> = {
   'sso.provider_unreachable': '{label} ist gerade nicht erreichbar. Versuche es gleich noch einmal.',
   'sso.invalid_token':
     'Die Antwort von {label} ließ sich nicht prüfen. Versuche es erneut. Bleibt es dabei, wende dich an deinen Administrator.',
+  'sso.clocks_differ':
+    'Die Uhren von {label} und diesem Server gehen mehr als zwei Minuten auseinander. Bitte deinen Administrator, die Uhren zu stellen.',
+  'sso.token_encrypted':
+    '{label} verschlüsselt seine ID-Token, die hier nicht gelesen werden können. Bitte deinen Administrator, das bei {label} auszuschalten.',
+  'sso.identity_taken':
+    'Dieses Konto bei {label} gehört hier schon zu einem anderen Konto. Wähle bei {label} ein anderes.',
   'sso.state_mismatch':
     'Diese Anmeldung ist abgelaufen, wurde schon benutzt oder in einem anderen Browser begonnen. Bitte beginne neu.',
   'sso.sso_unavailable': 'Diese Art der Anmeldung ist gerade nicht verfügbar. Wende dich an deinen Administrator.',

@@ -299,6 +299,8 @@ export const texts = {
   'audit.is.settings.updated': '{actor} changed the installation settings',
   'audit.is.oidc.provisioned': 'Single sign-on created an account for {target}',
   'audit.is.oidc.linked': 'Single sign-on was linked to the account of {target}',
+  'audit.is.oidc.unlinked': 'A single sign-on was removed from the account of {target}',
+  'audit.is.oidc.refused': 'A single sign-on was refused',
   'audit.is.user.updated.disabled': '{actor} disabled the account of {target}',
   'audit.is.user.updated.enabled': '{actor} enabled the account of {target}',
   'audit.is.user.updated.admin': '{actor} made {target} an administrator',

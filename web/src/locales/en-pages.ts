@@ -110,6 +110,12 @@ export const texts = {
   'sso.provider_unreachable': 'Couldn’t reach {label}. Try again in a moment.',
   'sso.invalid_token':
     'The response from {label} couldn’t be verified. Try again. If it keeps happening, tell your administrator.',
+  'sso.clocks_differ':
+    'The clocks of {label} and this server are more than two minutes apart. Tell your administrator to set the clocks.',
+  'sso.token_encrypted':
+    '{label} encrypts its ID tokens, which can’t be read here. Tell your administrator to turn that off at {label}.',
+  'sso.identity_taken':
+    'This account at {label} already belongs to another account here. Choose a different one at {label}.',
   'sso.state_mismatch': 'This sign-in expired, was already used, or started in another browser. Start again.',
   'sso.sso_unavailable': 'This sign-in method isn’t available right now. Ask your administrator.',
   'sso.setup_required':

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queryable } from '../../db/pool.ts';
+import { hasOpenInvitation } from '../invitations.ts';
 import type { Facts, KnownUser } from './policy.ts';
 
 /**
@@ -21,9 +22,16 @@ export function identityOf(issuer: string, subject: string): string {
  * Finds the accounts that match an identity or an email address. One statement, so that an account created concurrently
  * is seen with its identity or not at all. Locks these accounts: they cannot be disabled until the transaction ends.
  */
-export async function findFacts(transaction: Queryable, identity: string, email: string | undefined): Promise<Facts> {
-  const { rows } = await sql<KnownUser & { owns: boolean }>`
-    select u.id, u.email, u.enabled, c.id is not null as owns from users u
+export async function findFacts(
+  transaction: Queryable,
+  identity: string,
+  email: string | undefined,
+  now: number,
+): Promise<Facts> {
+  const { rows } = await sql<KnownUser & { owns: boolean; isUnclaimed: boolean }>`
+    select u.id, u.name, u.email, u.enabled, c.id is not null as owns,
+      not exists (select from credentials other where other.user_id = u.id) as "isUnclaimed"
+    from users u
     left join credentials c on c.user_id = u.id and c.provider_id = ${oidcProviderId} and c.account_id = ${identity}
     where u.id = (select user_id from credentials where provider_id = ${oidcProviderId} and account_id = ${identity})
       or u.email = ${email ?? null}
@@ -32,10 +40,10 @@ export async function findFacts(transaction: Queryable, identity: string, email:
     .selectFrom('installation')
     .select(sql<boolean>`setup_completed_at is not null or exists (select 1 from users)`.as('complete'))
     .executeTakeFirstOrThrow();
-  const known = ({ id, email, enabled }: KnownUser): KnownUser => ({ id, email, enabled });
   return {
-    owner: rows.filter(({ owns }) => owns).map(known)[0],
-    sameEmail: rows.filter((row) => row.email === email).map(known)[0],
+    owner: rows.find(({ owns }) => owns),
+    sameEmail: rows.find((row) => row.email === email),
+    isInvited: email !== undefined && (await hasOpenInvitation(transaction, email, now)),
     setupIsComplete: complete,
   };
 }

@@ -3,53 +3,75 @@ import * as fields from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import { oneLine } from '@homeport/contracts/text/line';
 import type { OidcSettings } from '../../settings/oidc.ts';
-import type { Claims } from './protocol.ts';
+import type { Claims } from './claims.ts';
 
 /** Sign-in policy for identity providers (contract.md section 3): a pure rule. */
 
-export type KnownUser = { id: string; email: string; enabled: boolean };
-/** Stored facts: the owner of this identity, the account with its email address, and whether setup is complete. */
-export type Facts = { owner: KnownUser | undefined; sameEmail: KnownUser | undefined; setupIsComplete: boolean };
+export type KnownUser = { id: string; name: string; email: string; enabled: boolean };
+/** Stored facts that a decision needs. */
+export type Facts = {
+  /** The owner of this identity. */
+  owner: KnownUser | undefined;
+  /** The account with the claimed address; `isUnclaimed` if it has no way to sign in yet. */
+  sameEmail: (KnownUser & { isUnclaimed: boolean }) | undefined;
+  /** An open invitation for the claimed address. */
+  isInvited: boolean;
+  setupIsComplete: boolean;
+};
 
 export type Decision =
   | { action: 'sign-in' | 'link-account'; user: KnownUser }
-  | { action: 'create-user'; email: string; name: string }
+  | { action: 'create-user' | 'accept-invitation'; email: string; name: string }
   | { action: 'refuse'; code: OidcRefusal };
 
-/** The address in the claims as accounts write it; undefined if there is none that an account could have. */
-export function claimedEmail(claims: Claims): string | undefined {
-  const { email } = claims;
-  // Before lower-casing: other scripts have letters that become ASCII then.
-  if (typeof email !== 'string' || !/^[\x21-\x7e]+$/.test(email)) return undefined;
-  return fields.email.safeParse(email).data;
+/** The address that counts: the first one in an allowed domain, or else the first one. */
+export function claimedEmail({ emails }: Claims, { allowedDomains }: OidcSettings): string | undefined {
+  return emails.find((email) => isAllowed(email, allowedDomains)) ?? emails[0];
 }
 
 /**
- * An identity that belongs to an account signs it in, whatever its address has become. Others need a verified address:
- * as the settings allow, they are linked to the account with that address or get a new one.
+ * An identity that belongs to an account signs it in, whatever its address has become. Others need an address that
+ * counts as verified: as the settings allow, they are linked to the account with that address or get a new one. An
+ * administrator who made an account without a password or an open invitation for the address has allowed it already.
  */
-export function decide(claims: Claims, settings: OidcSettings, { owner, sameEmail, setupIsComplete }: Facts): Decision {
-  const admitted = admit(claims, settings.allowedDomains);
+export function decide(claims: Claims, settings: OidcSettings, facts: Facts): Decision {
+  const { owner, sameEmail } = facts;
+  const admitted = admit(claims, settings);
   if (owner !== undefined) {
     if (settings.allowedDomains.length > 0 && 'code' in admitted) return refuse(admitted.code);
     return owner.enabled ? { action: 'sign-in', user: owner } : refuse('account_disabled');
   }
   if ('code' in admitted) return refuse(admitted.code);
   if (sameEmail !== undefined) {
-    if (!settings.linkByEmail) return refuse('account_not_linked');
+    if (!settings.linkByEmail && !sameEmail.isUnclaimed) return refuse('account_not_linked');
     return sameEmail.enabled ? { action: 'link-account', user: sameEmail } : refuse('account_disabled');
   }
-  if (!setupIsComplete) return refuse('setup_required');
-  if (!settings.autoProvision) return refuse('signup_disabled');
-  return { action: 'create-user', email: admitted.email, name: personName(claims.name, admitted.email) };
+  if (!facts.setupIsComplete) return refuse('setup_required');
+  const { email } = admitted;
+  const name = personName(claims.name, email);
+  if (facts.isInvited) return { action: 'accept-invitation', email, name };
+  return settings.autoProvision ? { action: 'create-user', email, name } : refuse('signup_disabled');
 }
 
-function admit(claims: Claims, domains: readonly string[]): { email: string } | { code: OidcRefusal } {
-  const email = claimedEmail(claims);
+/** How a profile follows the provider: the members that differ. An address must count as verified. */
+export function profileChanges(
+  claims: Claims,
+  settings: OidcSettings,
+  user: KnownUser,
+): { name?: string; email?: string } {
+  const admitted = admit(claims, settings);
+  const name = claims.name === undefined ? user.name : personName(claims.name, user.email);
+  return {
+    ...(name === user.name ? {} : { name }),
+    ...('code' in admitted || admitted.email === user.email ? {} : { email: admitted.email }),
+  };
+}
+
+function admit(claims: Claims, settings: OidcSettings): { email: string } | { code: OidcRefusal } {
+  const email = claimedEmail(claims, settings);
   if (email === undefined) return { code: 'email_missing' };
-  // The boolean only: some providers send "false" as text.
-  if (claims.emailVerified !== true) return { code: 'email_not_verified' };
-  return isAllowed(email, domains) ? { email } : { code: 'domain_not_allowed' };
+  if (!claims.emailVerified && !settings.trustEmail) return { code: 'email_not_verified' };
+  return isAllowed(email, settings.allowedDomains) ? { email } : { code: 'domain_not_allowed' };
 }
 
 function refuse(code: OidcRefusal): Decision {

@@ -1,13 +1,18 @@
 import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 
+/** An error of the provider (RFC 6749, sections 4.1.2.1 and 5.2): its code and its own explanation, unbounded text. */
+export type ProviderWords = { error: string; error_description?: string | undefined };
+
 /** Ends a single sign-on with a code that the person sees explained. The message is for the log. */
 export class Refusal extends Error {
   readonly code: OidcRefusal;
+  readonly said: ProviderWords | undefined;
 
-  constructor(code: OidcRefusal, message: string = code, cause?: unknown) {
+  constructor(code: OidcRefusal, message: string = code, cause?: unknown, said?: ProviderWords) {
     super(message, { cause });
     this.code = code;
+    this.said = said;
   }
 }
 

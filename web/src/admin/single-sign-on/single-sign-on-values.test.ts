@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OidcConfiguration } from '@homeport/contracts/admin';
 import {
   connectionOf,
   originOfSecret,
@@ -10,7 +11,7 @@ import {
 } from './single-sign-on-values.ts';
 
 const t = (id: string) => id;
-const stored = {
+const stored: OidcConfiguration = {
   enabled: false,
   providerKey: 'sso',
   label: 'Single sign-on',
@@ -22,6 +23,11 @@ const stored = {
   autoProvision: false,
   linkByEmail: false,
   allowedDomains: [],
+  trustEmail: false,
+  prompt: 'none',
+  endSession: false,
+  syncProfile: false,
+  tokenAuth: 'auto',
 };
 const values = singleSignOnValues(stored);
 const faultsOf = (changes: Partial<typeof values>) =>
