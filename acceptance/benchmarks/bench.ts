@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CpuProfile, Inspector, summarise } from './inspector.ts';
-import { cores, cpuSeconds, familyCpuSeconds, type Pinned, startPinned } from './processes.ts';
-import { type Product, startProduct } from './product.ts';
-import { type Provider, startProvider } from './provider-process.ts';
+import { plainSubject, productSubject, type Subject } from './load/subjects.ts';
 import type { Report } from './report.ts';
-import { plainSubject, productSubject, type Subject } from './subjects.ts';
+import { type CpuProfile, Inspector, summarise } from './servers/inspector.ts';
+import { cores, cpuSeconds, familyCpuSeconds, type Pinned, startPinned } from './servers/processes.ts';
+import { type Product, startProduct } from './servers/product.ts';
+import { type Provider, startProvider } from './servers/provider-process.ts';
 
 /** How much the part `backup` puts into its installation. */
 type Sizes = { messages: number; filesMib: number };
@@ -69,7 +69,7 @@ export class Bench {
   }
 
   async #startMarkdown(): Promise<{ product: Product; addModel: (name: string) => Promise<string> }> {
-    const file = join(import.meta.dirname, 'markdown-provider.ts');
+    const file = join(import.meta.dirname, 'servers/markdown-provider.ts');
     const launched = this.#keep(startPinned(cores.load, [file]));
     const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
     const options = { dist: this.dist, providerPort: Number(listening), modelName: longAnswer };
@@ -100,14 +100,14 @@ export class Bench {
   /** P in a process for one part alone. */
   async freshPassThrough(env: Record<string, string> = {}): Promise<{ subject: Subject; process: Pinned }> {
     const { port } = await this.provider();
-    const file = join(import.meta.dirname, 'pass-through.ts');
+    const file = join(import.meta.dirname, 'servers/pass-through.ts');
     const launched = this.#keep(startPinned(cores.subject, [file, '127.0.0.1', String(port)], { env }));
     const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
     return { subject: plainSubject('P', launched.pid, Number(listening)), process: launched };
   }
 
   async minimalApp(product: Product): Promise<{ pid: number; port: number }> {
-    const file = join(import.meta.dirname, 'minimal-app.ts');
+    const file = join(import.meta.dirname, 'servers/minimal-app.ts');
     const launched = this.#keep(startPinned(cores.subject, [file, product.socketDir]));
     const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
     return { pid: launched.pid, port: Number(listening) };

@@ -65,7 +65,7 @@ function line(row: Judged | undefined): string {
   const cells: [string, number][] =
     row === undefined
       ? [
-          ['part', 12],
+          ['measure', 12],
           ['what', 58],
           ['measured', 16],
           ['compared with', 20],

@@ -174,4 +174,4 @@ export const manifest = manifestHead.extend({
   prompts: z.array(manifestPrompt).optional(),
   conversations: z.array(manifestConversation).optional(),
 });
-export type Manifest = z.input<typeof manifest>;
+type Manifest = z.input<typeof manifest>;

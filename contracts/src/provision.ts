@@ -13,7 +13,7 @@ const counts = z.object({
 });
 
 /** Counts of the records that a manifest changed, or would change with dryRun. */
-export const provisionSummary = z.object({
+const provisionSummary = z.object({
   applied: z.object({
     users: counts,
     providers: counts,
