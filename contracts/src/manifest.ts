@@ -174,4 +174,3 @@ export const manifest = manifestHead.extend({
   prompts: z.array(manifestPrompt).optional(),
   conversations: z.array(manifestConversation).optional(),
 });
-type Manifest = z.input<typeof manifest>;
