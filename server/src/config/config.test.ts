@@ -176,6 +176,14 @@ describe('values', () => {
     assert.equal(load({ BASE_URL: 'http://10.0.0.7:8080' }).baseUrl, 'http://10.0.0.7:8080');
   });
 
+  test('a BASE_URL that is no origin says why', () => {
+    const advice = (url: string) => problemsOf({ BASE_URL: url }).join();
+    assert.match(advice('https://chat.example.org/chat'), /does not run under a path; give it a host name or a port/);
+    assert.match(advice('https://chat.example.org/?a=1'), /end it after the host name or the port/);
+    assert.match(advice('https://user:word@chat.example.org'), /leave out the user name and the password/);
+    assert.match(advice('chat.example.org'), /takes an http or https origin such as https:\/\/chat\.example\.org$/);
+  });
+
   test('TRUSTED_PROXIES are addresses and CIDRs', () => {
     refused('TRUSTED_PROXIES', ['10.0.0.0/33', '10/8', '10', 'proxy.local', 'fd00::/129', '10.0.0.0/-1', '10.0.0.1,x']);
     assert.deepEqual(load({ TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1 ,fd00::/8' }).trustedProxies, [

@@ -50,6 +50,15 @@ export function parseOrigin(given: string): string | undefined {
   return pathname === '/' && `${search}${hash}${username}${password}` === '' ? origin : undefined;
 }
 
+/** Why an address that people open is no origin. */
+export function adviseOnOrigin(given: string): string | undefined {
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;
+  const { pathname, username, password } = new URL(given);
+  if (username !== '' || password !== '') return 'leave out the user name and the password';
+  if (pathname === '/') return 'end it after the host name or the port';
+  return 'Homeport does not run under a path; give it a host name or a port of its own';
+}
+
 /** An origin whose first label is a wildcard; over http only below `localhost`. */
 export function parsePreviewOrigin(given: string): string | undefined {
   const [, start, rest = ''] = /^(https?:\/\/)\*\.([^*]+)$/.exec(given) ?? [];

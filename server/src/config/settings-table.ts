@@ -4,6 +4,7 @@ import { parseSchedule } from './backup-schedule.ts';
 import { adviseOnPostgresUrl, parsePostgresUrl } from './database-url.ts';
 import { choice, flag, integer, list, optional, processors, text } from './setting-kinds.ts';
 import {
+  adviseOnOrigin,
   isCidr,
   isDnsLabel,
   isLongEnough,
@@ -65,11 +66,12 @@ export const settingTable = {
   baseUrl: {
     ...optional('BASE_URL', {
       about:
-        'The address that people open, without a path. Required for https and for every host name except `localhost`. With https, cookies are Secure.',
+        'The address that people open, without a path: Homeport has a host name or a port of its own. Required for https and for every host name except `localhost`. With https, cookies are Secure.',
       takes: 'an http or https origin such as https://chat.example.org',
       defaultText: 'unset: `localhost` and literal addresses over http, as they are typed',
     }),
     parse: parseOrigin,
+    advise: adviseOnOrigin,
   },
   previewOrigin: {
     ...optional('PREVIEW_ORIGIN', {

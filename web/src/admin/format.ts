@@ -1,10 +1,10 @@
-import { i18n } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
 
 /** A time for people, in this browser's language and time zone. */
 export function formatTime(at: string): string {
-  return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
+  return new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 }
 
 export function formatDay(at: string): string {
-  return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium' }).format(new Date(at));
+  return new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium' }).format(new Date(at));
 }

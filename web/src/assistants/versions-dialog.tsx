@@ -9,7 +9,8 @@ import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { Disclosure } from '../forms/disclosure.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { useReturnFocus } from '../layout/dialogs/use-return-focus.ts';
 import { assistantQuery } from '../layout/records/assistant-queries.ts';
 import { showToast } from '../layout/toasts.tsx';
@@ -151,5 +152,5 @@ function Changes({ changes }: { changes: readonly FieldChange[] }) {
 }
 
 function dateTime(time: string): string {
-  return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
+  return new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
 }

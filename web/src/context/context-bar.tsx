@@ -1,6 +1,7 @@
 import './prompt-context-texts.ts';
 import type { AnswerContext } from '@homeport/contracts/chat/context';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './context.module.css';
 import { type Share, sharesOf } from './context-shares.ts';
 
@@ -10,7 +11,7 @@ export function ContextBar({ context }: { context: AnswerContext }) {
   const { total, window, counted, files } = context.tokens;
   const isMixed = files === null;
   const shares = sharesOf(context);
-  const percent = new Intl.NumberFormat(i18n.locale, { style: 'percent', maximumFractionDigits: 1 });
+  const percent = new Intl.NumberFormat(numberLocale(), { style: 'percent', maximumFractionDigits: 1 });
   const all = Math.max(window, total);
   return (
     <div className={classes.shares}>

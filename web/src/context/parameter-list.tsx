@@ -1,12 +1,13 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './context.module.css';
 
 /** The parameters that were sent. */
 export function ParameterList({ parameters }: { parameters: Parameters }) {
   const t = useText();
   const { temperature, topP, maxOutputTokens, reasoningEffort, verbosity, stop, seed } = parameters;
-  const number = (value: number | undefined) => value?.toLocaleString(i18n.locale);
+  const number = (value: number | undefined) => value?.toLocaleString(numberLocale());
   const rows = [
     [t('saw.parameter.reasoningEffort'), reasoningEffort && t(`effort.${reasoningEffort}`)],
     [t('saw.parameter.verbosity'), verbosity && t(`saw.verbosity.${verbosity}`)],

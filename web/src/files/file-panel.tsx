@@ -8,7 +8,8 @@ import { useState } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { FileScope } from '../api/upload.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { SidePanel } from '../layout/panel/side-panel.tsx';
 import { type Citation, citedFileQuery, pageChoice } from './citations.ts';
 import { downloadAddress } from './file-address.ts';
@@ -131,7 +132,7 @@ function OneFile({
   }
   if (error && !file) return <FormFailure failure={error} />;
   if (!file) return <div className={classes.bone} aria-busy="true" />;
-  const dates = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const dates = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' });
   const older = version?.version === file.version ? undefined : version;
   const shown: Artifact = older ? { ...file, ...older } : file;
   return (

@@ -3,7 +3,8 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { Download, Ellipsis, Folder as FolderIcon, FolderInput, Paperclip, PencilLine, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { FileScope } from '../api/upload.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { downloadAddress } from './file-address.ts';
 import classes from './files.module.css';
 import { type Folder, folderOf } from './folders.ts';
@@ -44,7 +45,7 @@ export function FileRow({
 }) {
   const t = useText();
   const Icon = fileIcon(file);
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium' }).format(new Date(file.createdAt));
+  const at = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium' }).format(new Date(file.createdAt));
   const folder = folderOf(file.path);
   return (
     <li className={classes.row}>

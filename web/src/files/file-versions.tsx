@@ -6,7 +6,8 @@ import { call } from '../api/api.ts';
 import type { FileScope } from '../api/upload.ts';
 import { Notice } from '../forms/notice.tsx';
 import { failureText } from '../i18n/failure-text.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import { scopeQuery } from './file-address.ts';
 import classes from './files.module.css';
@@ -28,7 +29,7 @@ export function VersionMenu({
   const t = useText();
   const { data: versions } = useQuery({ ...versionsQuery(scope, file), enabled: file.version > 1 });
   if (file.version === 1) return null;
-  const dates = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const dates = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <Menu position="bottom-start" width={250}>
       <Menu.Target>

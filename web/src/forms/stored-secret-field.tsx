@@ -20,7 +20,7 @@ export function StoredSecretField({ input, isStored, isCleared, onToggle, clearL
       <PasswordField
         {...input}
         {...field}
-        autoComplete="off"
+        autoComplete="new-password"
         disabled={isCleared}
         data-1p-ignore
         data-lpignore="true"

@@ -1,12 +1,14 @@
 import { useLingui } from '@lingui/react';
-import { chooseLocale, type Locale, locales } from './choose-locale.ts';
+import { chooseFormats, chooseLocale, type Locale, locales } from './choose-locale.ts';
+import { setFormatLocales } from './format-locale.ts';
 import { i18n } from './i18n.ts';
 
 const storageKey = 'language';
 
 /** Activates this browser's language before the first render, so that nothing appears in another one. */
 export async function activateStoredLocale(): Promise<void> {
-  await activate(chooseLocale(readStored(), navigator.languages));
+  const stored = readStored();
+  await activate(chooseLocale(stored, navigator.languages), stored !== null);
 }
 
 /** The language on the screen, the others, and how to change it for this browser. */
@@ -14,7 +16,7 @@ export function useLocale() {
   const { i18n: active } = useLingui();
   const locale = chooseLocale(active.locale, []);
   const setLocale = async (next: Locale) => {
-    await activate(next);
+    await activate(next, true);
     try {
       localStorage.setItem(storageKey, next);
     } catch {
@@ -24,9 +26,13 @@ export function useLocale() {
   return { locale, others: locales.filter((other) => other.locale !== locale), setLocale };
 }
 
-async function activate(locale: Locale): Promise<void> {
+async function activate(locale: Locale, isChosen: boolean): Promise<void> {
   if (locale === 'de') i18n.load('de', (await import('../locales/load-de.ts')).german);
-  i18n.activate(locale);
+  const dates = chooseFormats(locale, isChosen, navigator.languages);
+  // Plurals follow the same locale as the numbers in a text.
+  const numbers = dates.startsWith(locale) ? dates : locale;
+  setFormatLocales({ dates, numbers });
+  i18n.activate(locale, numbers);
   document.documentElement.lang = locale;
 }
 

@@ -5,7 +5,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api/api.ts';
 import { failureText } from '../i18n/failure-text.ts';
-import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { showFailure } from '../layout/toasts.tsx';
 import classes from './import-export.module.css';
@@ -46,7 +47,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
       <div className={classes.head}>
         <span className={classes.name}>{nameOf(record, t)}</span>
         <time className={classes.detail} dateTime={record.createdAt}>
-          {new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(
+          {new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(
             new Date(record.createdAt),
           )}
         </time>

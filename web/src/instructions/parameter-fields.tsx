@@ -6,7 +6,8 @@ import type { ReactNode } from 'react';
 import { Disclosure } from '../forms/disclosure.tsx';
 import formClasses from '../forms/form.module.css';
 import { numberSeparators } from '../forms/number-separators.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import classes from './instructions.module.css';
 import { countSet, efforts, type ParameterValues, verbosities } from './parameter-values.ts';
 
@@ -35,7 +36,7 @@ export function ParameterFields({ values, onChange, errors, label, hint, without
     error: errors[name],
     placeholder: unset,
     hideControls: true,
-    ...numberSeparators(i18n.locale),
+    ...numberSeparators(numberLocale()),
   });
   const counted = countSet(withoutLength ? { ...values, maxOutputTokens: '' } : values);
   return (

@@ -5,7 +5,8 @@ import { LogIn, PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } f
 import { useState } from 'react';
 import cardClasses from '../catalogue/catalogue-card.module.css';
 import { Notice } from '../forms/notice.tsx';
-import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { Card } from '../layout/section.tsx';
 import { Tip } from '../layout/tip.tsx';
@@ -169,7 +170,7 @@ function IconButton({ label, onClick, children }: { label: string; onClick: () =
 function facts(server: McpServer, t: Translate): string[] {
   const tested = server.lastTestedAt;
   const at = tested === null ? undefined : new Date(tested);
-  const format = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const format = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' });
   return [
     t('mcp.tools', { count: server.tools.length }),
     server.transport === 'stdio' ? t('mcp.inWorkspace') : server.transport === 'sse' ? 'SSE' : 'HTTP',

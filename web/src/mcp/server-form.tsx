@@ -211,7 +211,7 @@ function ClientFields({ form, server, secretOrigin }: ClientProps) {
           {...form.getInputProps('clientSecret')}
           label={t('mcp.clientSecret')}
           description={server?.hasClientSecret ? clientSecretHint(secretOrigin, t) : undefined}
-          autoComplete="off"
+          autoComplete="new-password"
           data-1p-ignore
           data-lpignore="true"
         />

@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router';
 import { MessageSquare, SquarePen } from 'lucide-react';
 import { listConversations } from '../api/api.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { useIsSlow } from '../layout/use-is-slow.ts';
 import classes from './projects.module.css';
 
@@ -39,7 +40,7 @@ export function ProjectChats({ project }: { project: Project }) {
       </div>
     );
   }
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium' });
+  const at = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium' });
   return (
     <>
       <ul className={classes.chats} aria-label={t('nav.label')}>

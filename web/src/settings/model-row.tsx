@@ -6,7 +6,8 @@ import { Ellipsis, PencilLine, Star, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import classes from '../catalogue/catalogue-card.module.css';
 import { isSmallForTools } from '../catalogue/models/model-facts.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { tierLabel } from '../i18n/tier-label.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
@@ -91,5 +92,5 @@ export function ModelRow({
 }
 
 function compact(count: number): string {
-  return new Intl.NumberFormat(i18n.locale, { notation: 'compact' }).format(count);
+  return new Intl.NumberFormat(numberLocale(), { notation: 'compact' }).format(count);
 }

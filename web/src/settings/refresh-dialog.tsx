@@ -12,7 +12,8 @@ import { type ModelChange, refreshChanges, removedModels } from '../catalogue/re
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
 import { showToast } from '../layout/toasts.tsx';
 import own from './refresh-dialog.module.css';
@@ -108,7 +109,7 @@ function Changes({ changes, beside, onDone }: ChangesProps) {
 }
 
 function shown(name: FactName, value: unknown, t: Translate): string {
-  if (typeof value === 'number') return new Intl.NumberFormat(i18n.locale).format(value);
+  if (typeof value === 'number') return new Intl.NumberFormat(numberLocale()).format(value);
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return t('refresh.unknown');
   return name === 'prices' ? shownPrices(value, t) : shownAbilities(value, t);
@@ -116,7 +117,7 @@ function shown(name: FactName, value: unknown, t: Translate): string {
 
 function shownPrices(value: object, t: Translate): string {
   const prices = { input: null, output: null, cachedInput: null, cacheWrite: null, ...value };
-  return priceText(prices, i18n.locale) ?? t('refresh.unknown');
+  return priceText(prices, numberLocale()) ?? t('refresh.unknown');
 }
 
 function shownAbilities(value: Partial<Model['abilities']>, t: Translate): string {

@@ -6,7 +6,8 @@ import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { failureText } from '../i18n/failure-text.ts';
-import { i18n, type Translate, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import { Card } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import { browserName } from './browser-name.ts';
@@ -85,7 +86,7 @@ function SessionRow({ session, onEnd }: { session: AccountSession; onEnd: (name:
           {session.address ? `${session.address} · ` : null}
           <time dateTime={session.createdAt}>
             {t('account.sessionSince', {
-              date: new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date),
+              date: new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(date),
             })}
           </time>
         </div>

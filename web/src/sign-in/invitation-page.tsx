@@ -13,7 +13,8 @@ import { NewPasswordField } from '../forms/password-field.tsx';
 import { nameFault, newPasswordFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { useBranding } from '../layout/branding.ts';
 import { EntryPage } from './sign-in-layout.tsx';
 
@@ -58,7 +59,7 @@ function Invitation({ token }: { token: string }) {
     <EntryPage
       title={t('invitation.title', { product: productName })}
       text={t('invitation.text', {
-        date: new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'long', timeStyle: 'short' }).format(
+        date: new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'long', timeStyle: 'short' }).format(
           new Date(data.expiresAt),
         ),
       })}

@@ -11,7 +11,8 @@ import { FormFailure } from '../forms/notice.tsx';
 import { numberSeparators } from '../forms/number-separators.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
 import { Card } from '../layout/section.tsx';
 import { showToast } from '../layout/toasts.tsx';
@@ -52,7 +53,7 @@ function TurnBudgetForm({ stored }: { stored: AdminConfig['turnBudget'] }) {
   const isChanged = Object.keys(faults).length > 0 || !isSame(budget, stored);
   const number = {
     hideControls: true,
-    ...numberSeparators(i18n.locale),
+    ...numberSeparators(numberLocale()),
     allowDecimal: false,
     allowNegative: false,
   } as const;

@@ -17,7 +17,8 @@ import fileClasses from '../files/files.module.css';
 import { PathDialog } from '../files/path-dialog.tsx';
 import { fileIcon } from '../files/preview/file-kind.ts';
 import { formatSize } from '../files/preview/file-look.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { AnchoredMenu } from '../layout/menus/anchored-menu.tsx';
 import { showToast } from '../layout/toasts.tsx';
 import { NameForm } from './name-form.tsx';
@@ -154,7 +155,7 @@ function EntryRow({
   const t = useText();
   const { name, type, size, modifiedAt } = entry;
   const Icon = iconOf(entry);
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' });
   const facts = [
     ...(type === 'symlink' ? [t('workspace.link')] : []),
     ...(type === 'file' ? [formatSize(size)] : []),

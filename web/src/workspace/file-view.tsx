@@ -6,7 +6,8 @@ import fileClasses from '../files/files.module.css';
 import { extensionOf } from '../files/preview/file-kind.ts';
 import { formatSize } from '../files/preview/file-look.ts';
 import previewClasses from '../files/preview/file-preview.module.css';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { CodeBlock } from '../markdown/code/code-block.tsx';
 import { grammarName } from '../markdown/code/language-names.ts';
 import { Markdown } from '../markdown/markdown.tsx';
@@ -20,7 +21,7 @@ const pictureBytes = 25 * 1024 * 1024;
 export function FileView({ file }: { file: WorkspaceFile }) {
   const t = useText();
   const name = nameOf(file.path);
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <article className={fileClasses.one}>
       <p className={fileClasses.fact}>

@@ -7,7 +7,8 @@ import { useState } from 'react';
 import { call } from '../api/api.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { failureText } from '../i18n/failure-text.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { showFailure } from '../layout/toasts.tsx';
 import classes from './processes.module.css';
 import { Block } from './tool-details.tsx';
@@ -120,6 +121,6 @@ function stateText({ running, startedAt, exitCode, signal }: WorkspaceProcess, t
   if (!running) {
     return signal === null ? t('workspace.toolExit', { code: exitCode ?? 0 }) : t('workspace.toolKilled', { signal });
   }
-  const time = new Intl.DateTimeFormat(i18n.locale, { timeStyle: 'short' }).format(new Date(startedAt));
+  const time = new Intl.DateTimeFormat(dateLocale(), { timeStyle: 'short' }).format(new Date(startedAt));
   return t('workspace.processSince', { time });
 }

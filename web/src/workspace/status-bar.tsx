@@ -3,7 +3,8 @@ import { Button } from '@mantine/core';
 import { Square } from 'lucide-react';
 import { useState } from 'react';
 import { formatSize } from '../files/preview/file-look.ts';
-import { i18n, useText } from '../i18n/i18n.ts';
+import { numberLocale } from '../i18n/format-locale.ts';
+import { useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
@@ -56,7 +57,7 @@ function Use({ usage }: { usage: NonNullable<WorkspaceUsage['usage']> }) {
   const { memoryBytes, memoryLimitBytes, processes, homeBytes, homeBytesLimit, homeFiles, homeFilesLimit } = usage;
   const ofLimit = (used: string, limit: number | null, show: (value: number) => string): string =>
     limit === null ? used : t('workspace.usedOf', { used, limit: show(limit) });
-  const count = (value: number): string => new Intl.NumberFormat(i18n.locale).format(value);
+  const count = (value: number): string => new Intl.NumberFormat(numberLocale()).format(value);
   const isCrowded = homeFilesLimit !== null && homeFiles > homeFilesLimit * 0.8;
   const facts = [
     [t('workspace.memory'), ofLimit(formatSize(memoryBytes), memoryLimitBytes, formatSize)],

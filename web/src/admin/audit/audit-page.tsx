@@ -8,7 +8,8 @@ import { useState } from 'react';
 import { Loading } from '../../catalogue/catalogue-view.tsx';
 import { ChoiceChips } from '../../forms/choice-chips.tsx';
 import { FormFailure } from '../../forms/notice.tsx';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { MoreButton } from '../../layout/more-button.tsx';
 import { EmptyState, Section } from '../../layout/section.tsx';
 import { auditQuery, directoryQuery } from '../admin-queries.ts';
@@ -74,7 +75,7 @@ export function AuditPage() {
       {groupByDay(shown).map(({ day, events: ofDay }) => (
         <section key={day} className={classes.day}>
           <h2 className={classes.dayTitle}>
-            {new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'full' }).format(new Date(ofDay[0]?.at ?? ''))}
+            {new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'full' }).format(new Date(ofDay[0]?.at ?? ''))}
           </h2>
           <ol className={classes.events}>
             {ofDay.map((event) => (
@@ -94,7 +95,7 @@ export function AuditPage() {
 /** `Europe/Berlin (GMT+1)` */
 function zoneName(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const parts = new Intl.DateTimeFormat(i18n.locale, { timeZoneName: 'short' }).formatToParts(new Date());
+  const parts = new Intl.DateTimeFormat(dateLocale(), { timeZoneName: 'short' }).formatToParts(new Date());
   const short = parts.find((part) => part.type === 'timeZoneName')?.value ?? '';
   return short === '' || short === timeZone ? timeZone : `${timeZone} (${short})`;
 }

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '@homeport/contracts/admin';
 import { ChevronRight } from 'lucide-react';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import classes from './audit.module.css';
 import { detailText, type Names, sentenceOf } from './audit-sentences.ts';
 
@@ -8,7 +9,7 @@ import { detailText, type Names, sentenceOf } from './audit-sentences.ts';
 export function AuditRow({ event, names }: { event: AuditEvent; names: Names }) {
   const t = useText();
   const { at, actorId, action, targetType, targetId, address, requestId } = event;
-  const time = new Intl.DateTimeFormat(i18n.locale, { timeStyle: 'medium' }).format(new Date(at));
+  const time = new Intl.DateTimeFormat(dateLocale(), { timeStyle: 'medium' }).format(new Date(at));
   const actor = actorId === null ? undefined : names.get(actorId);
   const facts: [string, string][] = [
     [t('audit.exactTime'), at],

@@ -1,5 +1,6 @@
 import type { Backup } from '@homeport/contracts/operations';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { formatTime } from '../format.ts';
 import classes from './backups.module.css';
 
@@ -29,5 +30,5 @@ export function BackupRow({ backup }: { backup: Backup }) {
 function sizeOf(bytes: number): string {
   const [value, unit] =
     bytes < 1e6 ? [bytes / 1e3, 'kilobyte'] : bytes < 1e9 ? [bytes / 1e6, 'megabyte'] : [bytes / 1e9, 'gigabyte'];
-  return new Intl.NumberFormat(i18n.locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value);
+  return new Intl.NumberFormat(numberLocale(), { style: 'unit', unit, maximumFractionDigits: 1 }).format(value);
 }

@@ -1,7 +1,8 @@
 import type { Branding } from '@homeport/contracts/system';
 import { Button } from '@mantine/core';
 import { Notice } from '../../forms/notice.tsx';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { shownColors } from '../../theme/theme.ts';
 import classes from './branding.module.css';
 import { contrastText, readable } from './branding-values.ts';
@@ -10,7 +11,7 @@ import { contrastText, readable } from './branding-values.ts';
 export function ContrastNotes({ branding, onUse }: { branding: Branding; onUse: (color: string) => void }) {
   const t = useText();
   const { primaryColor, primaryForegroundColor } = branding;
-  const { ratio, text } = contrastText(primaryColor, primaryForegroundColor, i18n.locale);
+  const { ratio, text } = contrastText(primaryColor, primaryForegroundColor, numberLocale());
   const { onPrimary, accent } = shownColors(branding);
   const adjusted = (['light', 'dark'] as const).filter(
     (scheme) => accent[scheme].toLowerCase() !== primaryColor.toLowerCase(),

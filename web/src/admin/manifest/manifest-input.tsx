@@ -4,7 +4,8 @@ import { Button, Textarea } from '@mantine/core';
 import { FileCode2, FileUp } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Notice } from '../../forms/notice.tsx';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import classes from './manifest.module.css';
 import { manifestExample } from './manifest-example.ts';
 import { useFileDrop } from './use-file-drop.ts';
@@ -104,5 +105,5 @@ export function ManifestInput({
 function formatSize(bytes: number): string {
   const unit = bytes >= 1024 * 1024 ? 'megabyte' : 'kilobyte';
   const value = bytes / (unit === 'megabyte' ? 1024 * 1024 : 1024);
-  return new Intl.NumberFormat(i18n.locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value);
+  return new Intl.NumberFormat(numberLocale(), { style: 'unit', unit, maximumFractionDigits: 1 }).format(value);
 }

@@ -6,7 +6,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import { Disclosure } from '../../forms/disclosure.tsx';
 import formClasses from '../../forms/form.module.css';
 import { numberSeparators } from '../../forms/number-separators.ts';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { sourceText } from '../source-text.ts';
 import classes from './fact-fields.module.css';
 import type { FactValues } from './model-patch.ts';
@@ -24,7 +25,7 @@ export function FactFields({ model, form }: Props) {
   const t = useText();
   const number = {
     hideControls: true,
-    ...numberSeparators(i18n.locale),
+    ...numberSeparators(numberLocale()),
     allowNegative: false,
     decimalScale: 6,
   } as const;

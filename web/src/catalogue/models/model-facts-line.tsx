@@ -1,6 +1,7 @@
 import '../catalogue-texts.ts';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
-import { i18n, type Translate, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { type Translate, useText } from '../../i18n/i18n.ts';
 import classes from './model-chooser.module.css';
 import { priceText, shortCount } from './model-facts.ts';
 
@@ -15,7 +16,7 @@ export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
     isKnown && abilities?.documents ? t('facts.documents') : undefined,
     isKnown && abilities?.reasoning ? t('facts.reasoning') : undefined,
     isKnown && abilities?.tools === false ? t('facts.noTools') : undefined,
-    prices === undefined ? undefined : priceText(prices, i18n.locale),
+    prices === undefined ? undefined : priceText(prices, numberLocale()),
     endOfLife === undefined ? undefined : t('facts.endOfLife', { day: endOfLife }),
   ].filter((word) => word !== undefined);
   return words.length === 0 ? null : <span className={classes.facts}>{words.join(' · ')}</span>;

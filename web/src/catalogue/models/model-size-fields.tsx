@@ -4,7 +4,8 @@ import { NativeSelect, NumberInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import classes from '../../forms/form.module.css';
 import { numberSeparators } from '../../forms/number-separators.ts';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { tierLabel } from '../../i18n/tier-label.ts';
 import { sourceText } from '../source-text.ts';
 import type { ModelSizes } from './model-values.ts';
@@ -26,7 +27,7 @@ export function ModelSizeFields({ form, tiers, tierOnly = false, model }: Props)
     model === undefined ? text : `${text} ${sourceText(model, name, t)}`;
   const count = {
     hideControls: true,
-    ...numberSeparators(i18n.locale),
+    ...numberSeparators(numberLocale()),
     allowDecimal: false,
     allowNegative: false,
   } as const;

@@ -1,6 +1,7 @@
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import { isSmallForTools, priceText, shortCount } from '../../catalogue/models/model-facts.ts';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import classes from './model-menu.module.css';
 
 /** Badges of a model: provider, context window, abilities and prices per million tokens. */
@@ -14,7 +15,7 @@ export function ModelBadges({ model, providerName }: { model: Model; providerNam
     isKnown && abilities.documents ? t('facts.documents') : undefined,
     abilities.reasoning ? t('facts.reasoning') : undefined,
     abilities.tools ? undefined : t('facts.noTools'),
-    prices === null ? undefined : priceText(prices, i18n.locale),
+    prices === null ? undefined : priceText(prices, numberLocale()),
   ].filter((word) => word !== undefined);
   return (
     <span className={classes.badges}>

@@ -6,7 +6,8 @@ import { useCopy } from '../../clipboard.ts';
 import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { dollars } from '../../dollars.ts';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import { Tip } from '../../layout/tip.tsx';
 import { MessageTime } from './message-time.tsx';
 import classes from './message-view.module.css';
@@ -107,7 +108,7 @@ function UsageLine({ message }: { message: Message }) {
       {cached === 0 ? null : `${t('message.cached', { cached })} · `}
       {written === 0 ? null : `${t('message.cacheWritten', { written })} · `}
       {reasoning === 0 ? null : `${t('message.reasoningTokens', { reasoning })} · `}
-      {typeof usage?.cost === 'number' ? `${dollars(usage.cost, i18n.locale)} · ` : null}
+      {typeof usage?.cost === 'number' ? `${dollars(usage.cost, numberLocale())} · ` : null}
       <MessageTime at={message.createdAt} />
     </span>
   );

@@ -1,4 +1,4 @@
-import { i18n } from '../../i18n/i18n.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
 
 /** Making a format costs more than using it a hundred times. */
 const formats = new Map<string, { time: Intl.DateTimeFormat; date: Intl.DateTimeFormat; full: Intl.DateTimeFormat }>();
@@ -7,7 +7,7 @@ const formats = new Map<string, { time: Intl.DateTimeFormat; date: Intl.DateTime
 export function MessageTime({ at }: { at: string }) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return null;
-  const { time, date: dated, full } = formatsOf(i18n.locale);
+  const { time, date: dated, full } = formatsOf(dateLocale());
   const isToday = date.toDateString() === new Date().toDateString();
   return (
     <time dateTime={at} title={full.format(date)}>

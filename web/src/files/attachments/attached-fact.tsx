@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Eye } from 'lucide-react';
 import type { FileScope } from '../../api/upload.ts';
 import type { AttachedFile } from '../../conversation/draft/attached-files.ts';
-import { i18n, useText } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
 import classes from '../files.module.css';
 import { modelInput } from '../model-input.ts';
 import { documentQuery } from '../preview/document-query.ts';
@@ -36,7 +37,7 @@ function DocumentFact({ scope, file, size }: { scope: FileScope; file: AttachedF
       </span>
     );
   }
-  const tokens = new Intl.NumberFormat(i18n.locale, { notation: 'compact', maximumFractionDigits: 1 });
+  const tokens = new Intl.NumberFormat(numberLocale(), { notation: 'compact', maximumFractionDigits: 1 });
   const [warning] = read.warnings;
   return (
     <span className={classes.fact} data-kind={warning ? 'warning' : undefined}>

@@ -1,4 +1,4 @@
-import { i18n } from '../../i18n/i18n.ts';
+import { numberLocale } from '../../i18n/format-locale.ts';
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
@@ -17,5 +17,5 @@ export function formatSize(bytes: number): string {
     unitDisplay: at === 0 ? 'long' : 'short',
     maximumFractionDigits: digits,
   } as const;
-  return new Intl.NumberFormat(i18n.locale, format).format(value);
+  return new Intl.NumberFormat(numberLocale(), format).format(value);
 }

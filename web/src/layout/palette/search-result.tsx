@@ -1,5 +1,5 @@
 import type { ListedChat } from '@homeport/contracts/chat/conversations';
-import { i18n } from '../../i18n/i18n.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
 import { Highlighted } from '../find/highlighted.tsx';
 import classes from './search-result.module.css';
 
@@ -22,5 +22,5 @@ export function SearchResult({ chat: { updatedAt, snippet } }: { chat: ListedCha
 /** The year is shown only if it is not the current one. */
 function shortDate(date: Date, now: Date): string {
   const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric';
-  return new Intl.DateTimeFormat(i18n.locale, { day: 'numeric', month: 'short', year }).format(date);
+  return new Intl.DateTimeFormat(dateLocale(), { day: 'numeric', month: 'short', year }).format(date);
 }

@@ -5,7 +5,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { chatsQuery } from '../../api/queries.ts';
-import { i18n, type TextId, useText } from '../../i18n/i18n.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
+import { type TextId, useText } from '../../i18n/i18n.ts';
 import { DeleteDialog } from '../dialogs/delete-dialog.tsx';
 import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
@@ -220,7 +221,7 @@ function groupLabel(group: TimeGroup, t: (id: TextId) => string): string {
   if (group === 'month') return t('nav.month');
   const [year, month] = group.split('-').map(Number);
   const date = new Date(year ?? 0, (month ?? 1) - 1);
-  return new Intl.DateTimeFormat(i18n.locale, { month: 'long', year: 'numeric' }).format(date);
+  return new Intl.DateTimeFormat(dateLocale(), { month: 'long', year: 'numeric' }).format(date);
 }
 
 /** Placeholders for the list while it loads, if that takes noticeably long. */

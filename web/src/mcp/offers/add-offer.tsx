@@ -62,7 +62,7 @@ export function AddOffer({ api, offer, onAdded, onDirty, beside }: Props) {
           label={name}
           description={t(isProgram ? 'mcp.offeredVariable' : 'mcp.offeredHeader')}
           maxLength={isProgram ? limits.mcpEnvValueMax : limits.headerValueMax}
-          autoComplete="off"
+          autoComplete="new-password"
           data-1p-ignore
           data-lpignore="true"
         />
