@@ -294,3 +294,20 @@ test('keeps the connection after [DONE]', async () => {
   await done;
   assert.equal(await (await latest()).closed, 'complete');
 });
+
+test('runs a call that the model wrote as text, when its tool was offered', async () => {
+  const text = 'Looking.\n<tool_call>\n{"name": "look", "arguments": {"at": "the shelf"}}\n</tool_call>';
+  const tools = [{ name: 'look', description: '', inputSchema: { type: 'object' } }];
+  const script = (call: Parameters<typeof finish>[0]) => stream([...say(text), ...finish(call, 5)]);
+  provider.enqueue('echo', script, script);
+  const { heard, done } = ask('echo', { tools });
+  const { toolCalls, finishReason } = await done;
+  assert.deepEqual([heard.text, finishReason], ['Looking.\n', 'tool-calls']);
+  assert.deepEqual(
+    toolCalls.map(({ name, arguments: input }) => [name, JSON.parse(input)]),
+    [['look', { at: 'the shelf' }]],
+  );
+  const without = ask('echo');
+  await without.done;
+  assert.equal(without.heard.text, text);
+});

@@ -6,6 +6,7 @@ import { limits } from '@homeport/contracts/limits';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import { readCompletion } from './event-reader.ts';
 import { createRequestFitter, type FittedRequest, learnFitting } from './fitting/request.ts';
+import { createTextCalls } from './fitting/text-calls.ts';
 import type { OmittedTool } from './fitting/tools.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
 import { protocols } from './protocols/protocols.ts';
@@ -94,10 +95,22 @@ export function createModelClient(kind: ProviderKind): ModelClient {
   const reported = new Set<string>();
   return async (options, sink, signal) => {
     const ask: Ask = { kind, protocol, fit, reported, options, bounds: { ...completionBounds, ...options.bounds } };
-    const watched = watchFirst(sink);
-    const answer = await withRetries(ask, watched, signal);
-    return answer.isPaused === true ? continuePaused(ask, answer, watched, signal) : answer;
+    const textCalls = hasTextCalls(kind, options) ? createTextCalls(sink, options.createId) : undefined;
+    const watched = watchFirst(textCalls?.sink ?? sink);
+    try {
+      const answer = await withRetries(ask, watched, signal);
+      const whole = answer.isPaused === true ? await continuePaused(ask, answer, watched, signal) : answer;
+      return textCalls?.finish(whole, options) ?? whole;
+    } catch (error) {
+      textCalls?.release();
+      throw error;
+    }
   };
+}
+
+/** Servers of open models differ in which calls they recognize; the others' own models write none as text. */
+function hasTextCalls(kind: ProviderKind, { tools = [] }: CompletionOptions): boolean {
+  return (kind === 'openai' || kind === 'openai-responses') && tools.length > 0;
 }
 
 type Ask = {

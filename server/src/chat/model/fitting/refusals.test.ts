@@ -139,6 +139,21 @@ test('takes refusals of other things for no refusal of a tool', () => {
   for (const text of others) assert.deepEqual(omittedAfter([text]).names, [], text);
 });
 
+const unknownMember = [
+  "body.messages.1.assistant.reasoning_content: property 'messages.1.assistant.reasoning_content' is unsupported",
+  "[{'type': 'extra_forbidden', 'loc': ('body', 'messages', 1, 'reasoning_content'), 'msg': 'Extra inputs are not permitted'}]",
+  "Unrecognized key(s) in object: 'reasoning_content'",
+  '"messages[1].reasoning_content" is not allowed',
+  "Unknown parameter: 'messages[1].reasoning_content'.",
+  'Additional properties are not allowed (reasoning_content was unexpected)',
+  'json: unknown field "reasoning_content"',
+];
+for (const text of unknownMember) {
+  test(`learns that a server takes no reasoning back: ${text.slice(0, 70)}`, () => {
+    assert.deepEqual([...omittedAfter([text]).dialect.shape.refusedMembers], ['reasoning_content']);
+  });
+}
+
 type Learned = { text: string; check: (dialect: ReturnType<typeof initialDialect>) => unknown; is: unknown };
 const shapes: Learned[] = [
   {

@@ -13,7 +13,7 @@ const isAboutMissingResult =
 const isDemanded =
   /missing|must be (?:passed|provided|included|preserved|present|set)|passed back|be preserved|is required|are required/i;
 const isUnknownMember =
-  /unsupported|not supported|extra|not permitted|unknown|unrecogni[sz]ed|unexpected|forbidden|not allowed|invalid|does not exist|no such/i;
+  /unsupported|not supported|extra|not permitted|unknown|unrecogni[sz]ed|unexpected|forbidden|not allowed|not expected|not be present|must not|cannot be|invalid|does not exist|no such/i;
 const stateMembers = [
   'reasoning_content',
   'reasoning_details',

@@ -65,7 +65,11 @@ function isRefusedTool({ refusedTools }: RequestShape, tool: ToolDefinition): bo
   return refused !== undefined && refused === JSON.stringify(tool.inputSchema);
 }
 
-/** The tools used last in this conversation, then the first ones, up to the limit. */
+function isOfServer(name: string): boolean {
+  return name.startsWith('mcp__');
+}
+
+/** The tools used last in this conversation, then our own and those of MCP servers, up to the limit. */
 function withinLimit(tools: readonly ToolDefinition[], max: number | undefined, request: ModelRequest): Set<string> {
   const names = tools.map(({ name }) => name);
   if (max === undefined || names.length <= max) return new Set(names);
@@ -73,5 +77,6 @@ function withinLimit(tools: readonly ToolDefinition[], max: number | undefined, 
   const used = calledNames(request)
     .toReversed()
     .filter((name) => offered.has(name));
-  return new Set([...new Set([...used, ...names])].slice(0, max));
+  const [own, others] = [names.filter((name) => !isOfServer(name)), names.filter(isOfServer)];
+  return new Set([...new Set([...used, ...own, ...others])].slice(0, max));
 }
