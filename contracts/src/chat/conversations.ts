@@ -237,3 +237,8 @@ export const conversationEndpoints = {
     errors: ['not_found'],
   }),
 } as const;
+
+/** Members of a new conversation, validated. */
+export type NewChat = z.output<typeof conversationEndpoints.postChat.body>;
+/** Changes of a conversation, validated. */
+export type ChatChange = Omit<z.output<typeof conversationEndpoints.patchChat.body>, 'id'>;

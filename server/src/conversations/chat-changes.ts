@@ -1,5 +1,4 @@
-import type { Chat } from '@homeport/contracts/chat/conversations';
-import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { Chat, ChatChange } from '@homeport/contracts/chat/conversations';
 import type { ToolRules } from '@homeport/contracts/chat/tool-rules';
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
@@ -7,6 +6,7 @@ import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../catalogue/models.ts';
+import { columnOf } from '../db/column-list.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import type { Platform } from '../platform.ts';
@@ -17,23 +17,6 @@ import { runningColumn } from './chat-view.ts';
 import { conversationNotFound, getOwnedChat } from './chats.ts';
 
 /** Changes that people make to a conversation, and changes of its rules by an approval. */
-
-export type ChatChange = {
-  title?: string;
-  archived?: boolean;
-  projectId?: string | null;
-  freshContext?: true;
-  autoCompaction?: boolean;
-  activeMessageId?: string;
-  modelPinned?: boolean;
-  modelId?: string | null;
-  mcpServerIds?: string[] | null;
-  assistantId?: string | null;
-  instructions?: string | null;
-  parameters?: Parameters | null;
-  toolRules?: ToolRules | null;
-  temporary?: false;
-};
 
 /** Moves a standalone conversation's files into a project; runs in the transaction that moves the conversation. */
 export type MoveFiles = (trx: Queryable, chat: { id: string; title: string }, projectId: string) => Promise<MovedFiles>;
@@ -70,30 +53,11 @@ export async function updateChat(
     if (archives || moves || change.freshContext === true || change.activeMessageId !== undefined) {
       await assertIdle(trx, chatId);
     }
-    const sets: RawBuilder<unknown>[] = [];
-    if (change.title !== undefined) sets.push(...titleSets(change.title, 'person'));
-    if (change.archived !== undefined) sets.push(sql`archived = ${change.archived}`);
+    const sets = columnSets(change);
     if (moves) sets.push(sql`project_id = ${target}`);
     if (change.activeMessageId !== undefined) sets.push(sql`active_message_id = ${leaf}`);
-    if (change.autoCompaction !== undefined) {
-      sets.push(sql`auto_compaction = ${change.autoCompaction}, compaction_failures = 0`);
-    }
     if (change.freshContext === true) sets.push(sql`context_start_message_id = ${leaf}`);
     if (pin !== undefined) sets.push(sql`model_pinned = ${pin !== null}, model_id = ${pin}`);
-    if (change.mcpServerIds !== undefined) {
-      const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
-      sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
-    }
-    if (change.assistantId !== undefined) sets.push(sql`assistant_id = ${change.assistantId}`);
-    if (change.instructions !== undefined) {
-      sets.push(sql`instructions = ${change.instructions || null}`);
-    }
-    if (change.parameters !== undefined) sets.push(sql`parameters = ${JSON.stringify(change.parameters ?? {})}::jsonb`);
-    if (change.toolRules !== undefined) {
-      const kept = change.toolRules === null ? null : JSON.stringify(change.toolRules);
-      sets.push(sql`tool_rules = ${kept}::jsonb`);
-    }
-    if (change.temporary === false) sets.push(sql`temporary = false`);
     const entersProject = typeof target === 'string' && chat.project_id === null;
     const { title } = chat;
     const moved = entersProject
@@ -105,6 +69,21 @@ export async function updateChat(
     if (recorded.length > 0) await recordChatChange(trx, by, chatId, recorded);
     return { chat: await getOwnedChat(trx, ownerId, chatId), ...moved };
   });
+}
+
+/** SQL assignments of the given members. A member without a rule of its own goes into the column of its name. */
+function columnSets(change: ChatChange): RawBuilder<unknown>[] {
+  const { title, projectId, activeMessageId, freshContext, modelPinned, modelId, ...columns } = change;
+  const sets = title === undefined ? [] : titleSets(title, 'person');
+  if (change.autoCompaction !== undefined) sets.push(sql`compaction_failures = 0`);
+  if (columns.instructions !== undefined) columns.instructions ||= null;
+  if (columns.parameters !== undefined) columns.parameters ??= {};
+  for (const [field, value] of Object.entries(columns)) {
+    if (value === undefined) continue;
+    const stored = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+    sets.push(sql`${sql.ref(columnOf(field))} = ${stored}`);
+  }
+  return sets;
 }
 
 /** Records in the audit log that the instructions or permissions of models in a conversation have changed. */

@@ -36,7 +36,8 @@ async function readChat(db: Queryable, ownerId: string, id: string) {
     where c.id = ${id} and c.owner_id = ${ownerId}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw conversationNotFound();
-  return { chat: viewChat(row), leafId: row.active_message_id };
+  const { active_message_id: leafId, ...chat } = row;
+  return { chat: viewChat(chat), leafId };
 }
 
 async function readRunning(db: Queryable, chatId: string) {

@@ -75,8 +75,6 @@ export async function listChats(deps: Pick<Platform, 'db'>, ownerId: string, req
 
 /** A page of `limit` rows, of which the caller fetched one more if there are more. */
 export function viewPage(rows: readonly ChatRow[], limit: number): ChatList {
-  const { shown, nextCursor } = pageOf(rows, limit, (last) =>
-    encodeCursor({ micros: last.updated_micros, id: last.id }),
-  );
+  const { shown, nextCursor } = pageOf(rows, limit, (last) => encodeCursor({ micros: last.updatedAt, id: last.id }));
   return { chats: shown.map(viewChat), nextCursor };
 }

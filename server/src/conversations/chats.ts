@@ -1,7 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Chat } from '@homeport/contracts/chat/conversations';
-import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { ToolRules } from '@homeport/contracts/chat/tool-rules';
+import type { Chat, NewChat } from '@homeport/contracts/chat/conversations';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
@@ -42,17 +40,6 @@ export async function getOwnedChat(db: Queryable, ownerId: string, chatId: strin
   if (row === undefined) throw conversationNotFound();
   return viewChat(row);
 }
-
-export type NewChat = {
-  id?: string;
-  title?: string;
-  projectId?: string | null;
-  assistantId?: string | null;
-  instructions?: string | null;
-  parameters?: Parameters | null;
-  toolRules?: ToolRules | null;
-  temporary?: boolean;
-};
 
 const insertChat = (condition: string): string => `
   insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id, tool_rules)

@@ -99,10 +99,10 @@ async function walk(deps: Pick<Platform, 'db'>, search: Search, after: Position 
     const values = [ownerId, archived, projectId, from?.micros ?? null, from?.id ?? null, walkStep, query];
     const { rows } = await deps.db.pool.query<ChatRow & { hit: boolean }>(walkStatement, values);
     const found = rows.filter((row) => row.hit);
-    hits.push(...found);
+    hits.push(...found.map(({ hit, ...row }) => row));
     const last = rows.at(-1);
     if (hits.length > limit || rows.length < walkStep || last === undefined) return viewPage(hits, limit);
-    from = { micros: last.updated_micros, id: last.id };
+    from = { micros: last.updatedAt, id: last.id };
     if (indexAsked || found.length >= walkStep / 2) continue;
     const ids = await findHits(deps, search);
     if (ids !== undefined) return readHits(deps, search, ids, after);

@@ -1,11 +1,12 @@
 import type { PlanItem, Question } from '@homeport/contracts/chat/agent';
 import type { InstructionLayer } from '@homeport/contracts/chat/context';
+import type { Chat } from '@homeport/contracts/chat/conversations';
 import type { Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
 import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
 import type { ColumnType, Generated } from 'kysely';
-import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
+import type { ColumnsOf, CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
 import type {
   AssistantsTable,
   AssistantVersionsTable,
@@ -42,26 +43,14 @@ import type {
 
 /** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
 
-type ChatsTable = {
-  id: string;
+type ChatField = Exclude<keyof Chat, 'toolRules' | 'running' | 'waiting' | 'lastStatus' | 'createdAt' | 'updatedAt'>;
+type ChatsTable = ColumnsOf<Pick<Chat, ChatField>> & {
   owner_id: string;
-  title: string;
   title_source: Generated<'none' | 'instant' | 'model' | 'person'>;
-  archived: Flag;
-  project_id: string | null;
-  model_pinned: Flag;
-  model_id: string | null;
-  mcp_server_ids: NullableJson<string[]>;
   tool_rules: NullableJson<Partial<ToolRules>>;
-  assistant_id: string | null;
   assistant_notice: string | null;
-  context_start_message_id: string | null;
-  instructions: string | null;
-  parameters: WithDefault<Parameters>;
-  temporary: Flag;
   active_message_id: string | null;
   title_search: ColumnType<string, never, never>;
-  auto_compaction: Flag;
   compaction_failures: Generated<number>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;

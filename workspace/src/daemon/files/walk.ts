@@ -34,7 +34,7 @@ export function find(home: Home, path: HomePath): Found {
 }
 
 /**
- * The path that a write to `path` means: links on the way are followed as `find` does, and the last name may be
+ * The path that a write to `path` means: links on the way are followed as `find` does, and the last name can be
  * missing. The place can change before it is used; `findPlace` follows no link.
  */
 export function resolveLinks(home: Home, path: HomePath): HomePath {
