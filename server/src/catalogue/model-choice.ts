@@ -1,11 +1,11 @@
-import type { Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { Abilities, Prices } from '@homeport/contracts/catalogue/model-facts';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
-import { factsOf } from './model-facts.ts';
+import { factsOf, type StoredFacts } from './model-facts.ts';
 import { modelNotFound } from './models.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
 import { sharedProviderIds } from './sharing.ts';
@@ -21,6 +21,8 @@ export type ResolvedModel = {
     parameters: Parameters;
     /** Null: not known. */
     prices: Prices | null;
+    /** What the model takes, as a person, its provider or the registry says; empty: not known. */
+    abilities: Partial<Abilities>;
   };
   providerName: string;
   provider: StoredProvider & { kind: ProviderKind };
@@ -34,7 +36,8 @@ type ChoiceRow = {
   max_output_tokens: number;
   parameters: Parameters;
   prices: Prices | null;
-  has_facts: boolean;
+  abilities: Abilities | null;
+  sources: StoredFacts['sources'] | null;
   is_usable: boolean;
   is_theirs: boolean;
   provider_id: string;
@@ -58,7 +61,8 @@ const columns = columnList<ChoiceRow>({
   max_output_tokens: 'm.max_output_tokens',
   parameters: 'm.parameters',
   prices: 'm.prices',
-  has_facts: 'm.abilities is not null',
+  abilities: 'm.abilities',
+  sources: 'm.sources',
   is_usable: 'm.enabled and p.enabled',
   is_theirs: `m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})`,
   provider_id: 'p.id',
@@ -179,6 +183,11 @@ async function findRow(
 }
 
 function resolved(row: ChoiceRow): ResolvedModel {
+  const { abilities: stored, prices, sources } = row;
+  const facts =
+    stored === null
+      ? factsOf(shippedRegistry(), row.base_url, row.provider_model_id)
+      : { abilities: stored, prices, sources: sources ?? {} };
   return {
     model: {
       id: row.model_id,
@@ -187,7 +196,8 @@ function resolved(row: ChoiceRow): ResolvedModel {
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
       parameters: row.parameters,
-      prices: row.has_facts ? row.prices : factsOf(shippedRegistry(), row.base_url, row.provider_model_id).prices,
+      prices: facts.prices,
+      abilities: facts.sources.abilities === undefined ? {} : facts.abilities,
     },
     providerName: row.provider_name,
     provider: {

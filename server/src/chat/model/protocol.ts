@@ -52,6 +52,8 @@ export type ModelRequest = {
   maxOutputTokens: number;
   /** Parameters set by users or administrators, except `maxOutputTokens`, which is above. */
   parameters?: Parameters;
+  /** What the model takes, as far as its facts say. */
+  abilities?: { tools?: boolean; images?: boolean } | undefined;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */
   cacheKey?: string;
   /** The model by its provider, address and family: state of its earlier answers is sent to the same one only. */

@@ -26,6 +26,12 @@ export type ProviderDialect = {
   refused: Set<string>;
   /** True if calls must be signed, even those that this model did not make. */
   isSignatureNeeded: boolean;
+  /** False if the model refused them. */
+  tools: boolean;
+  images: boolean;
+  /** Limits that the server told, in tokens. */
+  maxOutputTokens: number | undefined;
+  contextWindow: number | undefined;
   /** The form of messages and tools. */
   shape: RequestShape;
 };
@@ -39,6 +45,10 @@ export function initialDialect(baseUrl: string, modelId?: string): ProviderDiale
     effortAs: undefined,
     refused: new Set(),
     isSignatureNeeded: false,
+    tools: true,
+    images: true,
+    maxOutputTokens: undefined,
+    contextWindow: undefined,
     shape: initialShape(baseUrl, modelId),
   };
 }

@@ -1,8 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { isOverflow } from './fitting/limits.ts';
 import { isRecord } from './storable-text.ts';
-
-const contextLengthPattern =
-  /context.{0,20}(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long/i;
+import { rememberRefusal } from './streamed-refusals.ts';
 
 const statusMessages: Record<number, string> = {
   400: 'The provider refused the request. Check the model id and the limits set for the model.',
@@ -26,7 +25,7 @@ const contextMessage =
  * `details.status` is the upstream status; `details.reason` is `context_length` if the prompt was too long.
  */
 export function providerStatusError(status: number, body: string, retryAfter?: number): ApiError {
-  if ((status === 400 || status === 413 || status === 422) && contextLengthPattern.test(body)) {
+  if ((status === 400 || status === 413 || status === 422 || status === 500) && isOverflow(body)) {
     return new ApiError('provider_error', contextMessage, { details: { status, reason: 'context_length' } });
   }
   return new ApiError('provider_error', statusMessage(status), { details: { status }, retryAfter });
@@ -34,18 +33,22 @@ export function providerStatusError(status: number, body: string, retryAfter?: n
 
 /** True for a refusal because the prompt is too long. */
 export function isContextRefusal(text: string): boolean {
-  return contextLengthPattern.test(text);
+  return isOverflow(text);
 }
 
 /** The error for an `error` member inside a stream that began with status 200. */
 export function streamedError(error: unknown): ApiError {
+  return rememberRefusal(judgeStreamed(error), isRecord(error) ? JSON.stringify(error) : String(error));
+}
+
+function judgeStreamed(error: unknown): ApiError {
   const status = isRecord(error) ? statusOf(error) : undefined;
   if (status !== undefined) {
     const message = isRecord(error) && typeof error.message === 'string' ? error.message : '';
     return providerStatusError(status, message, retryDelayIn(JSON.stringify(error)));
   }
   const text = isRecord(error) ? `${error.code ?? ''} ${error.message ?? ''}` : String(error);
-  if (contextLengthPattern.test(text)) return providerStatusError(400, text);
+  if (isOverflow(text)) return providerStatusError(400, text);
   return new ApiError('provider_error', 'The provider reported an error while answering. Try again.', {
     details: { status: 200 },
   });

@@ -5,7 +5,8 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import { readCompletion } from './event-reader.ts';
-import { createRequestFitter, type FittedRequest, learnFitting } from './fitting/request.ts';
+import { createLearner } from './fitting/lessons.ts';
+import { createRequestFitter, type FittedRequest } from './fitting/request.ts';
 import { createTextCalls } from './fitting/text-calls.ts';
 import type { OmittedTool } from './fitting/tools.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
@@ -14,8 +15,8 @@ import { type ProviderBody, readBody } from './provider-body.ts';
 import { isOpenAi, leftOut, type ProviderDialect } from './provider-dialect.ts';
 import { isRetriable, providerStatusError, retryDelayIn } from './provider-errors.ts';
 import type { ChatMessage } from './provider-messages.ts';
-import { learnFrom } from './refusals.ts';
 import { isRecord } from './storable-text.ts';
+import { streamedRefusal } from './streamed-refusals.ts';
 import { addUsage } from './usage.ts';
 
 /** One HTTP request through the outbound guard; response headers are in lower case. */
@@ -64,8 +65,8 @@ export const completionBounds: CompletionBounds = {
 };
 
 const maxRetries = 2;
-/** More refusals than one request can teach. */
-const maxRefusals = 12;
+/** Attempts after the first one, each with something learned. */
+const maxRefusals = 3;
 const maxPauses = 16;
 const firstBackoffMs = 500;
 const maxRetryAfterMs = 60_000;
@@ -150,7 +151,7 @@ async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Pro
   const { options } = ask;
   for (let retries = 0; ; retries++) {
     try {
-      return await attempt(ask, watched.sink, signal);
+      return await attempt(ask, watched, signal);
     } catch (error) {
       signal.throwIfAborted();
       const failure = asProviderFailure(error);
@@ -162,44 +163,63 @@ async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Pro
   }
 }
 
-async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Promise<CompletionResult> {
-  const { kind, protocol, options, bounds } = ask;
-  let request = requestOf(options);
-  let toolRefusals = 0;
+type Sent = { refused: string; status: number; failure: ApiError };
+
+/** Asks once, and again after a refusal that names something which can be left out or written differently. */
+async function attempt(ask: Ask, { sink, hasBegun }: Watched, signal: AbortSignal): Promise<CompletionResult> {
+  const { kind, options } = ask;
+  const learn = createLearner(kind, options.dialect);
+  let request: ModelRequest | undefined = requestOf(options);
   for (let refusals = 0; ; refusals++) {
     const sent = ask.fit(request, options.dialect);
     reportRefused(ask, sent);
-    const response = await options.request(providerUrl(kind, options.baseUrl, protocol.path(options.modelId)), {
-      method: 'POST',
-      headers: requestHeaders(kind, options),
-      body: protocol.body(sent.request, options.dialect),
-      signal,
-      headersTimeoutMs: options.headersTimeoutMs,
-      idleTimeoutMs: options.idleTimeoutMs,
-      maxResponseBytes,
-    });
-    if (response.status >= 200 && response.status < 300) {
-      return await readCompletion(response.body, protocol.createParser(sink, options.createId, bounds), signal);
-    }
-    const text = await readErrorText(response.body, signal);
-    if (refusals < maxRefusals && response.status < 500) {
-      const learned = learnFitting(kind, options.dialect, sent.request, text, toolRefusals);
-      if (learned === 'tools') toolRefusals++;
-      if (learned !== undefined || learnFrom(kind, options.dialect, request, text)) continue;
-      const bare = withoutEchoes(request, text);
-      if (bare !== undefined) {
-        request = bare;
-        continue;
-      }
-    }
-    const retryAfter =
-      readRetryAfter(response.headers['retry-after'], options.now()) ?? retryDelayOf(response.status, text);
-    throw providerStatusError(response.status, text, retryAfter);
+    const result = await send(ask, sent.request, sink, signal);
+    if (!('refused' in result)) return result;
+    const { failure, refused: text } = result;
+    const canLearn = refusals < maxRefusals && !hasBegun() && isLesson(result);
+    request = canLearn ? learn({ request, sent: sent.request, text }) : undefined;
+    if (request === undefined) throw failure;
   }
 }
 
+/** Templates of some local servers fail with 500. Other failures of a server are no refusals. */
+function isLesson({ status, refused }: Sent): boolean {
+  return refused !== '' && (status < 500 || status === 500 || status === 501);
+}
+
+async function send(
+  { kind, protocol, options, bounds }: Ask,
+  request: ModelRequest,
+  sink: CompletionSink,
+  signal: AbortSignal,
+): Promise<CompletionResult | Sent> {
+  const response = await options.request(providerUrl(kind, options.baseUrl, protocol.path(options.modelId)), {
+    method: 'POST',
+    headers: requestHeaders(kind, options),
+    body: protocol.body(request, options.dialect),
+    signal,
+    headersTimeoutMs: options.headersTimeoutMs,
+    idleTimeoutMs: options.idleTimeoutMs,
+    maxResponseBytes,
+  });
+  const { status } = response;
+  if (status >= 200 && status < 300) {
+    try {
+      return await readCompletion(response.body, protocol.createParser(sink, options.createId, bounds), signal);
+    } catch (error) {
+      const refused = streamedRefusal(error);
+      if (refused === undefined || !(error instanceof ApiError)) throw error;
+      return { refused, status: 400, failure: error };
+    }
+  }
+  const text = await readErrorText(response.body, signal);
+  const retryAfter = readRetryAfter(response.headers['retry-after'], options.now()) ?? retryDelayOf(status, text);
+  return { refused: text, status, failure: providerStatusError(status, text, retryAfter) };
+}
+
 function requestOf(options: CompletionOptions): ModelRequest {
-  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey, source } = options;
+  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey, source, abilities } =
+    options;
   return {
     modelId,
     history,
@@ -207,6 +227,7 @@ function requestOf(options: CompletionOptions): ModelRequest {
     tools,
     maxOutputTokens,
     parameters,
+    abilities,
     source,
     cacheKey: isOpenAi(baseUrl) ? cacheKey : undefined,
   };
@@ -221,18 +242,6 @@ function reportRefused({ kind, reported, options }: Ask, { omitted }: FittedRequ
     if (!reported.has(name)) options.onParameterRefused?.(name);
     reported.add(name);
   }
-}
-
-/** Thinking that the server does not accept back: another key or model made it. */
-function withoutEchoes(request: ModelRequest, refusal: string): ModelRequest | undefined {
-  const has = request.messages.some((message) => message.role === 'assistant' && message.stepState !== undefined);
-  if (!has || !/signature|encrypted|thinking|reasoning/i.test(refusal)) return undefined;
-  const messages = request.messages.map((message): ChatMessage => {
-    if (message.role !== 'assistant') return message;
-    const { stepState: _echo, ...plain } = message;
-    return plain;
-  });
-  return { ...request, messages };
 }
 
 function requestHeaders(kind: ProviderKind, options: CompletionOptions): Record<string, string> {

@@ -9,7 +9,7 @@ import type { Documents } from '../../documents/documents.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Platform } from '../../platform.ts';
 import type { CallKind } from '../../usage/ledger.ts';
-import { dialectOf } from '../model/provider-dialect.ts';
+import { dialectOf, type ProviderDialect } from '../model/provider-dialect.ts';
 import {
   type CompletionOptions,
   createModelClient,
@@ -92,17 +92,24 @@ export function askOnceOf(
   };
 }
 
+/** What was learned of the model. */
+export function dialectOfModel({ model, provider }: ResolvedModel, now: number): ProviderDialect {
+  const { id, kind, base_url: baseUrl } = provider;
+  return dialectOf([id, kind, baseUrl, model.providerModelId], baseUrl, now);
+}
+
 /** A client of the provider's protocol, and what all its calls have in common. */
 function modelCall(deps: TurnDeps, resolved: ResolvedModel) {
   const { model, provider } = resolved;
-  const { id, kind, base_url: baseUrl } = provider;
+  const { kind, base_url: baseUrl } = provider;
   const modelId = model.providerModelId;
-  const dialect = dialectOf([id, kind, baseUrl, modelId], baseUrl, deps.clock.now());
+  const dialect = dialectOfModel(resolved, deps.clock.now());
   const call = () => ({
     ...resolveCredentials(deps, provider),
     request: measured(deps),
     baseUrl,
     modelId,
+    abilities: model.abilities,
     source: sourceOf(resolved),
     dialect,
     createId: randomUUIDv7,

@@ -26,7 +26,7 @@ import { AnswerSize, answerTooLong } from './answer-size.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
-import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
+import { type Ending, endFrames, endWithPatience, failedEnding, isTooLong, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
@@ -225,22 +225,29 @@ export class ResponseRun {
     if (this.#cut !== undefined) return this.#cutEnding();
     const isBetweenSteps = basis.findLast(({ type }) => !type.startsWith('data-'))?.type === 'dynamic-tool';
     if (isBetweenSteps && (await this.#isSteered())) return { state: 'complete' };
+    const first = await this.#answer(basis, false);
+    // The window is smaller than its settings say: once more with less of the conversation.
+    const result = isTooLong(first) && !this.#abort.signal.aborted ? await this.#answer(basis, true) : first;
+    if (result.outcome === 'complete') return { state: 'complete', result };
+    if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
+    return { ...failedEnding(result.error), result };
+  }
+
+  async #answer(basis: MessagePart[], isOverflowing: boolean): Promise<TurnResult> {
     const turn = await prepareTurn(
       this.#deps,
       { response: this.response, context: this.#context },
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
       this.#preparing,
+      isOverflowing,
     );
     this.#modelId = turn.modelId;
     this.#reasoningState = turn.reasoningState;
     this.#historyState = turn.historyState;
     this.#assistant = turn.assistant;
     this.#kept = turn.kept;
-    const result = await this.#turn(turn);
-    if (result.outcome === 'complete') return { state: 'complete', result };
-    if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
-    return { ...failedEnding(result.error), result };
+    return this.#turn(turn);
   }
 
   /** A summary that a person asked for. */

@@ -3,6 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { databaseFailure, mayPass } from '../../db/failures.ts';
 import type { ResponseRow } from '../ledger/claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
+import { isRecord } from '../model/storable-text.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import type { RunDeps } from './response-run.ts';
 
@@ -74,6 +75,13 @@ export function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
       { ...finish, finishReason: 'other' },
     ];
   return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
+}
+
+/** True if the provider refused the first question of a turn because the conversation is too long. */
+export function isTooLong({ outcome, steps, error }: TurnResult): boolean {
+  const details = error?.code === 'provider_error' ? error.details : undefined;
+  const reason = isRecord(details) ? details.reason : undefined;
+  return outcome === 'failed' && steps === 0 && (reason === 'context_length' || reason === 'context');
 }
 
 export function failedEnding(error: unknown): Ending {

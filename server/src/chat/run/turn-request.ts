@@ -3,7 +3,7 @@ import type { Frame, MessageMetadata, MessagePart, ProviderWait } from '@homepor
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
-import { resolveModel } from '../../catalogue/model-choice.ts';
+import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import { readPlan } from '../../conversations/plans.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -25,7 +25,7 @@ import { withAttachments } from './attachments.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
-import { askModelOf, askOnceOf, sourceOf, type TurnDeps } from './model-call.ts';
+import { askModelOf, askOnceOf, dialectOfModel, sourceOf, type TurnDeps } from './model-call.ts';
 import { toolsLeftOut } from './omitted-tools.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
@@ -83,33 +83,38 @@ const continueInstruction: ChatMessage = {
   content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
 };
 
-/** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
+/**
+ * Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used.
+ * `isOverflowing`: the provider refused the conversation as too long.
+ */
 export async function prepareTurn(
   deps: TurnDeps & { findTools: FindTools },
   { response, context: chat }: Pick<Claimed, 'response' | 'context'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
   hooks: PreparingHooks,
+  isOverflowing = false,
 ): Promise<PreparedTurn> {
   const promptContextRead = readTurnContext(deps, { response, context: chat });
   const choice = await chooseByAssistant(deps, { response, context: chat }, promptContextRead, hooks.notify);
-  const [resolved, found, promptContext, plan] = await Promise.all([
+  const [resolved, all, promptContext, plan] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
     promptContextRead,
     readPlan(deps.db.kysely, response.id),
   ]);
+  const found = resolved.model.abilities.tools === false ? [] : all;
   const { assistant } = choice;
   const instructions = instructionsOf(deps, promptContext, assistant, offered(found));
-  const parameters = parametersOf(response, promptContext, assistant, resolved);
+  const parameters = acceptedParameters(parametersOf(response, promptContext, assistant, resolved), resolved);
   const spending = new Spending({ ...defaultTurnBudget, ...promptContext.turnBudget }, systemClock.elapsed);
   const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
   const canDelegate = found.some(({ name }) => name === 'bash');
-  const all = canDelegate
+  const callable = canDelegate
     ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall, beforeAsking: hooks.beforeDelegateAsks })]
     : found;
-  const tools = offered(all);
-  const { contextWindow, maxOutputTokens } = resolved.model;
+  const tools = offered(callable);
+  const { contextWindow, maxOutputTokens } = limitsOf(deps, resolved, isOverflowing);
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
   const reasoningState = new ReasoningState(
@@ -156,13 +161,32 @@ export async function prepareTurn(
     }),
     kept,
     messages,
-    tools: all,
+    tools: callable,
     fitMessages: context.fitTurn,
     spending,
     reasoningState,
     // Models of the other protocols take nothing back of earlier turns.
     historyState: () => (kind === 'openai' ? reasoningState.historyFor(sourceOf(resolved)) : undefined),
   };
+}
+
+/** The model's limits, or those that its server told. Without a number, half of the window is tried. */
+function limitsOf({ clock }: TurnDeps, resolved: ResolvedModel, isOverflowing: boolean) {
+  const { contextWindow, maxOutputTokens } = resolved.model;
+  const told = dialectOfModel(resolved, clock.now());
+  const window = Math.min(contextWindow, told.contextWindow ?? (isOverflowing ? contextWindow / 2 : contextWindow));
+  return {
+    contextWindow: Math.floor(window),
+    maxOutputTokens: Math.min(maxOutputTokens, told.maxOutputTokens ?? maxOutputTokens),
+  };
+}
+
+/** Without the parameters that the model's facts exclude. */
+function acceptedParameters(parameters: Parameters, { model: { abilities } }: ResolvedModel): Parameters {
+  const accepted = { ...parameters };
+  if (abilities.temperature === false) delete accepted.temperature;
+  if (abilities.reasoning === false) delete accepted.reasoningEffort;
+  return accepted;
 }
 
 /** The conversation before the answer, newest first, with its files. */

@@ -2,6 +2,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import type { ModelRequest } from '../protocol.ts';
 import type { ProviderDialect } from '../provider-dialect.ts';
 import { parseHistory } from '../request-parts.ts';
+import { fitAbilities } from './abilities.ts';
 import { createMessageFitter } from './messages.ts';
 import { learnShape } from './shape-refusals.ts';
 import { learnTools } from './tool-refusals.ts';
@@ -15,7 +16,10 @@ export function createRequestFitter(
   kind: ProviderKind,
 ): (request: ModelRequest, dialect: ProviderDialect) => FittedRequest {
   const fitMessages = createMessageFitter(kind);
-  return (request, dialect) => {
+  return (asked, dialect) => {
+    const able = fitAbilities(asked, dialect);
+    const maxOutputTokens = Math.min(able.maxOutputTokens, dialect.maxOutputTokens ?? able.maxOutputTokens);
+    const request = { ...able, maxOutputTokens };
     const { tools, omitted } = fitTools(kind, dialect, request);
     return { request: fitMessages({ ...request, tools }, dialect), omitted };
   };

@@ -1,0 +1,50 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { ModelRequest } from '../protocol.ts';
+import type { ProviderDialect } from '../provider-dialect.ts';
+import type { ChatMessage } from '../provider-messages.ts';
+import { learnFrom } from '../refusals.ts';
+import { learnNoPictures, learnNoTools, withoutPictures } from './abilities.ts';
+import { learnLimits, readLimits } from './limits.ts';
+import { learnFitting } from './request.ts';
+
+/** Lessons from refusals: the next attempt of a step differs by what the refusal named. */
+
+const refusedPicture = '[A picture was left out: the provider refused it]';
+
+/** A refused request: as it was meant, as it was sent, and the words of the server. */
+export type Refusal = { request: ModelRequest; sent: ModelRequest; text: string };
+
+/** Returns the request for the next attempt; undefined if the refusal teaches nothing. One learner per step. */
+export function createLearner(
+  kind: ProviderKind,
+  dialect: ProviderDialect,
+): (refusal: Refusal) => ModelRequest | undefined {
+  let toolRefusals = 0;
+  return ({ request, sent, text }) => {
+    const fitted = learnFitting(kind, dialect, sent, text, toolRefusals);
+    if (fitted === 'tools') toolRefusals++;
+    if (fitted !== undefined || learnNoTools(dialect, sent, text)) return request;
+    const pictures = learnNoPictures(dialect, sent, text);
+    if (pictures !== undefined) return pictures === 'never' ? request : withoutPictures(request, refusedPicture);
+    if (learnFrom(kind, dialect, request, text)) return request;
+    const told = readLimits(text, sent.maxOutputTokens);
+    if (told !== undefined) {
+      learnLimits(dialect, told);
+      const { maxOutputTokens } = told;
+      return maxOutputTokens === undefined ? undefined : { ...request, maxOutputTokens };
+    }
+    return withoutState(request, text);
+  };
+}
+
+/** Thinking that the server does not accept back: another key or model made it. */
+function withoutState(request: ModelRequest, refusal: string): ModelRequest | undefined {
+  const has = request.messages.some((message) => message.role === 'assistant' && message.stepState !== undefined);
+  if (!has || !/signature|encrypted|thinking|reasoning/i.test(refusal)) return undefined;
+  const messages = request.messages.map((message): ChatMessage => {
+    if (message.role !== 'assistant') return message;
+    const { stepState: _state, ...plain } = message;
+    return plain;
+  });
+  return { ...request, messages };
+}
