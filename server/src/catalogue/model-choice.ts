@@ -21,7 +21,7 @@ export type ResolvedModel = {
     parameters: Parameters;
     /** Null: not known. */
     prices: Prices | null;
-    /** What the model takes, as a person, its provider or the registry says; empty: not known. */
+    /** Abilities that a person, the provider or the registry states; empty: not known. */
     abilities: Partial<Abilities>;
   };
   providerName: string;

@@ -149,19 +149,19 @@ test('messages sent now reach the model after the results of the step, in their 
       messages.map(({ status }: { status: string }) => status),
       Array(7).fill('complete'),
     );
-    assert.equal(textOf(messages[4]), 'heard then');
+    assert.equal(textOf(messages[4]), 'heard first\n\nthen');
     const [next] = provider.requests.slice(asked).filter(({ body }) => body.model === 'works');
     assert.ok(next);
     assert.deepEqual(
       messagesIn(next.body).map(({ content }) => content),
-      ['work', '"done"', 'first', 'then'].map((text) => (text === '"done"' ? messagesIn(next.body)[1]?.content : text)),
-      'the question after the step has the result and both messages',
+      ['work', messagesIn(next.body)[1]?.content, 'first\n\nthen'],
+      'the question after the step has the result and both messages, as one',
     );
     for (const id of [first, then]) {
       const late = await steer(user, chatId, id);
       assert.deepEqual([late.status, late.body.error.code], [409, 'input_applied']);
       const replayed = await answer(user, chatId, id);
-      assert.deepEqual([replayed.text, replayed.done], ['heard then', true], 'both have the answer');
+      assert.deepEqual([replayed.text, replayed.done], ['heard first\n\nthen', true], 'both have the answer');
     }
   }));
 

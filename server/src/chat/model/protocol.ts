@@ -52,7 +52,7 @@ export type ModelRequest = {
   maxOutputTokens: number;
   /** Parameters set by users or administrators, except `maxOutputTokens`, which is above. */
   parameters?: Parameters;
-  /** What the model takes, as far as its facts say. */
+  /** Abilities of the model, as far as its facts say. */
   abilities?: { tools?: boolean; images?: boolean } | undefined;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */
   cacheKey?: string;

@@ -92,7 +92,7 @@ export function askOnceOf(
   };
 }
 
-/** What was learned of the model. */
+/** The lessons about a model. */
 export function dialectOfModel({ model, provider }: ResolvedModel, now: number): ProviderDialect {
   const { id, kind, base_url: baseUrl } = provider;
   return dialectOf([id, kind, baseUrl, model.providerModelId], baseUrl, now);

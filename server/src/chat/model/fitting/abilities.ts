@@ -36,7 +36,7 @@ export function withoutPictures(request: ModelRequest, note = pictureNote): Mode
   }
 }
 
-export function hasPictures({ history = '', messages }: ModelRequest): boolean {
+function hasPictures({ history = '', messages }: ModelRequest): boolean {
   return hasPicture(history) || hasPicture(JSON.stringify(messages.filter(({ role }) => role === 'user')));
 }
 

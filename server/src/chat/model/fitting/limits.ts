@@ -1,6 +1,6 @@
 import type { ProviderDialect } from '../provider-dialect.ts';
 
-/** Limits that a server tells in a refusal: its largest output, and its context window. Numbers are tokens. */
+/** Limits in the text of a refusal: the largest output, and the context window. Numbers are tokens. */
 
 const textMax = 4_000;
 const smallestOutput = 16;
