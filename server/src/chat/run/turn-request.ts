@@ -118,7 +118,7 @@ export async function prepareTurn(
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
   const reasoningState = new ReasoningState(
-    JSON.stringify([kind, providerId, resolved.model.providerModelId]),
+    JSON.stringify([kind, providerId, resolved.provider.base_url, resolved.model.providerModelId]),
     response.echoes,
   );
   if (reasoningState.isDropped) hooks.notify(thinkingDropped);

@@ -59,6 +59,8 @@ const texts: [string, unknown][] = [
   ['{"path":"a","offset":-3,"all":"True"}', { path: 'a', offset: -3, all: true }],
   ['{"path":"a","lines":["1",2.5]}', { path: 'a', lines: [1, 2.5] }],
   ['{"path":"a","lines":"[1, 2]","where":"{\\"id\\": \\"7\\"}"}', { path: 'a', lines: [1, 2], where: { id: 7 } }],
+  ['{"path":12,"lines":"3"}', { path: '12', lines: [3] }],
+  ['{"path":"a, ]","lines":[1,2,],}', { path: 'a, ]', lines: [1, 2] }],
   ['{"path":"a","offset":null}', { path: 'a', offset: null }],
   ['"{\\"path\\":\\"a\\"}"', { path: 'a' }],
   [JSON.stringify(JSON.stringify(JSON.stringify({ path: 'a' }))), { path: 'a' }],

@@ -62,7 +62,7 @@ function candidatesOf(text: string, value: unknown): Arguments[] {
   if (value !== undefined) return unwrap(value);
   if (text.length > maxRepaired) return [];
   const bare = withoutFence(text);
-  const texts = [bare, escapeLines(bare)];
+  const texts = [bare, mendJson(bare)];
   return texts.flatMap((each) => unwrap(parse(each) ?? parse(firstObject(each))));
 }
 
@@ -89,8 +89,8 @@ function withoutFence(text: string): string {
   return start === -1 ? trimmed.replaceAll('```', '').replace(/^json/i, '') : trimmed.slice(start, -3).trim();
 }
 
-/** Line ends and tabs within JSON strings, which must be escaped there. */
-function escapeLines(text: string): string {
+/** The text with line ends and tabs in its strings escaped, and without commas before a closing bracket. */
+function mendJson(text: string): string {
   let isInString = false;
   let escaped = '';
   for (let at = 0; at < text.length; at++) {
@@ -101,6 +101,7 @@ function escapeLines(text: string): string {
       continue;
     }
     if (character === '"') isInString = !isInString;
+    if (character === ',' && !isInString && /^\s*[}\]]/.test(text.slice(at + 1, at + 200))) continue;
     const isControl = isInString && character < ' ';
     escaped += isControl ? JSON.stringify(character).slice(1, -1) : character;
   }

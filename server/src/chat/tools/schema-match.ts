@@ -31,7 +31,11 @@ function coerce(schema: Schema, value: unknown, depth: number): unknown {
     const read = coerce(each, value, depth + 1);
     if (matches(each, read, depth + 1)) return read;
   }
-  const read = typeof value === 'string' ? fromText(typesOf(schema), value) : value;
+  const types = typesOf(schema);
+  const read = typeof value === 'string' ? fromText(types, value) : toText(types, value);
+  if (types.includes('array') && isRecord(schema.items) && !Array.isArray(read) && !isRecord(read)) {
+    return [coerce(schema.items, read, depth + 1)];
+  }
   if (Array.isArray(read) && isRecord(schema.items)) {
     const { items } = schema;
     return read.map((item) => coerce(items, item, depth + 1));
@@ -45,10 +49,18 @@ function coerce(schema: Schema, value: unknown, depth: number): unknown {
   return Object.fromEntries(members);
 }
 
+/** A number or truth value as text, if only text is allowed. */
+function toText(types: readonly string[], value: unknown): unknown {
+  const isPlain = typeof value === 'number' || typeof value === 'boolean';
+  return isPlain && types.length > 0 && types.every((type) => type === 'string' || type === 'null')
+    ? String(value)
+    : value;
+}
+
 /** A text as one of the types; the text itself if it is none of them. */
 function fromText(types: readonly string[], text: string): unknown {
   const trimmed = text.trim();
-  if (types.includes('integer') && /^-?\d{1,15}$/.test(trimmed)) return Number(trimmed);
+  if (types.includes('integer') && /^-?\d{1,15}(?:\.0{1,9})?$/.test(trimmed)) return Number(trimmed);
   if (types.includes('number') && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(trimmed)) return Number(trimmed);
   const word = trimmed.toLowerCase();
   if (types.includes('boolean') && (word === 'true' || word === 'false')) return word === 'true';

@@ -6,6 +6,8 @@ import { estimateMessage } from './token-estimate.ts';
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
 
+type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
+
 const removedResult = '[This tool result was removed to save space. Call the tool again if you need it.]';
 const minResultTokens = 64;
 /**
@@ -15,6 +17,7 @@ const shrunkShare = 0.6;
 const shortResult = 200;
 const shownOfResult = 100;
 const shortArgument = 400;
+const longState = 2_000;
 const shownOfArgument = 120;
 
 /**
@@ -29,8 +32,15 @@ export function pruneToolCalls(messages: readonly ChatMessage[]): ChatMessage[] 
       const { name, arguments: text } = call.function;
       return { ...call, function: { name, arguments: shortArguments(text) } };
     });
-    return { ...message, tool_calls: calls };
+    return { ...withoutLongState(message), tool_calls: calls };
   });
+}
+
+/** Reasoning that went back with a call is left out; signatures are short. */
+function withoutLongState(message: AssistantMessage): AssistantMessage {
+  if (message.stepState === undefined || JSON.stringify(message.stepState).length <= longState) return message;
+  const { stepState: _, stateOf: __, ...plain } = message;
+  return plain;
 }
 
 function oneLine(result: string): string {

@@ -5,12 +5,12 @@ import type { ChatMessage } from '../provider-messages.ts';
 import { parseHistory } from '../request-parts.ts';
 import { fitIds, type UsedIds } from './ids.ts';
 import { hasOwnState, wireMessage } from './reasoning.ts';
-import { mergeNeighbors, separateResults, stepsAsText } from './roles.ts';
+import { beginWithUser, mergeNeighbors, separateResults, stepsAsText } from './roles.ts';
 
 /** The messages of a request in the form that a server accepts. The history is fitted once per turn. */
 export type MessageFitter = (request: ModelRequest, dialect: ProviderDialect) => ModelRequest;
 
-type FittedHistory = { key: string; text: string; used: UsedIds };
+type FittedHistory = { history: string; key: string; text: string; used: UsedIds };
 
 const roleStart = '{"role":"';
 
@@ -23,16 +23,23 @@ export function createMessageFitter(kind: ProviderKind): MessageFitter {
       const all = [...messages.slice(0, own), ...parseHistory(history), ...messages.slice(own)];
       return { ...request, history: '', messages: fit(kind, request, dialect, all, new Set()) };
     }
-    const key = JSON.stringify([history, keyOf(request, dialect)]);
-    if (known?.key !== key) known = { key, ...fitHistory(kind, request, dialect) };
+    const key = keyOf(request, dialect);
+    if (known?.key !== key || known.history !== history) {
+      known = { history, key, ...fitHistory(kind, request, dialect) };
+    }
     return { ...request, history: known.text, messages: fit(kind, request, dialect, messages, new Set(known.used)) };
   };
 }
 
-function fitHistory(kind: ProviderKind, request: ModelRequest, dialect: ProviderDialect): Omit<FittedHistory, 'key'> {
+function fitHistory(
+  kind: ProviderKind,
+  request: ModelRequest,
+  dialect: ProviderDialect,
+): Pick<FittedHistory, 'text' | 'used'> {
   const { history = '' } = request;
   const used: UsedIds = new Set();
-  const isPlain = !/"tool_calls":|"stepState":/.test(history) && (kind !== 'openai' || !repeatsRole(history));
+  const isOrdered = kind !== 'openai' || (!dialect.shape.userFirst && !repeatsRole(history));
+  const isPlain = isOrdered && !/"tool_calls":|"stepState":/.test(history);
   if (isPlain) return { text: history, used };
   const fitted = fit(kind, request, dialect, parseHistory(history), used);
   return { text: JSON.stringify(fitted).slice(1, -1), used };
@@ -55,8 +62,9 @@ function fit(
   if (kind !== 'openai') return unique.map(withoutForeignState);
   const merged = mergeNeighbors(unique);
   const separate = shape.userAfterTool ? merged : separateResults(merged);
+  const ordered = shape.userFirst ? beginWithUser(separate) : separate;
   const context = { shape, source, signs: dialect.isSignatureNeeded };
-  return asMessages(separate.map((message) => wireMessage(message, context)));
+  return asMessages(ordered.map((message) => wireMessage(message, context)));
 }
 
 /** Alphabets and lengths of the protocols themselves. */
@@ -72,15 +80,10 @@ function withoutForeignState(message: ChatMessage): ChatMessage {
   return plain;
 }
 
-function keyOf({ tools, source }: ModelRequest, { shape, isSignatureNeeded }: ProviderDialect): unknown {
+function keyOf({ tools, source }: ModelRequest, { shape, isSignatureNeeded }: ProviderDialect): string {
   const { refusedMembers, refusedTools: _, ...rest } = shape;
-  return {
-    ...rest,
-    refusedMembers: [...refusedMembers],
-    hasTools: (tools?.length ?? 0) > 0,
-    source,
-    isSignatureNeeded,
-  };
+  const hasTools = (tools?.length ?? 0) > 0;
+  return JSON.stringify({ ...rest, refusedMembers: [...refusedMembers], hasTools, source, isSignatureNeeded });
 }
 
 /** True if two messages of one role follow each other. The text is our own: a quote within a content is escaped. */

@@ -59,6 +59,29 @@ const cases: [string, object[], unknown][] = [
     [call({ extra_content: { google: { thought_signature: 'S' } } })],
     [{ members: {}, calls: [{ extra_content: { google: { thought_signature: 'S' } } }] }],
   ],
+  [
+    'signatures of calls without ids',
+    ['S1', 'S2'].map((thought_signature) => ({
+      tool_calls: [
+        {
+          index: 0,
+          id: '',
+          type: 'function',
+          function: { name: `look${thought_signature}`, arguments: '{}' },
+          extra_content: { google: { thought_signature } },
+        },
+      ],
+    })),
+    [
+      {
+        members: {},
+        calls: [
+          { extra_content: { google: { thought_signature: 'S1' } } },
+          { extra_content: { google: { thought_signature: 'S2' } } },
+        ],
+      },
+    ],
+  ],
 ];
 for (const [name, deltas, state] of cases) {
   test(`keeps the state that a server of chat completions sends: ${name}`, () => {

@@ -11,6 +11,7 @@ import type { RequestShape } from './shape.ts';
 
 type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
 type CallExtra = Record<string, unknown>;
+type CallEntry = { id: unknown; index: unknown; extra: CallExtra };
 /** Members of the message, and of its calls by their position. */
 type State = { members: Record<string, unknown>; calls: (CallExtra | null)[] };
 
@@ -29,7 +30,7 @@ const maxDetails = 512;
 /** Gathers the state of one streamed answer; `count` is called with the length of what is kept. */
 export function createStateGatherer(count: (length: number) => void) {
   const members: Record<string, unknown> = {};
-  const calls: { id: unknown; index: unknown; extra: CallExtra }[] = [];
+  const calls: CallEntry[] = [];
   const texts: string[] = [];
   let textMember: string | undefined;
   const lists = new Map<string, Record<string, unknown>[]>();
@@ -76,14 +77,27 @@ export function createStateGatherer(count: (length: number) => void) {
     finish(toolCalls: readonly ToolCall[]): StepState | undefined {
       if (textMember !== undefined) members[textMember] = texts.join('');
       for (const [name, list] of lists) if (list.length > 0) members[name] = list;
-      const extras = toolCalls.map((call, at) => {
-        const own = calls.filter(({ id, index }) => (typeof id === 'string' ? id === call.id : index === at));
-        return own.length === 0 ? null : Object.assign({}, ...own.map(({ extra }) => extra));
-      });
+      const extras = placeExtras(calls, toolCalls);
       const isEmpty = Object.keys(members).length === 0 && extras.every((extra) => extra === null);
       return isEmpty || toolCalls.length === 0 ? undefined : [{ members, calls: extras }];
     },
   };
+}
+
+/**
+ * The members of each call. Their entries name the call by id or index; some servers send empty ids, or 0 for every
+ * index, and then they come in the order of the calls.
+ */
+function placeExtras(entries: readonly CallEntry[], toolCalls: readonly ToolCall[]): (CallExtra | null)[] {
+  const indexes = new Set(entries.map(({ index }) => index));
+  const extras: (CallExtra | null)[] = toolCalls.map(() => null);
+  for (const [order, { id, index, extra }] of entries.entries()) {
+    const named = toolCalls.findIndex((call) => call.id === id);
+    const place = typeof index === 'number' && indexes.size === entries.length ? index : order;
+    const at = named === -1 ? place : named;
+    if (at < extras.length) extras[at] = { ...extras[at], ...extra };
+  }
+  return extras;
 }
 
 function counted(value: unknown, count: (length: number) => void): unknown {

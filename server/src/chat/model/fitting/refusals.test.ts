@@ -84,6 +84,23 @@ test('leaves out the tools of a server, then of all MCP servers, when one after 
   assert.deepEqual(omittedAfter(three).names, ['mcp__files__read', 'mcp__files__write', 'mcp__web__get']);
 });
 
+test('leaves out all tools that one refusal names by their places', () => {
+  const text = [1, 4].map((at) => `* GenerateContentRequest.tools[0].function_declarations[${at}].parameters: bad`);
+  assert.deepEqual(omittedAfter([text.join('\n')], { kind: 'gemini' }).names, ['ask', 'mcp__web__get']);
+});
+
+test('begins with a message of the person where that is demanded', () => {
+  const greeted: ChatMessage[] = [
+    { role: 'system', content: 's' },
+    { role: 'assistant', content: 'Welcome!' },
+    { role: 'user', content: 'b' },
+  ];
+  const history = JSON.stringify(greeted).slice(1, -1);
+  const { sent } = omittedAfter(['Conversation roles must alternate user/assistant'], { history, messages: [] });
+  const roles = JSON.parse(`[${sent.history}]`).map(({ role }: ChatMessage) => role);
+  assert.deepEqual(roles, ['system', 'user', 'assistant', 'user']);
+});
+
 test('tries a changed definition of a refused tool again', () => {
   const { dialect } = omittedAfter(["Invalid schema for function 'ask': bad"]);
   const changed = {

@@ -5,6 +5,7 @@ type UserContent = Extract<ChatMessage, { role: 'user' }>['content'];
 
 /** Stands between a tool result and a message of the person, where one must not follow the other. */
 const acknowledgment: ChatMessage = { role: 'assistant', content: 'Understood.' };
+const opening: ChatMessage = { role: 'user', content: '[The conversation begins.]' };
 const continuation: ChatMessage = { role: 'user', content: 'Continue with these results.' };
 
 /** Merges neighbors of the same role, which templates of many models refuse. Calls and their results stay apart. */
@@ -35,6 +36,13 @@ function joinContent(first: UserContent, second: UserContent): UserContent {
 
 function partsOf(content: UserContent): ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** Puts a message of the person before an assistant that speaks first, after the instructions. */
+export function beginWithUser(messages: readonly ChatMessage[]): ChatMessage[] {
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  if (first < 1 || messages[first]?.role !== 'assistant') return [...messages];
+  return [...messages.slice(0, first), opening, ...messages.slice(first)];
 }
 
 /** Puts a word of the assistant between tool results and the person's next message. */

@@ -100,8 +100,13 @@ function learnOrder(shape: RequestShape, sent: readonly ChatMessage[], text: str
   const isMeant =
     /alternat/i.test(text) || [/\buser\b/i, /\btool/i, /after|follow|order/i].every((word) => word.test(text));
   const follows = sent.some(({ role }, at) => role === 'user' && sent[at - 1]?.role === 'tool');
-  if (!isMeant || !follows || !shape.userAfterTool) return false;
-  shape.userAfterTool = false;
+  if (isMeant && follows && shape.userAfterTool) {
+    shape.userAfterTool = false;
+    return true;
+  }
+  const isFirst = sent.find(({ role }) => role !== 'system')?.role === 'assistant';
+  if (!isFirst || shape.userFirst || !/alternat|first|start|begin/i.test(text)) return false;
+  shape.userFirst = true;
   return true;
 }
 

@@ -7,6 +7,8 @@ export type RequestShape = {
   emptyContent: 'null' | 'text' | 'absent';
   /** False if a message of the person must not follow a tool result directly. */
   userAfterTool: boolean;
+  /** True if the first message must be one of the person. */
+  userFirst: boolean;
   /** True if reasoning of earlier turns is demanded, with a substitute for steps that have none. */
   reasoningAlways: boolean;
   /** True if steps without the state that the server demands are sent as text. */
@@ -42,6 +44,7 @@ export function initialShape(baseUrl: string, modelId = ''): RequestShape {
     maxIdLength: 256,
     emptyContent: 'null',
     userAfterTool: true,
+    userFirst: false,
     reasoningAlways: false,
     foreignStepsAsText: false,
     refusedMembers: new Set(),

@@ -13,12 +13,12 @@ const isAboutCount =
 
 /** The index of a tool in the ways that servers write a place in the request. */
 const places = [
-  /\btools\.(\d{1,4})\b/,
-  /\btools\[(\d{1,4})\](?!\.function_?declarations)/i,
-  /function_?declarations\[(\d{1,4})\]/i,
-  /"tools",\s?(\d{1,4})\b/,
-  /\btools -> (\d{1,4})\b/,
-  /\btool (?:at index |#)(\d{1,4})\b/i,
+  /\btools\.(\d{1,4})\b/g,
+  /\btools\[(\d{1,4})\](?!\.function_?declarations)/gi,
+  /function_?declarations\[(\d{1,4})\]/gi,
+  /"tools",\s?(\d{1,4})\b/g,
+  /\btools -> (\d{1,4})\b/g,
+  /\btool (?:at index |#)(\d{1,4})\b/gi,
 ];
 
 /**
@@ -74,12 +74,14 @@ function learnTool(
   refusal: string,
 ): boolean {
   if (!isAboutDefinition.test(refusal)) return false;
-  const tool = sent.find(({ name }) => isNamed(refusal, name)) ?? toolAt(sent, refusal);
-  if (tool === undefined) return false;
+  const named = sent.find(({ name }) => isNamed(refusal, name));
+  const refused = named === undefined ? toolsAt(sent, refusal) : [named];
   for (const each of sent) {
-    if (each === tool || (times > 0 && isRelated(each.name, tool.name, times))) refuseTool(shape, each);
+    const isRefused = refused.includes(each);
+    if (isRefused || (times > 0 && refused.some(({ name }) => isRelated(each.name, name, times))))
+      refuseTool(shape, each);
   }
-  return true;
+  return refused.length > 0;
 }
 
 /** Quoted, as names such as `ask` are also words. */
@@ -90,12 +92,14 @@ function isNamed(refusal: string, name: string): boolean {
   });
 }
 
-function toolAt(sent: readonly ToolDefinition[], refusal: string): ToolDefinition | undefined {
+/** All places of one kind: some servers name every fault at once. */
+function toolsAt(sent: readonly ToolDefinition[], refusal: string): ToolDefinition[] {
   for (const place of places) {
-    const index = place.exec(refusal)?.[1];
-    if (index !== undefined) return sent[Number(index)];
+    const indexes = new Set([...refusal.matchAll(place)].map(([, index]) => Number(index)));
+    const found = sent.filter((_, index) => indexes.has(index));
+    if (found.length > 0) return found;
   }
-  return undefined;
+  return [];
 }
 
 /**
