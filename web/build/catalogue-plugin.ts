@@ -1,31 +1,93 @@
-import { pathToFileURL } from 'node:url';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
 import type { Plugin } from 'vite';
 
-const prefix = 'virtual:catalogue/';
+const localesFolder = new URL('../src/locales/', import.meta.url);
+const i18nFile = fileURLToPath(new URL('../src/i18n/i18n.ts', import.meta.url));
+const idsFile = new URL('../src/i18n/text-ids.ts', import.meta.url);
+/** Texts of the first page load. Every other area is loaded with the part that imports it. */
+const mainArea = 'main';
 
 /**
- * Serves `virtual:catalogue/<locale>`: the texts of src/locales/<locale>.ts, compiled from ICU MessageFormat at build
- * time, so that the browser needs no parser. A malformed text fails the build with its id.
+ * Serves the texts of src/locales/<locale>/<area>.ts, compiled from ICU MessageFormat at build time, so that the
+ * browser needs no parser. A malformed text fails the build with its id.
+ *
+ * - `virtual:catalogue/<locale>`: the texts of a locale, for English those of the first page load
+ * - `virtual:texts/<area>`: loads the English texts of an area
+ * - `virtual:catalogues`: a loader for each other locale
+ *
+ * Also writes src/i18n/text-ids.ts, the union of all ids.
  */
 export function catalogue(): Plugin {
   return {
     name: 'homeport-catalogue',
-    resolveId: (id) => (id.startsWith(prefix) ? `\0${id}` : undefined),
+    buildStart: writeTextIds,
+    resolveId: (id) => (id.startsWith('virtual:') ? `\0${id}` : undefined),
     async load(id) {
-      if (!id.startsWith(`\0${prefix}`)) return undefined;
-      const locale = id.slice(prefix.length + 1);
-      const file = new URL(`../src/locales/${locale}.ts`, import.meta.url);
-      this.addWatchFile(file.pathname);
-      const texts = await loadTexts(file.pathname);
-      const compiled = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, compileText(key, text)]));
-      return `export default ${JSON.stringify(compiled)};`;
+      const [, kind, name = ''] = /^\0virtual:(\w+)(?:\/([\w-]+))?$/.exec(id) ?? [];
+      const compile = async (locale: string, areas: readonly string[]): Promise<string> => {
+        for (const area of areas) this.addWatchFile(fileURLToPath(fileOf(locale, area)));
+        return JSON.stringify(await compileAreas(locale, areas));
+      };
+      if (kind === 'catalogues') return `export const catalogues = {${otherLocales().map(loaderOf).join()}};`;
+      if (kind === 'catalogue') {
+        return `export default ${await compile(name, name === 'en' ? [mainArea] : listAreas(name))};`;
+      }
+      if (kind !== 'texts') return undefined;
+      return `import { i18n } from ${JSON.stringify(i18nFile)};\ni18n.load('en', ${await compile('en', [name])});`;
     },
   };
 }
 
-async function loadTexts(file: string): Promise<Record<string, string>> {
-  const module: { texts: Record<string, string> } = await import(`${pathToFileURL(file).href}?t=${Date.now()}`);
+/** The areas of a locale, in order. */
+export function listAreas(locale: string): string[] {
+  return readdirSync(new URL(`${locale}/`, localesFolder))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .sort();
+}
+
+/** The module with the union of all text ids. */
+export function textIdsModule(): string {
+  const areas = listAreas('en');
+  const nameOf = (area: string): string => area.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const imports = areas.map((area) => `import type { texts as ${nameOf(area)} } from '../locales/en/${area}.ts';`);
+  const members = areas.map((area) => `  | keyof typeof ${nameOf(area)}`);
+  return `// Generated from web/src/locales/en/ by web/build/catalogue-plugin.ts.
+${imports.join('\n')}
+
+/** Id of a text. An unknown one does not compile. */
+export type TextId =
+${members.join('\n')};
+`;
+}
+
+function writeTextIds(): void {
+  const text = textIdsModule();
+  if (readFileSync(idsFile, 'utf8') !== text) writeFileSync(idsFile, text);
+}
+
+function otherLocales(): string[] {
+  return readdirSync(localesFolder).filter((locale) => locale !== 'en');
+}
+
+function loaderOf(locale: string): string {
+  return `${JSON.stringify(locale)}: () => import('virtual:catalogue/${locale}')`;
+}
+
+function fileOf(locale: string, area: string): URL {
+  return new URL(`${locale}/${area}.ts`, localesFolder);
+}
+
+async function compileAreas(locale: string, areas: readonly string[]) {
+  const texts = await Promise.all(areas.map((area) => loadTexts(fileOf(locale, area))));
+  return Object.fromEntries(texts.flatMap(Object.entries<string>).map(([id, text]) => [id, compileText(id, text)]));
+}
+
+async function loadTexts(file: URL): Promise<Record<string, string>> {
+  const module: { texts: Record<string, string> } = await import(
+    `${pathToFileURL(fileURLToPath(file)).href}?t=${Date.now()}`
+  );
   return module.texts;
 }
 

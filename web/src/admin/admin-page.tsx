@@ -1,4 +1,4 @@
-import './admin-texts.ts';
+import 'virtual:texts/admin';
 import { Button } from '@mantine/core';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useClientSession } from '../conversation/client-session.ts';

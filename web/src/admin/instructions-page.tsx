@@ -1,4 +1,4 @@
-import '../instructions/instructions-texts.ts';
+import 'virtual:texts/instructions';
 import { useText } from '../i18n/i18n.ts';
 import { ConfigSection } from './config-section.tsx';
 import { InstructionsForm } from './instructions-form.tsx';

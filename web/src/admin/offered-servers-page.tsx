@@ -1,4 +1,4 @@
-import '../mcp/mcp-texts.ts';
+import 'virtual:texts/mcp';
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { PencilLine, Plus, Trash2 } from 'lucide-react';

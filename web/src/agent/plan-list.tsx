@@ -1,4 +1,4 @@
-import './agent-texts.ts';
+import 'virtual:texts/agent';
 import type { PlanItem } from '@homeport/contracts/chat/agent';
 import { ChevronRight, Circle, CircleCheck, CircleDot, CircleSlash } from 'lucide-react';
 import { useText } from '../i18n/i18n.ts';

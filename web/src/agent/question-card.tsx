@@ -1,4 +1,4 @@
-import './agent-texts.ts';
+import 'virtual:texts/agent';
 import type { AskedQuestions, Question } from '@homeport/contracts/chat/agent';
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { limits } from '@homeport/contracts/limits';

@@ -1,4 +1,7 @@
-import './assistants-texts.ts';
+import 'virtual:texts/instructions';
+import 'virtual:texts/projects';
+import 'virtual:texts/pages';
+import 'virtual:texts/assistants';
 import type { Assistant } from '@homeport/contracts/assistants';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import './catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';

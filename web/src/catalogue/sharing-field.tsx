@@ -1,4 +1,4 @@
-import './catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import type { SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

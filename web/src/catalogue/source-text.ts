@@ -1,4 +1,4 @@
-import './catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import type { FactName } from '@homeport/contracts/catalogue/model-facts';
 import type { Translate } from '../i18n/i18n.ts';

@@ -1,4 +1,4 @@
-import '../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-import '../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';

@@ -1,4 +1,4 @@
-import './prompt-context-texts.ts';
+import 'virtual:texts/context';
 import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { numberLocale } from '../i18n/format-locale.ts';
 import { useText } from '../i18n/i18n.ts';

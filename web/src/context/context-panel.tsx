@@ -1,5 +1,5 @@
-import './prompt-context-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/context';
+import 'virtual:texts/pages';
 import type { AnswerContext } from '@homeport/contracts/chat/context';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

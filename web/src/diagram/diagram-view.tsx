@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import './diagram-texts.ts';
+import 'virtual:texts/diagram';
 import classes from './diagram.module.css';
 import { type Drawing, drawDiagram } from './draw-diagram.ts';
 

@@ -1,5 +1,5 @@
-import './files-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/files';
+import 'virtual:texts/pages';
 import type { Artifact, ArtifactVersion } from '@homeport/contracts/files/artifacts';
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

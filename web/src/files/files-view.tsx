@@ -1,5 +1,5 @@
-import './files-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/files';
+import 'virtual:texts/pages';
 import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';

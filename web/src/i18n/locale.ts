@@ -1,3 +1,4 @@
+import { catalogues } from 'virtual:catalogues';
 import { useLingui } from '@lingui/react';
 import { chooseFormats, chooseLocale, type Locale, locales } from './choose-locale.ts';
 import { setFormatLocales } from './format-locale.ts';
@@ -27,7 +28,8 @@ export function useLocale() {
 }
 
 async function activate(locale: Locale, isChosen: boolean): Promise<void> {
-  if (locale === 'de') i18n.load('de', (await import('../locales/load-de.ts')).german);
+  const load = catalogues[locale];
+  if (load !== undefined) i18n.load(locale, (await load()).default);
   const dates = chooseFormats(locale, isChosen, navigator.languages);
   // Plurals follow the same locale as the numbers in a text.
   const numbers = dates.startsWith(locale) ? dates : locale;

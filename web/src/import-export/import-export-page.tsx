@@ -1,4 +1,4 @@
-import './import-export-texts.ts';
+import 'virtual:texts/import-export';
 import { Button } from '@mantine/core';
 import { useText } from '../i18n/i18n.ts';
 import { Card, Section } from '../layout/section.tsx';

@@ -1,5 +1,5 @@
-import './instructions-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/instructions';
+import 'virtual:texts/pages';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { Button, Textarea } from '@mantine/core';

@@ -1,4 +1,4 @@
-import './mcp-texts.ts';
+import 'virtual:texts/mcp';
 import { Button, type ButtonProps } from '@mantine/core';
 import { LogIn } from 'lucide-react';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-import './mcp-texts.ts';
+import 'virtual:texts/mcp';
 import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp/mcp';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import './mcp-texts.ts';
+import 'virtual:texts/mcp';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import type { McpPrompt } from '@homeport/contracts/mcp/content';

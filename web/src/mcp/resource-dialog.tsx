@@ -1,4 +1,4 @@
-import './mcp-texts.ts';
+import 'virtual:texts/mcp';
 import '../forms/forms.css';
 import '../layout/dialogs/dialogs.css';
 import type { McpContent, McpResource } from '@homeport/contracts/mcp/content';

@@ -1,4 +1,4 @@
-import '../layout/records/projects-texts.ts';
+import 'virtual:texts/projects';
 import type { Project } from '@homeport/contracts/projects';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

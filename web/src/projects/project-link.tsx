@@ -1,4 +1,4 @@
-import '../layout/records/projects-texts.ts';
+import 'virtual:texts/projects';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Folder } from 'lucide-react';

@@ -1,6 +1,6 @@
-import '../layout/records/projects-texts.ts';
-import '../files/files-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/projects';
+import 'virtual:texts/files';
+import 'virtual:texts/pages';
 import type { Project } from '@homeport/contracts/projects';
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

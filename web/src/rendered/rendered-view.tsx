@@ -1,4 +1,4 @@
-import './rendered-texts.ts';
+import 'virtual:texts/rendered';
 import { ActionIcon, Button } from '@mantine/core';
 import { Maximize, RotateCw } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-import './rules-texts.ts';
+import 'virtual:texts/rules';
 import '../forms/forms.css';
 import type { ToolPreset, ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
 import { limits } from '@homeport/contracts/limits';

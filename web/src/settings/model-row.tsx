@@ -1,4 +1,4 @@
-import '../catalogue/catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import '../forms/switch.css';
 import type { Model, ModelTier } from '@homeport/contracts/catalogue/catalogue';
 import { ActionIcon, Menu, Switch } from '@mantine/core';

@@ -1,6 +1,6 @@
 import '../forms/forms.css';
 import '../forms/switch.css';
-import '../instructions/instructions-texts.ts';
+import 'virtual:texts/instructions';
 import type { Personalization } from '@homeport/contracts/accounts';
 import { NativeSelect, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

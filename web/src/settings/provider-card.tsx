@@ -1,4 +1,4 @@
-import '../catalogue/catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import '../forms/switch.css';
 import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import { ActionIcon, Button, Switch } from '@mantine/core';

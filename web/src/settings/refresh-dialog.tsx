@@ -1,4 +1,4 @@
-import '../catalogue/catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import type { Model, Provider } from '@homeport/contracts/catalogue/catalogue';
 import type { FactName } from '@homeport/contracts/catalogue/model-facts';
 import { Button, Loader } from '@mantine/core';

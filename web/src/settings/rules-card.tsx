@@ -1,4 +1,4 @@
-import '../rules/rules-texts.ts';
+import 'virtual:texts/rules';
 import type { OwnToolRules } from '@homeport/contracts/chat/tool-rules';
 import { Switch } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import '../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';

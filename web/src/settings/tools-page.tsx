@@ -1,4 +1,4 @@
-import '../mcp/mcp-texts.ts';
+import 'virtual:texts/mcp';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { useText } from '../i18n/i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';

@@ -1,4 +1,4 @@
-import '../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { Button, Loader } from '@mantine/core';

@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import { Button, Loader, TextInput } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useRouter } from '@tanstack/react-router';

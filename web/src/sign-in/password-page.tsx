@@ -1,4 +1,4 @@
-import '../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';

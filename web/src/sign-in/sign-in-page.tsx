@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';

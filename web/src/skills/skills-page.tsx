@@ -1,4 +1,9 @@
-import './skills-texts.ts';
+import 'virtual:texts/instructions';
+import 'virtual:texts/projects';
+import 'virtual:texts/pages';
+import 'virtual:texts/assistants';
+import 'virtual:texts/mcp';
+import 'virtual:texts/skills';
 import type { Skill } from '@homeport/contracts/skills';
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';

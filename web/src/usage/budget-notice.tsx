@@ -1,4 +1,4 @@
-import './usage-texts.ts';
+import 'virtual:texts/usage';
 import type { OwnBudget } from '@homeport/contracts/usage';
 import { Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';

@@ -1,4 +1,4 @@
-import './usage-texts.ts';
+import 'virtual:texts/usage';
 import type { Budget } from '@homeport/contracts/usage';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import './usage-texts.ts';
+import 'virtual:texts/usage';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';

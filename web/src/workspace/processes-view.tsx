@@ -1,4 +1,4 @@
-import './workspace-texts.ts';
+import 'virtual:texts/workspace';
 import type { WorkspaceProcess } from '@homeport/contracts/workspace/workspace';
 import { Button, UnstyledButton } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

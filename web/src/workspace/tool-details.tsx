@@ -1,4 +1,4 @@
-import './workspace-texts.ts';
+import 'virtual:texts/workspace';
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { type CommandEnd, isCommandResult } from '@homeport/contracts/workspace/workspace-tools';
 import { type ReactNode, useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-import './workspace-texts.ts';
+import 'virtual:texts/workspace';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useText } from '../i18n/i18n.ts';
 import { useTitle } from '../layout/branding.ts';

@@ -1,4 +1,4 @@
-import './workspace-texts.ts';
+import 'virtual:texts/workspace';
 import { ActionIcon } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Maximize2 } from 'lucide-react';

@@ -1,7 +1,7 @@
-import './previews/previews-texts.ts';
-import './workspace-texts.ts';
-import '../files/files-texts.ts';
-import '../i18n/page-texts.ts';
+import 'virtual:texts/previews';
+import 'virtual:texts/workspace';
+import 'virtual:texts/files';
+import 'virtual:texts/pages';
 import type { WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import { Activity, AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';

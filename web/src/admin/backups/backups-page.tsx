@@ -1,4 +1,4 @@
-import './operations-texts.ts';
+import 'virtual:texts/backups';
 import { Button } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call } from '../../api/api.ts';

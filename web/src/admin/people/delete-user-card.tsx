@@ -1,4 +1,4 @@
-import '../../import-export/import-export-texts.ts';
+import 'virtual:texts/import-export';
 import type { ManagedUser } from '@homeport/contracts/admin';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

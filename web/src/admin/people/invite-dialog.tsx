@@ -1,4 +1,4 @@
-import '../../catalogue/catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import '../../forms/forms.css';
 import type { Invitation } from '@homeport/contracts/admin';
 import { Button, TextInput } from '@mantine/core';

@@ -1,4 +1,7 @@
-import '../assistants-texts.ts';
+import 'virtual:texts/instructions';
+import 'virtual:texts/projects';
+import 'virtual:texts/pages';
+import 'virtual:texts/assistants';
 import { Button, UnstyledButton } from '@mantine/core';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';

@@ -1,4 +1,7 @@
-import '../assistants-texts.ts';
+import 'virtual:texts/instructions';
+import 'virtual:texts/projects';
+import 'virtual:texts/pages';
+import 'virtual:texts/assistants';
 import '../../forms/forms.css';
 import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { limits } from '@homeport/contracts/limits';

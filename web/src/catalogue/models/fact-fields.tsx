@@ -1,4 +1,4 @@
-import '../catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import '../../forms/forms.css';
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import { NumberInput } from '@mantine/core';

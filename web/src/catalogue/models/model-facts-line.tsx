@@ -1,4 +1,4 @@
-import '../catalogue-texts.ts';
+import 'virtual:texts/catalogue';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { numberLocale } from '../../i18n/format-locale.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';

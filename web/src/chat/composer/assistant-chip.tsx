@@ -1,4 +1,4 @@
-import '../../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import type { Assistant } from '@homeport/contracts/assistants';
 import { ActionIcon } from '@mantine/core';
 import { CircleAlert, X } from 'lucide-react';

@@ -1,6 +1,6 @@
-import '../../context/prompt-context-texts.ts';
-import '../../files/files-texts.ts';
-import '../../mcp/mcp-texts.ts';
+import 'virtual:texts/context';
+import 'virtual:texts/files';
+import 'virtual:texts/mcp';
 import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import '../../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import type { Assistant } from '@homeport/contracts/assistants';
 import type { McpPrompt } from '@homeport/contracts/mcp/content';
 import type { Prompt } from '@homeport/contracts/prompts';

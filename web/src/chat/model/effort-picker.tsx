@@ -1,4 +1,4 @@
-import '../../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import { Menu, UnstyledButton } from '@mantine/core';
 import { Brain, ChevronDown } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';

@@ -1,5 +1,5 @@
-import '../../catalogue/catalogue-texts.ts';
-import '../../i18n/page-texts.ts';
+import 'virtual:texts/catalogue';
+import 'virtual:texts/pages';
 import type { Model, ModelTier, Provider } from '@homeport/contracts/catalogue/catalogue';
 import { searchWords } from '@homeport/contracts/text/search-words';
 import { Popover } from '@mantine/core';

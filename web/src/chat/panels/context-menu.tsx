@@ -1,4 +1,4 @@
-import '../../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

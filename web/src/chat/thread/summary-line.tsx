@@ -1,4 +1,4 @@
-import '../../context/prompt-context-texts.ts';
+import 'virtual:texts/context';
 import type { Summary } from '@homeport/contracts/chat/summaries';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';

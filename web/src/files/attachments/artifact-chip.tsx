@@ -1,4 +1,4 @@
-import '../files-texts.ts';
+import 'virtual:texts/files';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';

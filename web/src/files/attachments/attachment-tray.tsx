@@ -1,4 +1,4 @@
-import '../files-texts.ts';
+import 'virtual:texts/files';
 import { ActionIcon } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';

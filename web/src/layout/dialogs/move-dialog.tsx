@@ -1,5 +1,5 @@
-import '../records/projects-texts.ts';
-import '../../i18n/page-texts.ts';
+import 'virtual:texts/projects';
+import 'virtual:texts/pages';
 import './dialogs.css';
 import '../../forms/switch.css';
 import type { Chat } from '@homeport/contracts/chat/conversations';

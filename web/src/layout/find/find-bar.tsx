@@ -1,4 +1,4 @@
-import '../../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import { hasAllWords, searchWords } from '@homeport/contracts/text/search-words';
 import { ActionIcon } from '@mantine/core';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';

@@ -1,4 +1,4 @@
-import '../../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import '../dialogs/dialogs.css';
 import { searchWords } from '@homeport/contracts/text/search-words';
 import { Modal } from '@mantine/core';

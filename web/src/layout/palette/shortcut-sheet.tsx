@@ -1,4 +1,4 @@
-import '../../i18n/page-texts.ts';
+import 'virtual:texts/pages';
 import '../dialogs/dialogs.css';
 import { Modal } from '@mantine/core';
 import { ArrowDown, ArrowUp, CornerDownLeft } from 'lucide-react';

@@ -1,4 +1,4 @@
-import '../records/projects-texts.ts';
+import 'virtual:texts/projects';
 import type { Project } from '@homeport/contracts/projects';
 import { hasAllWords, searchWords } from '@homeport/contracts/text/search-words';
 import { ActionIcon, Button } from '@mantine/core';

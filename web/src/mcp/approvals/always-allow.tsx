@@ -1,4 +1,4 @@
-import '../mcp-texts.ts';
+import 'virtual:texts/mcp';
 import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

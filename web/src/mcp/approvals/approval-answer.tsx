@@ -1,4 +1,4 @@
-import '../mcp-texts.ts';
+import 'virtual:texts/mcp';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
 import { Check, X } from 'lucide-react';

@@ -1,4 +1,4 @@
-import '../mcp-texts.ts';
+import 'virtual:texts/mcp';
 import { useText } from '../../i18n/i18n.ts';
 import { ShownText } from '../shown-text.tsx';
 import classes from './approval.module.css';

@@ -1,4 +1,4 @@
-import '../mcp-texts.ts';
+import 'virtual:texts/mcp';
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { useQueryClient } from '@tanstack/react-query';
 import { ShieldQuestion } from 'lucide-react';

@@ -1,4 +1,4 @@
-import './changes-texts.ts';
+import 'virtual:texts/changes';
 import type { ChangedFile } from '@homeport/contracts/workspace/daemon';
 import { ActionIcon, Button, UnstyledButton } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

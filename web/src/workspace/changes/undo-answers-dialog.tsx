@@ -1,4 +1,4 @@
-import './changes-texts.ts';
+import 'virtual:texts/changes';
 import '../../layout/dialogs/dialogs.css';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

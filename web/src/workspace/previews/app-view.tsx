@@ -1,4 +1,4 @@
-import './previews-texts.ts';
+import 'virtual:texts/previews';
 import { ActionIcon } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, ExternalLink, Maximize, RotateCw } from 'lucide-react';

@@ -1,4 +1,4 @@
-import './previews-texts.ts';
+import 'virtual:texts/previews';
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';

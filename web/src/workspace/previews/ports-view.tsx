@@ -1,4 +1,4 @@
-import './previews-texts.ts';
+import 'virtual:texts/previews';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { AppWindow } from 'lucide-react';

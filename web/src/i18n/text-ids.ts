@@ -1,0 +1,46 @@
+// Generated from web/src/locales/en/ by web/build/catalogue-plugin.ts.
+import type { texts as admin } from '../locales/en/admin.ts';
+import type { texts as agent } from '../locales/en/agent.ts';
+import type { texts as assistants } from '../locales/en/assistants.ts';
+import type { texts as backups } from '../locales/en/backups.ts';
+import type { texts as catalogue } from '../locales/en/catalogue.ts';
+import type { texts as changes } from '../locales/en/changes.ts';
+import type { texts as context } from '../locales/en/context.ts';
+import type { texts as diagram } from '../locales/en/diagram.ts';
+import type { texts as files } from '../locales/en/files.ts';
+import type { texts as importExport } from '../locales/en/import-export.ts';
+import type { texts as instructions } from '../locales/en/instructions.ts';
+import type { texts as main } from '../locales/en/main.ts';
+import type { texts as mcp } from '../locales/en/mcp.ts';
+import type { texts as pages } from '../locales/en/pages.ts';
+import type { texts as previews } from '../locales/en/previews.ts';
+import type { texts as projects } from '../locales/en/projects.ts';
+import type { texts as rendered } from '../locales/en/rendered.ts';
+import type { texts as rules } from '../locales/en/rules.ts';
+import type { texts as skills } from '../locales/en/skills.ts';
+import type { texts as usage } from '../locales/en/usage.ts';
+import type { texts as workspace } from '../locales/en/workspace.ts';
+
+/** Id of a text. An unknown one does not compile. */
+export type TextId =
+  | keyof typeof admin
+  | keyof typeof agent
+  | keyof typeof assistants
+  | keyof typeof backups
+  | keyof typeof catalogue
+  | keyof typeof changes
+  | keyof typeof context
+  | keyof typeof diagram
+  | keyof typeof files
+  | keyof typeof importExport
+  | keyof typeof instructions
+  | keyof typeof main
+  | keyof typeof mcp
+  | keyof typeof pages
+  | keyof typeof previews
+  | keyof typeof projects
+  | keyof typeof rendered
+  | keyof typeof rules
+  | keyof typeof skills
+  | keyof typeof usage
+  | keyof typeof workspace;

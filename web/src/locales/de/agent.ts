@@ -1,0 +1,31 @@
+import type { texts as english } from '../en/agent.ts';
+
+/** Texts of plans and questions, in German. */
+export const texts: Record<keyof typeof english, string> = {
+  'plan.label': 'Plan',
+  'plan.progress': '{done, number} von {count, number} erledigt',
+  'plan.pending': 'Offen',
+  'plan.in_progress': 'In Arbeit',
+  'plan.completed': 'Erledigt',
+  'plan.cancelled': 'Entfällt',
+  'question.title': '{count, plural, one {Eine Frage an dich} other {Fragen an dich}}',
+  'question.several': 'Wähle alles, was zutrifft',
+  'question.mayBeLeft': 'Optional',
+  'question.own': 'In eigenen Worten',
+  'question.ofServer': '{server} fragt',
+  'question.noSecrets': 'Die Antwort geht an diesen Server. Gib keine Passwörter oder Schlüssel ein.',
+  'question.openIt': 'Prüfe die Adresse, bevor du sie öffnest. Was du dort eingibst, ist hier nicht zu sehen.',
+  'question.done': 'Erledigt',
+  'question.decline': 'Ablehnen',
+  'question.needed': 'Deine Antwort',
+  'question.optional': 'Deine Antwort (optional)',
+  'question.outcome.accept': 'Du hast geantwortet.',
+  'question.outcome.decline': 'Du hast abgelehnt.',
+  'question.outcome.cancel': 'Ohne Antwort beendet.',
+  'question.send': 'Antworten',
+  'question.skip': 'Überspringen',
+  'question.sending': 'Wird gesendet …',
+  'question.elsewhere': 'Anderswo beantwortet oder nicht mehr nötig.',
+  'question.ended': 'Die Antwort endete, bevor diese Fragen beantwortet waren.',
+  'question.none': 'Keine Antwort',
+};

@@ -1,0 +1,41 @@
+import type { texts as english } from '../en/backups.ts';
+
+/** Texts of backups and of the state of the installation, in German. A missing or surplus id does not compile. */
+export const texts: Record<keyof typeof english, string> = {
+  'backups.text':
+    'Eine Datei mit allem: Konten, Unterhaltungen, Dateien, Einstellungen. Währenddessen können alle weiterarbeiten.',
+  'backups.make': 'Sicherung erstellen',
+  'backups.making': 'Sicherung läuft',
+  'backups.begun': 'Sicherung gestartet.',
+  'backups.place': 'Sicherungen werden in {place} gespeichert.',
+  'backups.scheduled':
+    'Nach Zeitplan: {schedule} (UTC). {keep, plural, one {Die neueste bleibt} other {Die neuesten # bleiben}} erhalten.',
+  'backups.unscheduled': 'Automatische Sicherungen sind aus. BACKUP_SCHEDULE schaltet sie ein.',
+  'backups.encrypted': 'Sie sind mit der Passphrase aus BACKUP_PASSPHRASE verschlüsselt.',
+  'backups.plain':
+    'Sie sind nicht verschlüsselt und enthalten die Schlüssel der Installation nicht: Bewahre auch secrets.json oder deine Einstellungen auf.',
+  'backups.list': 'Vorhandene Sicherungen',
+  'backups.listText': 'Zum Wiederherstellen dient der Verwaltungsbefehl „restore“ in einer leeren Installation.',
+  'backups.empty': 'Noch keine Sicherungen',
+  'backups.emptyText': 'Erstelle jetzt die erste. Währenddessen können alle weiterchatten.',
+  'backups.cause.command': 'Von der Befehlszeile',
+  'backups.cause.schedule': 'Nach Zeitplan',
+  'backups.cause.page': 'Von dieser Seite',
+  'backups.state.running': 'Läuft',
+  'backups.state.done': 'Fertig',
+  'backups.state.failed': 'Fehlgeschlagen',
+  'backups.state.lost': 'Abgebrochen',
+  'backups.lost': 'Der Prozess, der sie erstellt hat, ist beendet. Erstelle eine neue.',
+  'backups.progress': '{rows, number} Zeilen, {files, plural, one {# Datei} other {# Dateien}}',
+  'doctor.title': 'Installation prüfen',
+  'doctor.text':
+    'Prüft Einstellungen, Datenbank, Festplatte, Dateien, Sicherungen, Arbeitsbereiche und deinen Reverse-Proxy.',
+  'doctor.run': 'Jetzt prüfen',
+  'doctor.running': 'Wird geprüft …',
+  'doctor.ok': 'OK',
+  'doctor.warning': 'Warnung',
+  'doctor.failed': 'Problem',
+  'doctor.allFine': 'Keine Probleme gefunden.',
+  'doctor.found':
+    '{count, plural, one {# Punkt braucht deine Aufmerksamkeit.} other {# Punkte brauchen deine Aufmerksamkeit.}}',
+};
