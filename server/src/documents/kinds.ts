@@ -1,4 +1,6 @@
-import { type DocumentKind, DocumentRefused, damaged, locked, notReadable } from './document.ts';
+import { type DocumentKind, DocumentRefused, damaged, notReadable } from './document.ts';
+import { binaryWorkbook, oldFormat } from './old-formats.ts';
+import { findMainPart } from './readers/main-part.ts';
 import { decoderFor } from './readers/text-encoding.ts';
 import { ZipFile } from './readers/zip.ts';
 
@@ -10,11 +12,6 @@ const openDocument = new Map<string, DocumentKind>([
   ['application/vnd.oasis.opendocument.presentation', 'odp'],
   ['application/epub+zip', 'epub'],
 ]);
-const officeMain: [string, DocumentKind][] = [
-  ['word/document.xml', 'docx'],
-  ['xl/workbook.xml', 'xlsx'],
-  ['ppt/presentation.xml', 'pptx'],
-];
 const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 
 export type KnownFile = { kind: DocumentKind; zip?: ZipFile };
@@ -24,7 +21,7 @@ export function recognize(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   if (bytes.length === 0) throw new DocumentRefused('no_text', 'The file is empty.');
   if (bytes.subarray(0, 1024).includes('%PDF-')) return { kind: 'pdf' };
   if (bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return packed(bytes, maxUnpackedBytes);
-  if (bytes.subarray(0, 8).equals(compound)) throw oldOffice(bytes);
+  if (bytes.subarray(0, 8).equals(compound)) throw oldFormat(bytes);
   if (bytes.subarray(0, 5).toString('latin1') === '{\\rtf') return { kind: 'rtf' };
   return { kind: textKind(bytes) };
 }
@@ -54,16 +51,9 @@ function textKind(bytes: Buffer): DocumentKind {
 function packed(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   const zip = new ZipFile(bytes, maxUnpackedBytes);
   const told = zip.read('mimetype')?.toString('latin1').trim();
-  const kind =
-    openDocument.get((told ?? '').replace(/-template$/, '')) ?? officeMain.find(([name]) => zip.has(name))?.[1];
+  const kind = openDocument.get((told ?? '').replace(/-template$/, '')) ?? findMainPart(zip)?.kind;
+  if (kind === 'xlsb') throw binaryWorkbook();
   if (kind === undefined && zip.has('[Content_Types].xml')) throw damaged();
   if (kind === undefined) throw notReadable();
   return { kind, zip };
-}
-
-/** Office puts a file with a password into the container of its old formats. */
-function oldOffice(bytes: Buffer): DocumentRefused {
-  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) return locked();
-  const message = 'This is one of the old Office formats (.doc, .xls, .ppt). Save it as .docx, .xlsx or .pptx.';
-  return new DocumentRefused('unsupported', message);
 }

@@ -137,43 +137,80 @@ function spaceOf(name: string, attributes: XmlAttributes): string {
 function readSheets(content: Buffer, writer: PageWriter): void {
   let sheet: SheetWriter | undefined;
   let rows = 1;
+  let isHidden = false;
   let row: (() => void)[] = [];
-  let columns = 1;
-  let paragraphs: string[] = [];
-  let inCell = false;
+  let cell: SheetCell | undefined;
+  let note: string[] | undefined;
   let depth = 0;
+  const hiddenTables = new Set<string>();
+  let style = '';
   readXml(content, {
     open(name, attributes) {
-      if (name === 'table') sheet ??= new SheetWriter(writer, attributes['table:name'] ?? '');
-      else if (name === 'table-row') {
+      if (name === 'style') style = attributes['style:name'] ?? '';
+      else if (name === 'table-properties' && attributes['table:display'] === 'false') hiddenTables.add(style);
+      else if (name === 'table') {
+        sheet ??= new SheetWriter(writer, attributes['table:name'] ?? '');
+        if (hiddenTables.has(attributes['table:style-name'] ?? '')) sheet.note('[hidden sheet]');
+      } else if (name === 'table-row') {
         rows = countOf(attributes['table:number-rows-repeated']);
+        isHidden = /^(?:collapse|filter)$/.test(attributes['table:visibility'] ?? '');
         row = [];
-      } else if (name === 'table-cell' || name === 'covered-table-cell') {
-        inCell = true;
-        columns = countOf(attributes['table:number-columns-repeated']);
-        paragraphs = [];
-      } else if (name === 'p' && inCell) {
+      } else if (name === 'table-cell' || name === 'covered-table-cell') cell = sheetCell(attributes);
+      else if (name === 'annotation' && cell !== undefined) note = [];
+      else if (name === 'p' && cell !== undefined) {
         depth += 1;
-        paragraphs.push('');
+        (note ?? cell.paragraphs).push('');
       } else if (depth > 0) add(spaceOf(name, attributes));
     },
     close(name) {
       if (name === 'table') {
         sheet?.finish();
         sheet = undefined;
-      } else if (name === 'p' && inCell) depth -= 1;
-      else if (name === 'table-cell' || name === 'covered-table-cell') {
-        inCell = false;
-        row.push(cellOf(sheet, paragraphs.join(' '), columns));
-      } else if (name === 'table-row' && sheet !== undefined) writeRow(sheet, row, rows);
+      } else if (name === 'p' && cell !== undefined) depth -= 1;
+      else if (name === 'annotation' && cell !== undefined && note !== undefined) {
+        cell.comments.push(`[comment: ${note.join(' ').trim()}]`);
+        note = undefined;
+      } else if ((name === 'table-cell' || name === 'covered-table-cell') && cell !== undefined) {
+        row.push(cellOf(sheet, shownCell(cell), cell.columns));
+        cell = undefined;
+      } else if (name === 'table-row' && sheet !== undefined) writeRow(sheet, row, rows, isHidden);
     },
     text(text) {
       if (depth > 0) add(text);
     },
   });
   function add(text: string): void {
-    paragraphs[paragraphs.length - 1] += text;
+    const paragraphs = note ?? cell?.paragraphs ?? [];
+    if (paragraphs.length > 0) paragraphs[paragraphs.length - 1] += text;
   }
+}
+
+type SheetCell = { columns: number; paragraphs: string[]; comments: string[]; value: string };
+
+/** Programs other than office suites store only the value of a cell, or only its formula. */
+function sheetCell(attributes: XmlAttributes): SheetCell {
+  const stored = [
+    'office:date-value',
+    'office:time-value',
+    'office:string-value',
+    'office:boolean-value',
+    'office:value',
+  ]
+    .map((name) => attributes[name])
+    .find((value) => value !== undefined);
+  const formula = attributes['table:formula']?.replace(/^(?:of|oooc|msoxl):/, '') ?? '';
+  const value = attributes['office:value-type'] === 'percentage' ? percent(stored) : (stored ?? formula);
+  return { columns: countOf(attributes['table:number-columns-repeated']), paragraphs: [], comments: [], value };
+}
+
+function percent(value: string | undefined): string {
+  const number = Number(value);
+  return Number.isFinite(number) ? `${Number((number * 100).toPrecision(12))} %` : (value ?? '');
+}
+
+function shownCell({ paragraphs, comments, value }: SheetCell): string {
+  const text = paragraphs.join(' ');
+  return [text.trim() === '' ? value : text, ...comments].filter(Boolean).join(' ');
 }
 
 function cellOf(sheet: SheetWriter | undefined, text: string, columns: number): () => void {
@@ -183,13 +220,13 @@ function cellOf(sheet: SheetWriter | undefined, text: string, columns: number): 
   };
 }
 
-function writeRow(sheet: SheetWriter, row: readonly (() => void)[], rows: number): void {
+function writeRow(sheet: SheetWriter, row: readonly (() => void)[], rows: number, isHidden: boolean): void {
   let written = 0;
   for (let count = Math.min(rows, mostRepeats); count > 0; count -= 1) {
     sheet.beginRow();
     for (const writeCell of row) writeCell();
     written += 1;
-    if (!sheet.endRow()) break;
+    if (!sheet.endRow(isHidden)) break;
   }
   sheet.skipRows(rows - written);
 }

@@ -1,4 +1,5 @@
 import type { PageWriter } from '../page-writer.ts';
+import { mainPathOf } from './main-part.ts';
 import { relationsOf } from './relations.ts';
 import { readXml, relationId } from './xml.ts';
 import type { ZipFile } from './zip.ts';
@@ -8,7 +9,7 @@ const mostSlides = 20_000;
 
 /** PowerPoint (ECMA-376): the slides in the order they are shown, each with its notes. */
 export function readPptx(zip: ZipFile, writer: PageWriter): void {
-  const main = 'ppt/presentation.xml';
+  const main = mainPathOf(zip, 'ppt/presentation.xml');
   const relations = relationsOf(zip, main);
   const slides: string[] = [];
   readXml(zip.need(main), {

@@ -6,10 +6,10 @@ import type { ZipFile } from './zip.ts';
 /** Of one part: no program writes as many. */
 const mostRelations = 100_000;
 
-/** Paths of the parts that an OOXML part refers to, by id. Targets outside the file are omitted. */
+/** Paths of the parts that an OOXML part (or '', the whole file) refers to, by id. Targets outside are omitted. */
 export function relationsOf(zip: ZipFile, part: string): Map<string, { target: string; type: string }> {
   const relations = new Map<string, { target: string; type: string }>();
-  const bytes = zip.read(`${posix.dirname(part)}/_rels/${posix.basename(part)}.rels`);
+  const bytes = zip.read(posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`));
   if (bytes === undefined) return relations;
   let count = 0;
   readXml(bytes, {

@@ -44,6 +44,13 @@ export class SheetWriter {
     this.#column += 1;
   }
 
+  /** A line about the sheet. */
+  note(text: string): void {
+    if (this.#lines.length === 0) this.#firstRow = this.#row + 1;
+    this.#lines.push(text);
+    this.#length += text.length + 1;
+  }
+
   skipCells(count: number): void {
     this.#column = Math.min(mostColumns, this.#column + count);
   }
@@ -52,10 +59,11 @@ export class SheetWriter {
     this.#row += count;
   }
 
-  /** False when there was nothing in it. */
-  endRow(): boolean {
-    const line = this.#line();
-    if (line.trim() === '') return false;
+  /** False when there was nothing in it. A hidden row is marked at its end. */
+  endRow(isHidden = false): boolean {
+    const cells = this.#line();
+    if (cells.trim() === '') return false;
+    const line = isHidden ? `${cells}\t[hidden row]` : cells;
     if (this.#lines.length === 0) this.#firstRow = this.#row;
     this.#lines.push(line);
     this.#length += line.length + 1;

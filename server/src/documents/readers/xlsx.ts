@@ -1,7 +1,9 @@
 import { DocumentRefused } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
+import { mainPathOf } from './main-part.ts';
 import { relationsOf } from './relations.ts';
 import { SheetWriter } from './sheet-writer.ts';
+import { type CellComments, readComments } from './xlsx-comments.ts';
 import { type CellStyles, readCellStyles } from './xlsx-styles.ts';
 import { readXml, relationId } from './xml.ts';
 import type { ZipFile } from './zip.ts';
@@ -10,11 +12,13 @@ import type { ZipFile } from './zip.ts';
 const mostShared = { characters: 64 * 1024 * 1024, texts: 2_000_000 };
 const mostSheets = 10_000;
 
-/** Excel (ECMA-376): the sheets in their order, row by row, cells between tabs; values as they were last worked out. */
+/**
+ * Excel (ECMA-376): the sheets in their order, row by row, cells between tabs; values as they are shown,
+ * and formulas that were never worked out as they are written. */
 export function readXlsx(zip: ZipFile, writer: PageWriter): void {
-  const main = 'xl/workbook.xml';
+  const main = mainPathOf(zip, 'xl/workbook.xml');
   const relations = relationsOf(zip, main);
-  const sheets: { name: string; part: string }[] = [];
+  const sheets: { name: string; part: string; isHidden: boolean }[] = [];
   let epoch = 1900;
   readXml(zip.need(main), {
     open(name, attributes) {
@@ -22,14 +26,25 @@ export function readXlsx(zip: ZipFile, writer: PageWriter): void {
       if (name !== 'sheet') return;
       const part = relations.get(relationId(attributes) ?? '')?.target;
       if (part !== undefined && sheets.length < mostSheets)
-        sheets.push({ name: attributes.name ?? `${sheets.length + 1}`, part });
+        sheets.push({
+          name: attributes.name ?? `${sheets.length + 1}`,
+          part,
+          isHidden: /hidden/i.test(attributes.state ?? ''),
+        });
     },
   });
-  const shared = readShared(zip.read('xl/sharedStrings.xml'));
-  const styles = readCellStyles(zip.read('xl/styles.xml'), epoch);
-  for (const { name, part } of sheets) {
+  const partOf = (type: string): Buffer | undefined => {
+    const known = [...relations.values()].find((one) => one.type.endsWith(`/${type}`))?.target;
+    return zip.read(known ?? `xl/${type}.xml`);
+  };
+  const shared = readShared(partOf('sharedStrings'));
+  const styles = readCellStyles(partOf('styles'), epoch);
+  for (const { name, part, isHidden } of sheets) {
     const bytes = zip.read(part);
-    if (bytes !== undefined) readSheet(bytes, new SheetWriter(writer, name), shared, styles);
+    if (bytes === undefined) continue;
+    const sheet = new SheetWriter(writer, name);
+    if (isHidden) sheet.note('[hidden sheet]');
+    readSheet(bytes, sheet, { shared, styles, comments: readComments(zip, part, main) });
   }
 }
 
@@ -66,36 +81,68 @@ function tooMuch(): DocumentRefused {
   return new DocumentRefused('too_large', 'The file holds too much text to be read.');
 }
 
-function readSheet(bytes: Buffer, sheet: SheetWriter, shared: readonly string[], styles: CellStyles): void {
-  let cell = { type: 'n', style: 0, value: '' };
-  let inValue = false;
+type Cell = { type: string; style: number; value: string; formula: string; ref: string };
+type Context = { shared: readonly string[]; styles: CellStyles; comments: CellComments };
+
+/** A formula that several cells share is written in the first of them. */
+type SharedFormulas = Map<string, { ref: string; text: string }>;
+const mostFormulas = 100_000;
+
+function readSheet(bytes: Buffer, sheet: SheetWriter, context: Context): void {
+  let cell: Cell = { type: 'n', style: 0, value: '', formula: '', ref: '' };
+  const formulas: SharedFormulas = new Map();
+  const noted = new Set<string>();
+  let sharedBy: string | undefined;
+  let part: 'value' | 'formula' | undefined;
+  let isHidden = false;
   readXml(bytes, {
-    open(name, { r, t, s }) {
-      if (name === 'row') sheet.beginRow(r === undefined ? undefined : Number(r));
-      else if (name === 'c') {
-        cell = { type: t ?? 'n', style: Number(s ?? 0), value: '' };
+    open(name, { r, t, s, si, hidden }) {
+      if (name === 'row') {
+        isHidden = /^(?:1|true)$/.test(hidden ?? '');
+        sheet.beginRow(r === undefined ? undefined : Number(r));
+      } else if (name === 'c') {
+        cell = { type: t ?? 'n', style: Number(s ?? 0), value: '', formula: '', ref: r ?? '' };
+        sharedBy = undefined;
         sheet.beginCell(r === undefined ? undefined : columnOf(r));
-      } else if (name === 'v' || name === 't') inValue = true;
+      } else if (name === 'v' || name === 't') part = 'value';
+      else if (name === 'f') {
+        part = 'formula';
+        if (t === 'shared') sharedBy = si;
+      }
     },
     close(name) {
-      if (name === 'v' || name === 't') inValue = false;
-      else if (name === 'c') sheet.cell(shown(cell, shared, styles));
-      else if (name === 'row') sheet.endRow();
+      if (name === 'v' || name === 't' || name === 'f') part = undefined;
+      else if (name === 'c') {
+        const comment = context.comments.get(cell.ref);
+        if (comment !== undefined) noted.add(cell.ref);
+        const text = shown(cell, context) || formulaOf(cell, sharedBy, formulas);
+        sheet.cell([text, comment ?? ''].filter(Boolean).join(' '));
+        if (sharedBy !== undefined && cell.formula !== '' && formulas.size < mostFormulas)
+          formulas.set(sharedBy, { ref: cell.ref, text: cell.formula });
+      } else if (name === 'row') sheet.endRow(isHidden);
     },
     text(text) {
-      if (inValue) cell.value += text;
+      if (part === 'value') cell.value += text;
+      else if (part === 'formula') cell.formula += text;
     },
   });
+  for (const [ref, comment] of context.comments) if (!noted.has(ref)) sheet.note(`${ref}: ${comment}`);
   sheet.finish();
 }
 
-function shown(
-  { type, style, value }: { type: string; style: number; value: string },
-  shared: readonly string[],
-  styles: CellStyles,
-): string {
+/** The formula of a cell whose result was never stored. */
+function formulaOf({ formula, type }: Cell, sharedBy: string | undefined, formulas: SharedFormulas): string {
+  // An empty text is a result.
+  if (type === 'str') return '';
+  if (formula !== '') return `=${formula}`;
+  const first = sharedBy === undefined ? undefined : formulas.get(sharedBy);
+  return first === undefined ? '' : `=${first.text} (as in ${first.ref})`;
+}
+
+function shown({ type, style, value }: Cell, { shared, styles }: Context): string {
   if (type === 's') return shared[Number(value)] ?? '';
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE';
+  if (type === 'd') return value.replace(/T00:00(?::00(?:\.0+)?)?Z?$/, '');
   if (type !== 'n' || value === '') return value;
   return styles.show(style, value);
 }
