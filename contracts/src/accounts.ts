@@ -21,6 +21,10 @@ const accountSession = z.object({
 });
 export type AccountSession = z.infer<typeof accountSession>;
 
+/** An identity is (issuer, subject) (contract.md section 3). */
+const identity = z.object({ id: fields.id, issuer: z.string(), subject: z.string(), createdAt: fields.timestamp });
+export type Identity = z.infer<typeof identity>;
+
 /** Why single sign-on failed: `?error=` of the address that the browser is sent to. */
 export const oidcRefusals = [
   /** The person or the provider refused. */
@@ -128,7 +132,8 @@ export const accountEndpoints = {
     path: '/api/auth/sign-out',
     access: 'public',
     summary: 'Ends the session of the cookie',
-    response: z.looseObject({ success: z.boolean() }),
+    /** `url` is the page that signs out at the identity provider; the browser goes there. */
+    response: z.looseObject({ success: z.boolean(), url: z.string().optional() }),
   }),
   getAuthSession: endpoint({
     method: 'GET',
@@ -207,6 +212,39 @@ export const accountEndpoints = {
         path: ['instructions'],
       }),
     response: z.object({ personalization }),
+  }),
+  getIdentities: endpoint({
+    method: 'GET',
+    path: '/api/me/identities',
+    access: 'session',
+    summary: "Lists the identities at identity providers that sign in to the user's account",
+    response: z.object({ identities: z.array(identity) }),
+  }),
+  postIdentityLink: endpoint({
+    method: 'POST',
+    path: '/api/me/identities/link',
+    access: 'session',
+    summary:
+      'Begins to link an identity to the account: returns the URL of the identity provider; needs a recent sign-in',
+    body: z.object({ callbackURL: ownAddress.optional(), errorCallbackURL: ownAddress.optional() }).optional(),
+    response: z.object({ url: z.string() }),
+    errors: [
+      'recent_sign_in_required',
+      'not_found',
+      'provider_unreachable',
+      'provider_error',
+      'blocked_destination',
+      'credentials_unreadable',
+    ],
+  }),
+  deleteIdentity: endpoint({
+    method: 'DELETE',
+    path: '/api/me/identities',
+    access: 'session',
+    summary: 'Removes an identity from the account, unless it is the last way to sign in',
+    query: z.object({ id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found', 'last_sign_in_method'],
   }),
   getMySessions: endpoint({
     method: 'GET',

@@ -44,6 +44,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The password was set by an administrator and has to be changed first.',
     todo: 'Choose a new password on the page that opens.',
   },
+  recent_sign_in_required: {
+    means: 'The session began more than an hour ago, and this needs a more recent sign-in.',
+    todo: 'Sign out, sign in again, and repeat it.',
+  },
   origin_not_allowed: {
     means: 'The request comes from a page at another address than the one Homeport knows as its own.',
     todo: 'Open Homeport at the address in `BASE_URL`. Behind a proxy, set `BASE_URL` to the address in the browser.',
@@ -90,6 +94,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   last_admin: {
     means: 'This would leave the installation without an enabled administrator.',
     todo: 'Make somebody else an administrator first.',
+  },
+  last_sign_in_method: {
+    means: 'Without this identity, nobody could sign in to the account: it has no password and no other identity.',
+    todo: 'Link another identity first, or have an administrator set a password.',
   },
   email_taken: { means: 'An account with this e-mail address exists.', todo: 'Use another address, or that account.' },
   path_taken: { means: 'There is a file or a folder at this path.', todo: 'Choose another name, or replace the file.' },

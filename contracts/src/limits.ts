@@ -154,6 +154,8 @@ export const limits = {
   /** Characters of a data URL: an image of about 380 kB. */
   brandingImageMax: 512 * 1024,
   oidcLabelMax: 60,
+  /** Age of a session that still counts as a recent sign-in. */
+  recentSignInMinutes: 60,
   oidcClientIdMax: 512,
   oidcClientSecretMax: 4096,
   oidcScopesMax: 512,

@@ -23,7 +23,13 @@ import {
   postSignIn,
   postSignOut,
 } from './accounts/handlers.ts';
-import { getOidcCallback, postSignInSocial } from './accounts/oidc/handlers.ts';
+import {
+  deleteIdentity,
+  getIdentities,
+  getOidcCallback,
+  postIdentityLink,
+  postSignInSocial,
+} from './accounts/oidc/handlers.ts';
 import {
   deleteArtifact,
   getArtifactDownload,
@@ -213,6 +219,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchMe,
   getPersonalization,
   patchPersonalization,
+  getIdentities,
+  postIdentityLink,
+  deleteIdentity,
   getMySessions,
   deleteMySessions,
 

@@ -4,7 +4,14 @@ import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { authSession, authUser } from './auth-answers.ts';
-import { clearedCookie, cookieRule, readSessionCookie, sessionCookie, sessionCookies } from './session-cookie.ts';
+import {
+  chooseAccountCookie,
+  clearedCookie,
+  cookieRule,
+  readSessionCookie,
+  sessionCookie,
+  sessionCookies,
+} from './session-cookie.ts';
 import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
@@ -37,8 +44,13 @@ export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, req
 export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request }) => {
   const rule = cookieRule(deps.config);
   const cookie = readSessionCookie(rule, request.headers.get('cookie'));
-  if (cookie !== undefined) await signOut(deps, cookie.token, { address: request.address, requestId: request.id });
-  return withCookies({ success: true }, [clearedCookie(rule, 'session_token'), clearedCookie(rule, 'dont_remember')]);
+  const from = { address: request.address, requestId: request.id };
+  const { byOidc, url } = cookie === undefined ? { byOidc: false } : await signOut(deps, cookie.token, from);
+  return withCookies({ success: true, ...(url === undefined ? {} : { url }) }, [
+    clearedCookie(rule, 'session_token'),
+    clearedCookie(rule, 'dont_remember'),
+    ...(byOidc ? [chooseAccountCookie(rule)] : []),
+  ]);
 };
 
 /** GET /api/auth/get-session; null without a valid session. */

@@ -20,7 +20,7 @@ export const renewAfterSeconds = 86_400;
 const longestValue = 512;
 
 /** Our cookies: `homeport.session_token` and so on, prefixed with `__Secure-` if BASE_URL is https. */
-export type CookieName = 'session_token' | 'dont_remember' | 'state';
+export type CookieName = 'session_token' | 'dont_remember' | 'state' | 'choose_account';
 
 /** The `Set-Cookie` value with a session. */
 export function sessionCookie(rule: CookieRule, token: string): string {
@@ -39,14 +39,31 @@ export function clearedCookie(rule: CookieRule, name: CookieName): string {
   return setCookie(rule, name, '', 0);
 }
 
-/** The `Set-Cookie` value that ties a single sign-on to the browser where it began. */
-export function stateCookie(rule: CookieRule, state: string, seconds: number): string {
-  return setCookie(rule, 'state', signed(rule, state), seconds);
+/** Sign-ins of one browser that can be in progress at once, one in each tab. */
+const statesMax = 5;
+const stateSeparator = '~';
+
+/** The `Set-Cookie` value that ties single sign-ons, the newest ones, to the browser where they began. */
+export function stateCookie(rule: CookieRule, states: readonly string[], seconds: number): string {
+  if (states.length === 0) return clearedCookie(rule, 'state');
+  return setCookie(rule, 'state', signed(rule, states.slice(-statesMax).join(stateSeparator)), seconds);
 }
 
-/** The state of a single sign-on that began in this browser, if its signature is ours. */
-export function readStateCookie(rule: CookieRule, header: string | null): string | undefined {
-  return readSigned(rule, header ?? '', 'state').value;
+/** The states of single sign-ons that began in this browser, if the signature is ours. */
+export function readStateCookie(rule: CookieRule, header: string | null): string[] {
+  return readSigned(rule, header ?? '', 'state').value?.split(stateSeparator) ?? [];
+}
+
+const chooseAccountSeconds = 86_400;
+
+/** The `Set-Cookie` value with which the next single sign-on asks for a choice of account. */
+export function chooseAccountCookie(rule: CookieRule): string {
+  return setCookie(rule, 'choose_account', signed(rule, 'true'), chooseAccountSeconds);
+}
+
+/** Whether the next single sign-on of this browser asks for a choice of account. */
+export function readChooseAccount(rule: CookieRule, header: string | null): boolean {
+  return readSigned(rule, header ?? '', 'choose_account').value !== undefined;
 }
 
 /**

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { AccountSession } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { Selectable } from 'kysely';
 import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { SessionsTable } from '../db/tables/people.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sessionSeconds } from './session-cookie.ts';
 
@@ -10,6 +13,8 @@ import { sessionSeconds } from './session-cookie.ts';
 
 /** Origin of a new session; `userAgent` is truncated. */
 export type SessionOrigin = { address: string; userAgent: string | null };
+/** The kind of a new session: one that is not remembered lasts a day. */
+type SessionKind = { remembered?: boolean; byOidc?: boolean; signOutUrl?: string | undefined };
 type Caller = { id: string; sessionId: string };
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
 
@@ -22,16 +27,13 @@ function storedUserAgent(text: string | null): string {
   return (text ?? '').slice(0, userAgentMax);
 }
 
-/**
- * Opens a session; one that is not remembered lasts a day. `token` is the secret in its cookie and must not go anywhere
- * else.
- */
+/** Opens a session. `token` is the secret in its cookie and must not go anywhere else. */
 export async function insertSession(
   db: Queryable,
   userId: string,
   from: SessionOrigin,
   now: number,
-  remembered = true,
+  { remembered = true, byOidc = false, signOutUrl }: SessionKind = {},
 ): Promise<{ id: string; token: string }> {
   const seconds = remembered ? sessionSeconds : forgottenSeconds;
   const session = { id: randomUUIDv7(), token: randomBytes(24).toString('base64url') };
@@ -45,6 +47,8 @@ export async function insertSession(
       user_agent: storedUserAgent(from.userAgent),
       created_at: new Date(now),
       updated_at: new Date(now),
+      by_oidc: byOidc,
+      sign_out_url: signOutUrl ?? null,
     })
     .execute();
   return session;
@@ -145,8 +149,20 @@ export async function endOtherSessions(db: Queryable, caller: Caller): Promise<n
 export async function endSessionOfToken(
   db: Queryable,
   token: string,
-): Promise<{ id: string; user_id: string } | undefined> {
-  return db.deleteFrom('sessions').where('token', '=', token).returning(['id', 'user_id']).executeTakeFirst();
+): Promise<Pick<Selectable<SessionsTable>, 'id' | 'user_id' | 'by_oidc' | 'sign_out_url'> | undefined> {
+  return db
+    .deleteFrom('sessions')
+    .where('token', '=', token)
+    .returning(['id', 'user_id', 'by_oidc', 'sign_out_url'])
+    .executeTakeFirst();
+}
+
+/** Throws `recent_sign_in_required` if the session began more than an hour ago. */
+export async function assertRecentSession(db: Queryable, sessionId: string, now: number): Promise<void> {
+  const since = new Date(now - limits.recentSignInMinutes * 60_000);
+  const query = db.selectFrom('sessions').select('id').where('id', '=', sessionId).where('created_at', '>=', since);
+  if ((await query.executeTakeFirst()) !== undefined) return;
+  throw new ApiError('recent_sign_in_required', 'Sign out and in again first: this needs a recent sign-in.');
 }
 
 /** Ends every session of a user; returns how many. */

@@ -3,6 +3,7 @@ import type { User } from '@homeport/contracts/fields';
 import { comparableEmail } from '@homeport/contracts/text/email';
 import { recordEvent, recordFailedSignIn } from '../audit/audit.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
+import { readSettings } from '../settings/settings.ts';
 import { authUser } from './auth-answers.ts';
 import { findPasswordByEmail, findPasswordHash, updatePassword } from './credentials.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
@@ -57,24 +58,31 @@ async function openSession(
   const user = await holdUser(transaction, userId);
   if (user === undefined || (await findPasswordHash(transaction, userId)) !== hash) return 'changed';
   if (!user.enabled) return 'disabled';
-  const { token } = await insertSession(transaction, userId, from, now, remembered);
+  const { token } = await insertSession(transaction, userId, from, now, { remembered });
   await trimSessions(transaction, userId, now);
   const source = { actorId: userId, address: from.address, requestId };
   await recordEvent(transaction, source, { action: 'session.signed_in', details: { method: 'password' } });
   return { token, user: authUser(user) };
 }
 
-/** Ends the session of a token; an unknown token is not an error. */
+/**
+ * Ends the session of a token; an unknown token is not an error. Resolves with whether an identity provider opened it,
+ * and the address that signs out there, if the settings want that.
+ */
 export async function signOut(
   deps: Pick<SignInLimitDeps, 'db'>,
   token: string,
   from: { address: string; requestId: string },
-): Promise<void> {
-  await inTransaction(deps.db, async (transaction) => {
+): Promise<{ byOidc: boolean; url?: string }> {
+  return inTransaction(deps.db, async (transaction) => {
     const session = await endSessionOfToken(transaction, token);
-    if (session === undefined) return;
+    if (session === undefined) return { byOidc: false };
     const event = { action: 'session.signed_out', targetType: 'session', targetId: session.id } as const;
     await recordEvent(transaction, { actorId: session.user_id, ...from }, event);
+    const { by_oidc: byOidc, sign_out_url: url } = session;
+    if (url === null) return { byOidc };
+    const { oidc } = await readSettings(transaction);
+    return oidc.enabled && oidc.endSession ? { byOidc, url } : { byOidc };
   });
 }
 

@@ -75,6 +75,14 @@ export const samples: Record<EndpointName, Sample> = {
   patchMe: { ...nothing, request: () => ({ body: { name: 'New Name' } }) },
   getPersonalization: nothing,
   patchPersonalization: { ...nothing, request: () => ({ body: { instructions: 'Be brief.' } }) },
+  getIdentities: nothing,
+  // No identity provider is configured here.
+  postIdentityLink: { ...nothing, own: 404 },
+  deleteIdentity: {
+    request: ({ records }) => ({ query: { id: records.identity } }),
+    own: 200,
+    ids: { 'query.id': { names: 'identity' } },
+  },
   getMySessions: nothing,
   deleteMySessions: {
     request: ({ records }) => ({ query: { id: records.session } }),

@@ -70,6 +70,8 @@ export type Records = {
   question: string;
   /** A session other than the one that calls. */
   session: string;
+  /** An identity at an identity provider, besides a password. */
+  identity: string;
   /** A project that the records' user owns, and the id of another member of it. */
   project: string;
   member: string;
@@ -156,6 +158,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       Object.assign(made, conversation);
       if (needs('artifact')) made.artifact = await storeFile(userId, conversation.chat);
     }
+    if (needs('identity')) made.identity = await addIdentity(userId);
     if (needs('session')) made.session = (await openSession(userId)).id;
     if (needs('project', 'member')) {
       const other = await makeUser({});
@@ -171,6 +174,15 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     if (needs('person', 'personProvider', 'personModel', 'invitation', 'invitationToken'))
       Object.assign(made, await makePerson(userId));
     return allOf(made);
+  }
+
+  async function addIdentity(userId: string): Promise<string> {
+    const id = randomUUIDv7();
+    await database.pool.query(
+      `insert into credentials (id, user_id, account_id, provider_id) values ($1, $2, $3, 'oidc')`,
+      [id, userId, `https://id.example.org#${userId}`],
+    );
+    return id;
   }
 
   async function makeConversation(userId: string) {

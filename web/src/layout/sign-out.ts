@@ -12,13 +12,16 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return async () => {
+    let url: string | undefined;
     try {
-      await call('POST /api/auth/sign-out', {});
+      ({ url } = await call('POST /api/auth/sign-out', {}));
     } catch (error) {
       showFailure(t('nav.changeFailed'), failureText(error, t));
       return;
     }
     markSignedIn(false);
+    // The identity provider ends its own session, and redirects to the sign-in page.
+    if (url !== undefined) return location.assign(url);
     await navigate({ to: '/sign-in', search: {} });
     queries.removeQueries({ predicate: (query) => query.queryKey[0] !== 'public-config' });
   };

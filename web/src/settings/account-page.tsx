@@ -12,6 +12,7 @@ import { isMac } from '../layout/palette/shortcuts.ts';
 import { Card, Section } from '../layout/section.tsx';
 import { useSignOut } from '../layout/sign-out.ts';
 import { showToast } from '../layout/toasts.tsx';
+import { IdentitiesCard } from './identities-card.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
@@ -70,6 +71,7 @@ export function AccountPage() {
       <Card title={t('account.password')} text={t('account.passwordText')}>
         <ChangePasswordForm email={user.email} onChanged={() => showToast(t('password.done'))} />
       </Card>
+      <IdentitiesCard />
       <SessionsCard />
       <Card
         title={t('account.signOut')}

@@ -9,8 +9,8 @@ import { insertSession, type SessionOrigin, trimSessions } from '../sessions.ts'
 import { changeProfile, insertUser, isEmailTaken, markEmailVerified } from '../users.ts';
 import type { Claims } from './claims.ts';
 import { findFacts, identityOf, insertIdentity } from './identities.ts';
-import { claimedEmail, type Decision, decide, type KnownUser, profileChanges } from './policy.ts';
-import type { Federation } from './protocol.ts';
+import { claimedEmail, type Decision, decide, decideLink, type KnownUser, profileChanges } from './policy.ts';
+import { endSessionAddress, type Federation, type Redeemed } from './protocol.ts';
 import { Refusal } from './refusals.ts';
 
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
@@ -26,15 +26,19 @@ const triesMax = 5;
 export async function openOidcSession(
   deps: Deps,
   federation: Federation,
-  claims: Claims,
+  { claims, idToken }: Redeemed,
   from: SessionOrigin,
   source: Omit<AuditSource, 'actorId'>,
 ): Promise<string> {
+  const signOutUrl = endSessionAddress(federation, idToken);
   for (let tries = 1; ; tries += 1) {
     try {
       return await inTransaction(deps.db, async (transaction) => {
         const userId = await admit(transaction, federation, claims, source, deps.clock.now());
-        const { token } = await insertSession(transaction, userId, from, deps.clock.now());
+        const { token } = await insertSession(transaction, userId, from, deps.clock.now(), {
+          byOidc: true,
+          signOutUrl,
+        });
         await trimSessions(transaction, userId, deps.clock.now());
         const event = { action: 'session.signed_in', details: { method: 'oidc' } } as const;
         await recordEvent(transaction, { ...source, actorId: userId }, event);
@@ -45,6 +49,27 @@ export async function openOidcSession(
       if (tries === triesMax) throw new Refusal('sign_in_failed', 'Overtaken again and again');
     }
   }
+}
+
+/** Links an identity to the account of a signed-in person. Linking it twice changes nothing. Throws `Refusal`. */
+export async function linkIdentity(
+  deps: Deps,
+  { settings }: Federation,
+  claims: Claims,
+  userId: string,
+  source: Omit<AuditSource, 'actorId'>,
+): Promise<void> {
+  const identity = identityOf(claims.issuer, claims.subject);
+  await inTransaction(deps.db, async (transaction) => {
+    const { owner } = await findFacts(transaction, identity, undefined, deps.clock.now());
+    const decision = decideLink(claims, settings, { owner, userId });
+    if (decision === 'is-linked') return;
+    if (decision !== 'link') throw new Refusal(decision);
+    const isNew = await insertIdentity(transaction, userId, { issuer: claims.issuer, identity });
+    if (!isNew) throw new Refusal('identity_taken');
+    const event = { action: 'oidc.linked', targetType: 'user', targetId: userId } as const;
+    await recordEvent(transaction, { ...source, actorId: userId }, event);
+  });
 }
 
 async function admit(

@@ -1,9 +1,10 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import type { Config } from '../../config/config.ts';
-import { type Handler, Reply, type RequestFacts } from '../../http/handler.ts';
+import { type Handler, Reply, type RequestFacts, sourceOf } from '../../http/handler.ts';
 import { ownOrigin } from '../../http/origin.ts';
 import type { Platform } from '../../platform.ts';
-import { type BrowserRequest, beginOidcSignIn, finishOidcSignIn } from './sign-in.ts';
+import { listIdentities, removeIdentity } from './identities.ts';
+import { type BrowserRequest, beginOidcLink, beginOidcSignIn, finishOidcSignIn } from './sign-in.ts';
 
 type OidcHandlerDeps = Pick<Platform, 'db' | 'clock' | 'egress' | 'secrets' | 'log'> & {
   config: Pick<Config, 'baseUrl' | 'host' | 'authSecret' | 'allowInsecureHttp'>;
@@ -17,6 +18,23 @@ type OidcHandler<Name extends keyof typeof accountEndpoints> = Handler<
 export const postSignInSocial: OidcHandler<'postSignInSocial'> = async (deps, { body, request }) => {
   const { url, cookies } = await beginOidcSignIn(deps, body, browserRequest(deps, request));
   return new Reply({ url, redirect: false }, { headers: cookies.map((cookie) => ['set-cookie', cookie]) });
+};
+
+/** POST /api/me/identities/link */
+export const postIdentityLink: OidcHandler<'postIdentityLink'> = async (deps, { actor, body, request }) => {
+  const { url, cookies } = await beginOidcLink(deps, actor, body ?? {}, browserRequest(deps, request));
+  return new Reply({ url }, { headers: cookies.map((cookie) => ['set-cookie', cookie]) });
+};
+
+/** GET /api/me/identities */
+export const getIdentities: OidcHandler<'getIdentities'> = async (deps, { actor }) => ({
+  identities: await listIdentities(deps.db.kysely, actor.id),
+});
+
+/** DELETE /api/me/identities?id= */
+export const deleteIdentity: OidcHandler<'deleteIdentity'> = async (deps, input) => {
+  await removeIdentity(deps, input.actor.id, input.query.id, sourceOf(input));
+  return { ok: true };
 };
 
 /** GET /api/auth/oauth2/callback/:providerKey */

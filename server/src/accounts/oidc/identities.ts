@@ -1,7 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { Identity } from '@homeport/contracts/accounts';
+import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
-import type { Queryable } from '../../db/pool.ts';
+import { type AuditSource, recordEvent } from '../../audit/audit.ts';
+import { type Database, inTransaction, type Queryable } from '../../db/pool.ts';
+import { findPasswordHash } from '../credentials.ts';
 import { hasOpenInvitation } from '../invitations.ts';
+import { lockUser } from '../users.ts';
 import type { Facts, KnownUser } from './policy.ts';
 
 /**
@@ -60,4 +65,48 @@ export async function insertIdentity(
     .onConflict((conflict) => conflict.columns(['provider_id', 'account_id']).doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
+}
+
+/** The identities of an account, oldest first. */
+export async function listIdentities(db: Queryable, userId: string): Promise<Identity[]> {
+  const rows = await identitiesOf(db, userId).execute();
+  return rows.map(({ id, account_id, created_at }) => {
+    const at = account_id.indexOf('#');
+    const createdAt = created_at.toISOString();
+    return { id, issuer: account_id.slice(0, at), subject: account_id.slice(at + 1), createdAt };
+  });
+}
+
+/** Removes an identity of an account. Throws `not_found`, and `last_sign_in_method` if no other way to sign in is left. */
+export async function removeIdentity(
+  deps: { db: Pick<Database, 'kysely'> },
+  userId: string,
+  id: string,
+  by: AuditSource,
+): Promise<void> {
+  await inTransaction(deps.db, async (transaction) => {
+    // Two removals at once must not leave none.
+    await lockUser(transaction, userId);
+    const identities = await identitiesOf(transaction, userId).execute();
+    if (!identities.some((identity) => identity.id === id)) throw new ApiError('not_found', 'Identity not found');
+    if (identities.length === 1 && (await findPasswordHash(transaction, userId)) === undefined) {
+      throw new ApiError('last_sign_in_method', 'This is the only way to sign in to your account');
+    }
+    await transaction.deleteFrom('credentials').where('id', '=', id).where('user_id', '=', userId).execute();
+    await recordEvent(transaction, by, { action: 'oidc.unlinked', targetType: 'user', targetId: userId });
+  });
+}
+
+/** Far more than a person has. */
+const identitiesMax = 100;
+
+function identitiesOf(db: Queryable, userId: string) {
+  return db
+    .selectFrom('credentials')
+    .select(['id', 'account_id', 'created_at'])
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', oidcProviderId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(identitiesMax);
 }

@@ -53,6 +53,18 @@ export function decide(claims: Claims, settings: OidcSettings, facts: Facts): De
   return settings.autoProvision ? { action: 'create-user', email, name } : refuse('signup_disabled');
 }
 
+/** Whether a signed-in person may link this identity to their account, which needs no address. */
+export function decideLink(
+  claims: Claims,
+  settings: OidcSettings,
+  { owner, userId }: { owner: KnownUser | undefined; userId: string },
+): 'link' | 'is-linked' | OidcRefusal {
+  const admitted = admit(claims, settings);
+  if (settings.allowedDomains.length > 0 && 'code' in admitted) return admitted.code;
+  if (owner === undefined) return 'link';
+  return owner.id === userId ? 'is-linked' : 'identity_taken';
+}
+
 /** How a profile follows the provider: the members that differ. An address must count as verified. */
 export function profileChanges(
   claims: Claims,

@@ -43,8 +43,10 @@ export async function authorizationUrl(
   deps: OidcDeps,
   federation: Federation,
   { state, nonce, codeVerifier }: Challenge,
+  { choosesAccount }: { choosesAccount: boolean },
 ): Promise<URL> {
   const { settings, metadata, client } = federation;
+  const prompt = promptFor(settings.prompt, metadata.promptValues, choosesAccount);
   const { protocol, configuration } = await openIdClient(deps, metadata, client);
   return protocol.buildAuthorizationUrl(configuration, {
     redirect_uri: redirectUri(federation.origin, settings.providerKey),
@@ -53,7 +55,38 @@ export async function authorizationUrl(
     nonce,
     code_challenge: await protocol.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
+    ...(prompt === undefined ? {} : { prompt }),
   });
+}
+
+/** The configured prompt, or a choice of account where it is due, in a form that the provider has. */
+function promptFor(
+  configured: OidcSettings['prompt'],
+  known: readonly string[] | undefined,
+  choosesAccount: boolean,
+): string | undefined {
+  if (configured !== 'none') return configured;
+  return choosesAccount ? ['select_account', 'login'].find((value) => known?.includes(value) ?? true) : undefined;
+}
+
+/** An ID token that makes the address longer than servers accept is left out. */
+const hintMax = 6000;
+const endSessionMax = 8192;
+
+/** The address that ends the session at the provider (OpenID Connect RP-Initiated Logout), if the settings want that. */
+export function endSessionAddress(
+  { settings, metadata: { endSessionEndpoint }, client, origin }: Federation,
+  idToken: string,
+): string | undefined {
+  if (!settings.endSession || endSessionEndpoint === undefined) return undefined;
+  const url = new URL(endSessionEndpoint);
+  const back = `${origin}/sign-in`;
+  url.searchParams.set('client_id', client.clientId);
+  url.searchParams.set('post_logout_redirect_uri', back);
+  // Amazon Cognito has its own name for it.
+  url.searchParams.set('logout_uri', back);
+  if (idToken.length <= hintMax) url.searchParams.set('id_token_hint', idToken);
+  return url.href.length <= endSessionMax ? url.href : undefined;
 }
 
 /** The person, and the ID token to sign out with at the provider. */

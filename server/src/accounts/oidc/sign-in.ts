@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { OidcRefusal } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import { recordRefusedSignOn } from '../../audit/audit.ts';
@@ -10,10 +11,21 @@ import { openClientSecret } from '../../settings/oidc.ts';
 import { discover, type OidcDeps, providerText } from '../../settings/oidc-provider.ts';
 import { readSettings } from '../../settings/settings.ts';
 import { ownAddress, withError } from '../own-address.ts';
-import { clearedCookie, cookieRule, readStateCookie, sessionCookies, stateCookie } from '../session-cookie.ts';
-import type { SessionOrigin } from '../sessions.ts';
-import { openOidcSession } from './accounts.ts';
-import { authorizationUrl, type Federation, redeemAnswer } from './protocol.ts';
+import {
+  type CookieRule,
+  chooseAccountCookie,
+  clearedCookie,
+  cookieRule,
+  readChooseAccount,
+  readSessionCookie,
+  readStateCookie,
+  sessionCookies,
+  stateCookie,
+} from '../session-cookie.ts';
+import { assertRecentSession, findSessionAndUser, type SessionOrigin } from '../sessions.ts';
+import { linkIdentity, openOidcSession } from './accounts.ts';
+import { authorizationUrl, type Federation, type Redeemed, redeemAnswer } from './protocol.ts';
+import { forgetRefusal, noteRefusal, wasRefused } from './recent-refusals.ts';
 import { Refusal, toRefusal } from './refusals.ts';
 import { type BegunSignIn, insertState, stateSeconds, takeState } from './states.ts';
 
@@ -28,6 +40,7 @@ export type BrowserRequest = { origin: string; cookie: string | null; from: Sess
 export type Redirect = { location: string; cookies: string[] };
 
 const failurePage = '/sign-in';
+const identitiesPage = '/settings/account';
 
 /**
  * Begins a sign-in: the provider's address, and the cookie that ties it to this browser. Throws `invalid_request` for a
@@ -38,15 +51,36 @@ export async function beginOidcSignIn(
   deps: OidcSignInDeps,
   input: { provider: string; callbackURL?: string; errorCallbackURL?: string },
   request: BrowserRequest,
+  link: { linkTo?: string } = {},
 ): Promise<{ url: string; cookies: string[] }> {
   const addresses = ownAddresses(input, request.origin);
   const federation = await federationOf(deps, await readProvider(deps, input.provider), request.origin);
+  const rule = cookieRule(deps.config);
+  const now = deps.clock.now();
   const challenge = { state: secret(), nonce: secret(), codeVerifier: secret() };
-  const url = await authorizationUrl(deps, federation, challenge);
+  const choosesAccount = readChooseAccount(rule, request.cookie) || wasRefused(deps.db, request.from, now);
+  const url = await authorizationUrl(deps, federation, challenge, { choosesAccount });
   const { nonce, codeVerifier } = challenge;
   const begun: BegunSignIn = { ...addresses, nonce, codeVerifier, federation: federationMark(federation) };
-  await insertState(deps.db.kysely, challenge.state, begun, deps.clock.now());
-  return { url: url.href, cookies: [stateCookie(cookieRule(deps.config), challenge.state, stateSeconds)] };
+  await insertState(deps.db.kysely, challenge.state, { ...begun, ...link }, now);
+  const states = [...readStateCookie(rule, request.cookie), challenge.state];
+  return { url: url.href, cookies: [stateCookie(rule, states, stateSeconds)] };
+}
+
+/**
+ * Begins to link an identity to the account of a signed-in person, which ends like a sign-in. Throws
+ * `recent_sign_in_required`, and what `beginOidcSignIn` throws.
+ */
+export async function beginOidcLink(
+  deps: OidcSignInDeps,
+  caller: { id: string; sessionId: string },
+  input: { callbackURL?: string; errorCallbackURL?: string },
+  request: BrowserRequest,
+): Promise<{ url: string; cookies: string[] }> {
+  await assertRecentSession(deps.db.kysely, caller.sessionId, deps.clock.now());
+  const { oidc } = await readSettings(deps.db.kysely);
+  const pages = { callbackURL: identitiesPage, errorCallbackURL: identitiesPage };
+  return beginOidcSignIn(deps, { ...pages, ...input, provider: oidc.providerKey }, request, { linkTo: caller.id });
 }
 
 /**
@@ -60,27 +94,74 @@ export async function finishOidcSignIn(
   const rule = cookieRule(deps.config);
   const answer = answerOf(input.query);
   const state = answer.get('state') ?? '';
-  const isThisBrowser = state !== '' && readStateCookie(rule, request.cookie) === state;
+  const states = readStateCookie(rule, request.cookie);
+  const isThisBrowser = state !== '' && states.includes(state);
   const begun = isThisBrowser ? await takeState(deps.db.kysely, state, deps.clock.now()) : undefined;
-  const forgotten = isThisBrowser ? [clearedCookie(rule, 'state')] : [];
+  const others = states.filter((other) => other !== state);
+  const forgotten = isThisBrowser ? [stateCookie(rule, others, stateSeconds)] : [];
   try {
     const provider = await readProvider(deps, input.providerKey);
     if (begun === undefined) throw new Refusal('state_mismatch');
     const federation = await federationOf(deps, provider, request.origin);
     // One provider's code is never sent to another (RFC 9700, section 4.4).
     if (begun.federation !== federationMark(federation)) throw new Refusal('sso_unavailable', 'Another provider');
-    const { claims } = await redeemAnswer(deps, federation, answer, { ...begun, state });
-    const source = { address: request.from.address, requestId: request.requestId };
-    const token = await openOidcSession(deps, federation, claims, request.from, source);
+    const redeemed = await redeemAnswer(deps, federation, answer, { ...begun, state });
+    const cookies = await welcome(deps, federation, redeemed, begun, request);
     const location = ownAddress(begun.callbackURL, request.origin) ?? '/';
-    return { location, cookies: [...sessionCookies(rule, token, true), ...forgotten] };
+    return { location, cookies: [...cookies, ...forgotten] };
   } catch (error) {
     const refusal = toRefusal(error);
     const { code } = refusal;
     await recordRefusal(deps, refusal, begun !== undefined, request);
     const page = ownAddress(begun?.errorCallbackURL ?? failurePage, request.origin) ?? failurePage;
-    return { location: withError(page, request.origin, code), cookies: forgotten };
+    return {
+      location: withError(page, request.origin, code),
+      cookies: [...forgotten, ...nextPrompt(deps, code, request)],
+    };
   }
+}
+
+/** Signs the person in, or links the identity to their account. Resolves with cookies. Throws `Refusal`. */
+async function welcome(
+  deps: OidcSignInDeps,
+  federation: Federation,
+  redeemed: Redeemed,
+  { linkTo }: BegunSignIn,
+  { cookie, from, requestId }: BrowserRequest,
+): Promise<string[]> {
+  const rule = cookieRule(deps.config);
+  const source = { address: from.address, requestId };
+  if (linkTo === undefined) {
+    const token = await openOidcSession(deps, federation, redeemed, from, source);
+    forgetRefusal(deps.db, from);
+    return [...sessionCookies(rule, token, true), ...clearedChoice(rule, cookie)];
+  }
+  // Another person can have signed in meanwhile.
+  const session = readSessionCookie(rule, cookie);
+  const found = session && (await findSessionAndUser(deps.db.kysely, session.token));
+  const isSignedIn = found?.user.enabled && found.session.expires_at.getTime() > deps.clock.now();
+  if (!isSignedIn || found.user.id !== linkTo) throw new Refusal('state_mismatch', 'Another person is signed in');
+  await linkIdentity(deps, federation, redeemed.claims, linkTo, source);
+  return clearedChoice(rule, cookie);
+}
+
+/** Refusals of one account at the provider: the next try asks for another one. */
+const refusalsOfAccount: ReadonlySet<OidcRefusal> = new Set([
+  ...(['domain_not_allowed', 'email_missing', 'email_not_verified', 'account_disabled'] as const),
+  ...(['account_not_linked', 'signup_disabled', 'identity_taken'] as const),
+]);
+
+/** The next sign-in asks for a choice of account after such a refusal; a provider's error ends that. */
+function nextPrompt(deps: OidcSignInDeps, code: OidcRefusal, { cookie, from }: BrowserRequest): string[] {
+  const rule = cookieRule(deps.config);
+  if (code === 'state_mismatch') return [];
+  if (!refusalsOfAccount.has(code)) return clearedChoice(rule, cookie);
+  noteRefusal(deps.db, from, deps.clock.now());
+  return [chooseAccountCookie(rule)];
+}
+
+function clearedChoice(rule: CookieRule, cookie: string | null): string[] {
+  return readChooseAccount(rule, cookie) ? [clearedCookie(rule, 'choose_account')] : [];
 }
 
 /**

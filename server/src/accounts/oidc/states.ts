@@ -11,6 +11,8 @@ const begunSchema = z.object({
   codeVerifier: z.string(),
   callbackURL: z.string(),
   errorCallbackURL: z.string(),
+  /** The account to link the identity to, in place of signing in. */
+  linkTo: z.string().optional(),
 });
 export type BegunSignIn = z.infer<typeof begunSchema>;
 

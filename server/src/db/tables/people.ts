@@ -33,6 +33,9 @@ export type SessionsTable = {
   user_agent: string | null;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
+  by_oidc: Flag;
+  /** The address that ends the session at the provider. */
+  sign_out_url: string | null;
 };
 
 export type CredentialsTable = {

@@ -70,7 +70,7 @@ export async function signInBy({ app, idp }: OidcWorld, browser: Browser = openB
   return comeBack(app, browser, idp.agree(await begin(app, browser)));
 }
 
-async function request(app: TestApp, browser: Browser, path: string, init: RequestInit = {}): Promise<Response> {
+export async function request(app: TestApp, browser: Browser, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (browser.cookies.size > 0) {
     headers.set('cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '));

@@ -6,7 +6,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import classes from '../../forms/form.module.css';
 import { FormFailure } from '../../forms/notice.tsx';
-import { nameFault } from '../../forms/rules.ts';
+import { emailFault, nameFault } from '../../forms/rules.ts';
 import { SubmitButton } from '../../forms/submit-button.tsx';
 import { useApiForm } from '../../forms/use-api-form.ts';
 import { useText } from '../../i18n/i18n.ts';
@@ -17,26 +17,28 @@ import { changeUser } from '../admin-queries.ts';
 import { RoleField } from './account-fields.tsx';
 import { lastAdminText } from './last-admin.ts';
 
-/** Name and role of a user. */
+/** Name, address and role of a user. */
 export function UserForm({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
   const t = useText();
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);
-  const [initialValues] = useState<{ name: string; role: Role }>(() => ({ name: user.name, role: user.role }));
+  const [initialValues] = useState<{ name: string; email: string; role: Role }>(() => profileOf(user));
   const { form, formProps, isBusy, failure, submit } = useApiForm({
     initialValues,
-    validate: ({ name }) => ({ name: nameFault(name, t) }),
-    submit: async ({ name, role }) => {
+    validate: ({ name, email }) => ({ name: nameFault(name, t), email: emailFault(email, t) }),
+    placeFailure: ({ code }) => (code === 'email_taken' ? { field: 'email', text: t('users.emailTaken') } : undefined),
+    submit: async ({ name, email, role }) => {
       const saved = await changeUser(queries, {
         id: user.id,
         ...(name.trim() === user.name ? {} : { name: name.trim() }),
+        ...(email.trim() === user.email ? {} : { email: email.trim() }),
         ...(role === user.role ? {} : { role }),
       });
-      form.setValues({ name: saved.name, role: saved.role });
+      form.setValues(profileOf(saved));
       showToast(t('form.saved'));
     },
   });
-  const { name, role } = form.values;
+  const { name, email, role } = form.values;
   const givesUpRole = isMe && user.role === 'admin' && role !== 'admin';
   return (
     <form
@@ -48,16 +50,17 @@ export function UserForm({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
       }}
       className={classes.form}
     >
-      <UnsavedGuard isDirty={name !== user.name || role !== user.role} />
+      <UnsavedGuard isDirty={name !== user.name || email !== user.email || role !== user.role} />
       <div className={classes.pair}>
         <TextInput {...form.getInputProps('name')} label={t('person.name')} autoComplete="off" />
         <TextInput
+          {...form.getInputProps('email')}
           label={t('person.email')}
           description={t('users.emailHint')}
           inputWrapperOrder={['label', 'input', 'error', 'description']}
-          value={user.email}
-          readOnly
-          type="email"
+          autoComplete="off"
+          autoCapitalize="none"
+          inputMode="email"
         />
       </div>
       <RoleField value={role} onChange={(next) => form.setFieldValue('role', next)} />
@@ -79,4 +82,8 @@ export function UserForm({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
       ) : null}
     </form>
   );
+}
+
+function profileOf({ name, email, role }: ManagedUser) {
+  return { name, email, role };
 }

@@ -1,5 +1,6 @@
 import type { OidcConfiguration } from '@homeport/contracts/admin';
 import { Switch, TextInput } from '@mantine/core';
+import { ChoiceChips } from '../../forms/choice-chips.tsx';
 import classes from '../../forms/form.module.css';
 import { Notice } from '../../forms/notice.tsx';
 import type { ApiForm } from '../../forms/use-api-form.ts';
@@ -9,6 +10,9 @@ import { CopyField } from '../copy-field.tsx';
 import { ClientSecretField } from './client-secret-field.tsx';
 import { DomainTags } from './domain-tags.tsx';
 import { originOfSecret, type SingleSignOnValues } from './single-sign-on-values.ts';
+
+const tokenAuths = ['auto', 'basic', 'post'] as const;
+const prompts = ['none', 'select_account', 'login'] as const;
 
 type Form = ApiForm<SingleSignOnValues>['form'];
 
@@ -76,6 +80,33 @@ export function ProviderFields({ form, stored }: { form: Form; stored: OidcConfi
             autoCapitalize="none"
             spellCheck={false}
           />
+          <ChoiceChips
+            legend={t('sso.tokenAuth')}
+            options={tokenAuths.map((way) => ({ value: way, label: t(`sso.tokenAuth.${way}`) }))}
+            value={values.tokenAuth}
+            onChange={(way) => form.setFieldValue('tokenAuth', way)}
+            hint={t('sso.tokenAuthHint')}
+          />
+          <ChoiceChips
+            legend={t('sso.prompt')}
+            options={prompts.map((prompt) => ({ value: prompt, label: t(`sso.prompt.${prompt}`) }))}
+            value={values.prompt}
+            onChange={(prompt) => form.setFieldValue('prompt', prompt)}
+            hint={t('sso.promptHint')}
+          />
+          <Switch
+            checked={values.endSession}
+            onChange={(event) => form.setFieldValue('endSession', event.currentTarget.checked)}
+            label={t('sso.endSession')}
+            description={t('sso.endSessionHint')}
+          />
+          {values.endSession ? (
+            <CopyField
+              label={t('sso.afterSignOut')}
+              description={t('sso.afterSignOutHint')}
+              value={`${location.origin}/sign-in`}
+            />
+          ) : null}
         </div>
       </details>
     </>
@@ -99,6 +130,19 @@ export function PeopleFields({ form }: { form: Form }) {
         onChange={(event) => form.setFieldValue('autoProvision', event.currentTarget.checked)}
         label={t('sso.autoProvision')}
         description={t('sso.autoProvisionHint')}
+      />
+      <Switch
+        checked={values.trustEmail}
+        onChange={(event) => form.setFieldValue('trustEmail', event.currentTarget.checked)}
+        label={t('sso.trustEmail')}
+        description={t('sso.trustEmailHint')}
+      />
+      {values.trustEmail ? <Notice kind="warning">{t('sso.trustEmailWarning')}</Notice> : null}
+      <Switch
+        checked={values.syncProfile}
+        onChange={(event) => form.setFieldValue('syncProfile', event.currentTarget.checked)}
+        label={t('sso.syncProfile')}
+        description={t('sso.syncProfileHint')}
       />
       <DomainTags
         value={values.allowedDomains}

@@ -73,6 +73,7 @@ function addressOf({ issuer, discoveryUrl }: Pick<SingleSignOnValues, 'issuer' |
 /** The values that a test depends on; its result is valid only as long as none of them changes. */
 export function connectionOf(values: SingleSignOnValues): string {
   const { issuer, discoveryUrl, clientId, clientSecret, clearsSecret, scopes } = values;
+  const { trustEmail, prompt, endSession, tokenAuth } = values;
   return JSON.stringify([
     issuer.trim(),
     discoveryUrl.trim(),
@@ -80,6 +81,7 @@ export function connectionOf(values: SingleSignOnValues): string {
     clientSecret,
     clearsSecret,
     scopes.trim(),
+    ...[trustEmail, prompt, endSession, tokenAuth],
   ]);
 }
 
@@ -91,7 +93,9 @@ export function readDomains(text: string): { domains: string[]; bad: string[] } 
   const domains: string[] = [];
   const bad: string[] = [];
   for (const word of words) {
-    const domain = word.slice(word.lastIndexOf('@') + 1).toLowerCase();
+    const typed = word.slice(word.lastIndexOf('@') + 1).toLowerCase();
+    // As DNS has it; the parser would also change what is ASCII already.
+    const domain = /^\p{ASCII}*$/u.test(typed) ? typed : (URL.parse(`http://${typed}`)?.hostname ?? typed);
     if (domainPattern.test(domain) && domain.length <= 253) domains.push(domain);
     else bad.push(word);
   }
