@@ -147,6 +147,29 @@ export function alternatingRoles(voice: Voice, words: string): Rule {
   };
 }
 
+export function noSystemRole(voice: Voice): Rule {
+  return ({ messages }) =>
+    messages.some(({ role }) => role === 'system') ? voice('System role not supported') : undefined;
+}
+
+export function noPictures(voice: Voice): Rule {
+  return ({ messages }) => {
+    const index = messages.findIndex(
+      ({ content }) => Array.isArray(content) && content.some((part) => part.type === 'image_url'),
+    );
+    if (index === -1) return undefined;
+    return voice(
+      `Failed to deserialize the JSON body into the target type: messages[${index}]: unknown variant \`image_url\`, expected \`text\``,
+    );
+  };
+}
+
+/** No tools at all. */
+export function noTools(voice: Voice): Rule {
+  return ({ tools }) =>
+    tools === undefined ? undefined : voice('registry.ollama.ai/library/gemma3:4b does not support tools');
+}
+
 export function textContent(voice: Voice): Rule {
   return ({ messages }) => {
     const index = messages.findIndex(({ content }) => content === null || content === undefined);

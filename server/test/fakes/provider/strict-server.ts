@@ -78,7 +78,7 @@ function reply(response: ServerResponse, body: StrictBody, style: StrictStyle): 
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const wish = wishOf(messages[asked]?.content);
   const results = messages.slice(asked).filter(({ role }) => role === 'tool').length;
-  if (/fail/.test(wish) && (results > 0 || !/look/.test(wish))) {
+  if (/fail/.test(wish) && (results > 0 || tools.length === 0 || !/look/.test(wish))) {
     refuse(response, { status: 401, body: { error: { message: 'temporarily unauthorized' } } });
     return;
   }

@@ -6,6 +6,9 @@ import {
   callIds,
   detailsInCalls,
   maxTools,
+  noPictures,
+  noSystemRole,
+  noTools,
   noUserAfterTool,
   openAiFault,
   type Rule,
@@ -22,7 +25,7 @@ import type { StrictStyle } from './strict-server.ts';
 
 /** The rules of real servers, from their documentation and from refusals in public reports. */
 
-export type StrictKind = { name: string; modelId: string; rules: Rule[]; style: StrictStyle };
+export type StrictKind = { name: string; modelId: string; rules: Rule[]; style: StrictStyle; hasNoTools?: true };
 
 const standard = ['role', 'content', 'tool_calls', 'name', 'refusal'];
 const { openai, mistral, google, openrouter, vllm, lmstudio, llamacpp, litellm } = voices;
@@ -137,7 +140,13 @@ export const strictKinds: StrictKind[] = [
   {
     name: 'DeepSeek',
     modelId: 'deepseek-v4',
-    rules: [reasoningInCalls(openai), answeredCalls(openai), uniqueIds(openai), maxTools(128, openai)],
+    rules: [
+      reasoningInCalls(openai),
+      noPictures(openai),
+      answeredCalls(openai),
+      uniqueIds(openai),
+      maxTools(128, openai),
+    ],
     style: plain,
   },
   {
@@ -180,6 +189,13 @@ export const strictKinds: StrictKind[] = [
     style: { callId: () => 'call_0', reasoning: [{ reasoning: 'I look it up.' }] },
   },
   {
+    name: 'Ollama with a model without tools and pictures',
+    modelId: 'gemma3:4b',
+    rules: [noTools(openai), noPictures(openai), textContent(openai)],
+    style: plain,
+    hasNoTools: true,
+  },
+  {
     name: 'vLLM with a template of Mistral',
     modelId: 'assistant',
     rules: [nineIds(vllm), noUserAfterTool(vllm), alternatingRoles(vllm, turns)],
@@ -188,13 +204,13 @@ export const strictKinds: StrictKind[] = [
   {
     name: 'LM Studio',
     modelId: 'gemma-3-12b-it',
-    rules: [answeredCalls(lmstudio)],
+    rules: [noSystemRole(lmstudio), alternatingRoles(lmstudio, 'Conversation roles must alternate user/assistant')],
     style: { callId: (turn) => String(300_000_000 + turn), reasoning: plain.reasoning },
   },
   {
     name: 'llama.cpp',
     modelId: 'gemma-3-4b.gguf',
-    rules: [answeredCalls(llamacpp)],
+    rules: [noSystemRole(llamacpp), alternatingRoles(llamacpp, turns)],
     style: { callId: () => '', reasoning: plain.reasoning },
   },
   {
