@@ -41,7 +41,7 @@ export type Frame =
   | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
 
 /** `retryAt` is an ISO time. */
-export type ProviderWait = { reason: 'rate_limited' | 'unavailable'; retryAt: string };
+export type ProviderWait = { reason: 'rate_limited' | 'unavailable' | 'loading'; retryAt: string };
 
 type PreparingStep = { name: 'compaction'; state: 'started' | 'done' | 'failed' };
 

@@ -20,7 +20,10 @@ export type FailureReason =
 export type FailurePhase = 'connect' | 'request' | 'response';
 
 /** The `details` of every `provider_unreachable` thrown here; safe to show. */
-export type FailureDetails = { reason: FailureReason; phase: FailurePhase };
+export type FailureDetails = { reason: FailureReason; phase: FailurePhase; certificate?: CertificateProblem };
+
+/** Problem of a server's certificate, or of a server without TLS at an https address. */
+type CertificateProblem = 'self_signed' | 'expired' | 'host' | 'untrusted' | 'not_tls';
 
 const reasonText: Record<FailureReason, string> = {
   dns: 'its name could not be resolved',
@@ -44,8 +47,9 @@ export function blockedDestination(): ApiError {
 }
 
 /** A network failure without addresses, headers or bodies; `cause` is only logged, as a code. */
-export function unreachable(reason: FailureReason, phase: FailurePhase): ApiError {
-  const details: FailureDetails = { reason, phase };
+export function unreachable(reason: FailureReason, phase: FailurePhase, error?: unknown): ApiError {
+  const certificate = reason === 'tls' ? certificateProblem(error) : undefined;
+  const details: FailureDetails = { reason, phase, ...(certificate === undefined ? {} : { certificate }) };
   return new ApiError('provider_unreachable', `The service could not be reached: ${reasonText[reason]}.`, { details });
 }
 
@@ -57,7 +61,8 @@ export function failureDetails(error: unknown): FailureDetails | undefined {
     return undefined;
   const { reason, phase } = details;
   if (!isReason(reason) || !isPhase(phase)) return undefined;
-  return { reason, phase };
+  const certificate = 'certificate' in details ? details.certificate : undefined;
+  return isCertificateProblem(certificate) ? { reason, phase, certificate } : { reason, phase };
 }
 
 function isReason(value: unknown): value is FailureReason {
@@ -66,6 +71,46 @@ function isReason(value: unknown): value is FailureReason {
 
 function isPhase(value: unknown): value is FailurePhase {
   return value === 'connect' || value === 'request' || value === 'response';
+}
+
+const problemOfCode: Record<string, CertificateProblem> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'self_signed',
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'host',
+  HOSTNAME_MISMATCH: 'host',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  CERT_UNTRUSTED: 'untrusted',
+  CERT_REVOKED: 'untrusted',
+  CERT_REJECTED: 'untrusted',
+  CERT_CHAIN_TOO_LONG: 'untrusted',
+  CERT_SIGNATURE_FAILURE: 'untrusted',
+  INVALID_CA: 'untrusted',
+  INVALID_PURPOSE: 'untrusted',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'not_tls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'not_tls',
+  ERR_SSL_HTTP_REQUEST: 'not_tls',
+};
+
+function certificateProblem(error: unknown): CertificateProblem | undefined {
+  for (
+    let current: unknown = error, depth = 0;
+    current instanceof Error && depth < 5;
+    current = current.cause, depth += 1
+  ) {
+    const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
+    const known = problemOfCode[code];
+    if (known !== undefined) return known;
+    if (code === 'EPROTO' && /wrong version number|packet length too long/i.test(current.message)) return 'not_tls';
+  }
+  return undefined;
+}
+
+function isCertificateProblem(value: unknown): value is CertificateProblem {
+  return typeof value === 'string' && Object.values(problemOfCode).some((problem) => problem === value);
 }
 
 const reasonOfCode: Record<string, FailureReason> = {
@@ -106,6 +151,7 @@ export function reasonOf(error: unknown): FailureReason {
     const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
     const known = reasonOfCode[code];
     if (known !== undefined) return known;
+    if (Object.hasOwn(problemOfCode, code)) return 'tls';
     if (code.startsWith('HPE_')) return 'protocol';
     if (
       code.startsWith('ERR_TLS') ||

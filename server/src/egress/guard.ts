@@ -170,7 +170,7 @@ function whenReady(
     reject(error);
   };
   const onTimeout = () => fail(unreachable('timeout', 'connect'));
-  const onError = (error: unknown) => fail(unreachable(reasonOf(error), 'connect'));
+  const onError = (error: unknown) => fail(unreachable(reasonOf(error), 'connect', error));
   const onClose = () => fail(unreachable('reset', 'connect'));
   timer.addEventListener('abort', onTimeout);
   socket.on('error', onError);

@@ -153,7 +153,7 @@ function exchange(
     phaseTimer.stop();
     phaseTimer = systemClock.after(limits.headersTimeoutMs, onTimeout);
   });
-  request.on('error', (error) => fail(error instanceof ApiError ? error : unreachable(reasonOf(error), phase)));
+  request.on('error', (error) => fail(error instanceof ApiError ? error : unreachable(reasonOf(error), phase, error)));
   request.on('close', () => {
     if (body === undefined) fail(unreachable('reset', phase));
   });

@@ -19,7 +19,7 @@ export async function openTunnel(
   const socket = connectTo(proxy, secureContext);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = () => reject(unreachable('timeout', 'connect'));
-  const onError = (error: unknown) => reject(unreachable(reasonOf(error), 'connect'));
+  const onError = (error: unknown) => reject(unreachable(reasonOf(error), 'connect', error));
   const onClose = () => reject(unreachable('reset', 'connect'));
   let head = '';
   const onReadable = () => {

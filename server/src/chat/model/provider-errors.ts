@@ -1,57 +1,51 @@
+import { providerEnglish } from '@homeport/contracts/error-texts/provider-english';
+import { wordError } from '@homeport/contracts/error-texts/word-error';
 import { ApiError } from '@homeport/contracts/errors';
-import { isOverflow } from './fitting/limits.ts';
+import type { ProviderErrorDetails } from '@homeport/contracts/provider-reasons';
+import { failureDetails } from '../../egress/failures.ts';
+import { type FailureFacts, factsOf, readFailureFacts } from './failure-facts.ts';
+import { judgeFailure } from './failure-rules.ts';
+import { firstSentence, withoutSecrets } from './provider-message.ts';
+import { maxRetryDelaySeconds, retryDelayIn } from './retry-delay.ts';
 import { isRecord } from './storable-text.ts';
 import { rememberRefusal } from './streamed-refusals.ts';
 
-const statusMessages: Record<number, string> = {
-  400: 'The provider refused the request. Check the model id and the limits set for the model.',
-  401: 'The provider refused the API key. Check the API key of the provider.',
-  402: 'The provider asks for payment. Check your balance with the provider.',
-  403: 'The provider denied access. Check the API key and whether it may use this model.',
-  404: 'The provider does not know this address or model. Check the base URL and the model id.',
-  405: 'The provider does not accept chat requests at this address. Check the base URL.',
-  408: 'The provider took too long to answer. Try again.',
-  413: 'The request is too large for the provider. Start a fresh context or send less.',
-  422: 'The provider refused the request. Check the model id and the limits set for the model.',
-  429: 'The provider is limiting requests. Wait a moment and try again.',
-  529: 'The provider is overloaded. Try again in a moment.',
-};
-
-const contextMessage =
-  "The conversation is too long for the model. Check the model's context window in its settings, or start a fresh context.";
-
 /**
- * The error for an upstream status. `body` is only examined, never quoted: a provider may echo the key.
- * `details.status` is the upstream status; `details.reason` is `context_length` if the prompt was too long.
+ * The error for an upstream status, with the reason that its body states. The message never quotes the body;
+ * `details.providerMessage` has its first sentence, without anything that looks like a key.
  */
 export function providerStatusError(status: number, body: string, retryAfter?: number): ApiError {
-  if ((status === 400 || status === 413 || status === 422 || status === 500) && isOverflow(body)) {
-    return new ApiError('provider_error', contextMessage, { details: { status, reason: 'context_length' } });
-  }
-  return new ApiError('provider_error', statusMessage(status), { details: { status }, retryAfter });
+  return failureOf(status, readFailureFacts(body), retryAfter);
 }
 
-/** True for a refusal because the prompt is too long. */
-export function isContextRefusal(text: string): boolean {
-  return isOverflow(text);
+function failureOf(status: number, facts: FailureFacts, retryAfter?: number): ApiError {
+  const { reason, values } = judgeFailure(status, facts);
+  const providerMessage = firstSentence(facts.message);
+  return providerFailure(
+    { status, reason, values, ...(providerMessage === undefined ? {} : { providerMessage }) },
+    retryAfter,
+  );
+}
+
+/** A `provider_error` with these details, in English words made from them. */
+export function providerFailure(details: ProviderErrorDetails, retryAfter?: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'provider_error',
+    wordError(providerEnglish, 'provider_error', details) ?? providerEnglish.provider_error,
+    {
+      details,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }
 
 /** The error for an `error` member inside a stream that began with status 200. */
 export function streamedError(error: unknown): ApiError {
-  return rememberRefusal(judgeStreamed(error), isRecord(error) ? JSON.stringify(error) : String(error));
-}
-
-function judgeStreamed(error: unknown): ApiError {
-  const status = isRecord(error) ? statusOf(error) : undefined;
-  if (status !== undefined) {
-    const message = isRecord(error) && typeof error.message === 'string' ? error.message : '';
-    return providerStatusError(status, message, retryDelayIn(JSON.stringify(error)));
-  }
-  const text = isRecord(error) ? `${error.code ?? ''} ${error.message ?? ''}` : String(error);
-  if (isOverflow(text)) return providerStatusError(400, text);
-  return new ApiError('provider_error', 'The provider reported an error while answering. Try again.', {
-    details: { status: 200 },
-  });
+  const facts = factsOf(error);
+  const status = (isRecord(error) ? statusOf(error) : undefined) ?? 200;
+  const text = isRecord(error) ? JSON.stringify(error) : String(error ?? '');
+  return rememberRefusal(failureOf(status, facts, retryDelayIn(text)), text);
 }
 
 /**
@@ -66,13 +60,23 @@ export function droppedConnection(cause?: unknown): ApiError {
   return new ApiError('provider_unreachable', message, { details: { reason, phase: 'response' }, cause });
 }
 
+/** Reasons that a later attempt can't change. A loading model and a busy server can recover. */
+const lasting: ReadonlySet<unknown> = new Set([
+  ...['quota', 'credit', 'key', 'content_filter', 'certificate', 'protocol', 'context', 'parameter', 'tools'],
+  'images',
+]);
+const passing: ReadonlySet<unknown> = new Set(['overloaded', 'rate_limit', 'loading']);
+
 /**
- * True for failures after which the same request can be repeated: 429, 5xx and connections that were never established.
+ * True for failures after which the same request can be repeated soon: limits, overload, 5xx and connections that were
+ * never established. A provider that asks for more than a minute is not asked again.
  */
 export function isRetriable(failure: ApiError): boolean {
+  if ((failure.retryAfter ?? 0) > maxRetryDelaySeconds) return false;
   if (failure.code === 'provider_error') {
-    const status = isRecord(failure.details) ? failure.details.status : undefined;
-    return typeof status === 'number' && (status === 429 || status >= 500);
+    const { status, reason } = isRecord(failure.details) ? failure.details : {};
+    if (lasting.has(reason)) return false;
+    return passing.has(reason) || (typeof status === 'number' && status >= 500);
   }
   if (failure.code !== 'provider_unreachable') return false;
   const network = networkFailure(failure);
@@ -83,27 +87,51 @@ export function isRetriable(failure: ApiError): boolean {
     : network.phase === 'request' && network.reason === 'reset';
 }
 
+/** True while the provider's server reports that it is loading the model. */
+export function isLoading(failure: ApiError): boolean {
+  return isRecord(failure.details) && failure.details.reason === 'loading';
+}
+
+/**
+ * A failure as a person gets it: with the time of the next possible attempt, and without `secrets`. An untrusted
+ * certificate is an error of the provider, not of the network.
+ */
+export function finalFailure(failure: ApiError, now: number, secrets: readonly string[]): ApiError {
+  const untrusted = failureDetails(failure)?.certificate;
+  if (untrusted !== undefined) {
+    return providerFailure({ reason: 'certificate', values: { problem: untrusted } }, undefined, failure.cause);
+  }
+  return withoutSecrets(withRetryTime(failure, now), secrets);
+}
+
+function withRetryTime(failure: ApiError, now: number): ApiError {
+  const { code, details, retryAfter } = failure;
+  if (code !== 'provider_error' || retryAfter === undefined || !isProviderDetails(details)) return failure;
+  if (details.values.retryAt !== undefined || !(passing.has(details.reason) || details.reason === 'quota')) {
+    return failure;
+  }
+  const values = { ...details.values, retryAt: new Date(now + retryAfter * 1000).toISOString() };
+  return providerFailure({ ...details, values }, retryAfter, failure.cause);
+}
+
+function isProviderDetails(details: unknown): details is ProviderErrorDetails {
+  return isRecord(details) && typeof details.reason === 'string' && isRecord(details.values);
+}
+
 function networkFailure(error: unknown): { reason: unknown; phase: unknown } | undefined {
   if (!(error instanceof ApiError) || error.code !== 'provider_unreachable' || !isRecord(error.details))
     return undefined;
   return { reason: error.details.reason, phase: error.details.phase };
 }
 
-/** A 200 response that is not a chat completion. */
+/** A 200 response that is not an answer. */
 export function unreadableAnswer(kind: 'web page' | 'answer'): ApiError {
-  const message =
-    kind === 'web page'
-      ? 'The provider answered with a web page. Check the base URL (it often ends in /v1).'
-      : 'The provider sent an unexpected response.';
-  return new ApiError('provider_error', message, { details: { status: 200, reason: 'unreadable' } });
-}
-
-function statusMessage(status: number): string {
-  const known = statusMessages[status];
-  if (known !== undefined) return known;
-  if (status >= 500) return 'The provider had an internal error. Try again later.';
-  if (status >= 300 && status < 400) return 'The provider redirects to another address. Check the base URL.';
-  return 'The provider answered with an error. Check the provider and the model.';
+  const problem = kind === 'web page' ? 'web_page' : 'unreadable';
+  return providerFailure({
+    status: 200,
+    reason: kind === 'web page' ? 'protocol' : 'other',
+    values: { problem },
+  });
 }
 
 function statusOf(error: Record<string, unknown>): number | undefined {
@@ -143,11 +171,3 @@ const statusWords: Record<string, number> = {
   DEADLINE_EXCEEDED: 504,
   overloaded_error: 529,
 };
-
-/** Seconds until a retry makes sense, according to a refusal's text. */
-export function retryDelayIn(text: string): number | undefined {
-  const found = /"retryDelay"\s?:\s?"(\d{1,6}(?:\.\d{1,9})?)s"|try again in (\d{1,6}(?:\.\d{1,9})?)(m?s)\b/i.exec(text);
-  const value = Number(found?.[1] ?? found?.[2]);
-  if (Number.isNaN(value)) return undefined;
-  return Math.ceil(found?.[3]?.toLowerCase() === 'ms' ? value / 1000 : value);
-}

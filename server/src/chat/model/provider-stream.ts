@@ -13,11 +13,13 @@ import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, 
 import { protocols } from './protocols/protocols.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { isOpenAi, leftOut, type ProviderDialect } from './provider-dialect.ts';
-import { isRetriable, providerStatusError, retryDelayIn } from './provider-errors.ts';
+import { finalFailure, isLoading, isRetriable, providerStatusError } from './provider-errors.ts';
 import type { ChatMessage } from './provider-messages.ts';
+import { readRetryAfter, retryDelayIn } from './retry-delay.ts';
 import { isRecord } from './storable-text.ts';
 import { streamedRefusal } from './streamed-refusals.ts';
 import { addUsage } from './usage.ts';
+import { expectProtocol } from './wrong-protocol.ts';
 
 /** One HTTP request through the outbound guard; response headers are in lower case. */
 export type ProviderRequest = (
@@ -69,7 +71,9 @@ const maxRetries = 2;
 const maxRefusals = 3;
 const maxPauses = 16;
 const firstBackoffMs = 500;
-const maxRetryAfterMs = 60_000;
+/** How long a model may load, and the longest pause between two questions whether it has. */
+const maxLoadingMs = 75_000;
+const maxLoadingPauseMs = 8_000;
 /** Shorter pauses are no worse than a thinking model. */
 const noticeableMs = 2_000;
 const maxErrorBytes = 64 * 1024;
@@ -149,14 +153,25 @@ async function continuePaused(
 
 async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Promise<CompletionResult> {
   const { options } = ask;
-  for (let retries = 0; ; retries++) {
+  let loadedMs = 0;
+  let loadings = 0;
+  for (let retries = 0; ; ) {
     try {
       return await attempt(ask, watched, signal);
     } catch (error) {
       signal.throwIfAborted();
       const failure = asProviderFailure(error);
-      if (watched.hasBegun() || retries >= maxRetries || !isRetriable(failure)) throw failure;
-      const delay = retryDelayMs(failure, retries, options.random);
+      const isWaiting = isLoading(failure) && loadedMs < maxLoadingMs;
+      if (watched.hasBegun() || !isRetriable(failure) || !(isWaiting || retries < maxRetries)) {
+        throw finalFailure(failure, options.now(), secretsOf(options));
+      }
+      const delay = isWaiting
+        ? Math.min(retryDelayMs(failure, loadings + 1, options.random), maxLoadingPauseMs)
+        : retryDelayMs(failure, retries, options.random);
+      if (isWaiting) {
+        loadedMs += delay;
+        loadings++;
+      } else retries++;
       if (delay >= noticeableMs) options.onWait?.(waitOf(failure, options.now() + delay));
       await options.sleep(delay, signal);
     }
@@ -205,7 +220,8 @@ async function send(
   const { status } = response;
   if (status >= 200 && status < 300) {
     try {
-      return await readCompletion(response.body, protocol.createParser(sink, options.createId, bounds), signal);
+      const parser = expectProtocol(kind, protocol.createParser(sink, options.createId, bounds));
+      return await readCompletion(response.body, parser, signal);
     } catch (error) {
       const refused = streamedRefusal(error);
       if (refused === undefined || !(error instanceof ApiError)) throw error;
@@ -213,7 +229,7 @@ async function send(
     }
   }
   const text = await readErrorText(response.body, signal);
-  const retryAfter = readRetryAfter(response.headers['retry-after'], options.now()) ?? retryDelayOf(status, text);
+  const retryAfter = readRetryAfter(response.headers['retry-after'], options.now()) ?? retryDelayIn(text);
   return { refused: text, status, failure: providerStatusError(status, text, retryAfter) };
 }
 
@@ -272,27 +288,19 @@ async function readErrorText(body: ProviderBody, signal: AbortSignal): Promise<s
   return Buffer.concat(chunks).toString();
 }
 
-/** Seconds until a retry makes sense, from seconds or an HTTP date (RFC 9110, 10.2.3), at most 60. */
-function readRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isNaN(ms) ? undefined : Math.ceil(Math.min(Math.max(ms, 0), maxRetryAfterMs) / 1000);
-}
-
-/** Some servers state the delay only in the response text. */
-function retryDelayOf(status: number, text: string): number | undefined {
-  const seconds = status === 429 || status >= 500 ? retryDelayIn(text) : undefined;
-  return seconds === undefined ? undefined : Math.min(seconds, maxRetryAfterMs / 1000);
-}
-
 function retryDelayMs(failure: ApiError, retries: number, random: () => number): number {
   const backoff = firstBackoffMs * 2 ** retries * (0.5 + random() / 2);
   return failure.retryAfter === undefined ? backoff : Math.max(failure.retryAfter * 1000, backoff);
 }
 
 function waitOf({ details }: ApiError, retryAt: number): ProviderWait {
-  const isLimited = isRecord(details) && details.status === 429;
-  return { reason: isLimited ? 'rate_limited' : 'unavailable', retryAt: new Date(retryAt).toISOString() };
+  const cause = isRecord(details) ? details.reason : undefined;
+  const reason = cause === 'rate_limit' ? 'rate_limited' : cause === 'loading' ? 'loading' : 'unavailable';
+  return { reason, retryAt: new Date(retryAt).toISOString() };
+}
+
+function secretsOf({ apiKey, headers }: CompletionOptions): string[] {
+  return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers ?? {})];
 }
 
 function asProviderFailure(error: unknown): ApiError {

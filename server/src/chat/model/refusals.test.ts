@@ -230,9 +230,7 @@ test('reports parameters that a protocol lacks, and keeps other refusals as they
   await ask({ parameters: { verbosity: 'low', seed: 3, temperature: 0.5 } });
   assert.deepEqual([sent.length, refused.toSorted()], [1, ['seed', 'verbosity']]);
   const long = server('openai', ['maximum context length is 4096 tokens; lower max_tokens or temperature']);
-  await assert.rejects(long.ask({ parameters: { temperature: 0.5 } }), {
-    details: { status: 400, reason: 'context_length' },
-  });
+  await assert.rejects(long.ask({ parameters: { temperature: 0.5 } }), /too long for the model/);
   const endless = server(
     'openai',
     Array.from({ length: 30 }, () => 'temperature top_p seed system role'),

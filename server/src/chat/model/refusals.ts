@@ -1,7 +1,7 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { isOverflow } from './fitting/limits.ts';
 import type { ModelRequest } from './protocol.ts';
 import { isRefused, type ProviderDialect, parameterNames, refuse, type Setting } from './provider-dialect.ts';
-import { isContextRefusal } from './provider-errors.ts';
 import { hasInstructions } from './request-parts.ts';
 
 /**
@@ -58,7 +58,7 @@ export function learnFrom(
   refusal: string,
 ): boolean {
   if (lessons[kind].learnField(dialect, refusal)) return true;
-  if (isContextRefusal(refusal)) return false;
+  if (isOverflow(refusal)) return false;
   const text = refusal.toLowerCase();
   return (
     learnOwn(kind, dialect, request, text) ||

@@ -3,6 +3,12 @@ import { useEffect, useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
 import classes from './thread.module.css';
 
+const waitTexts = {
+  rate_limited: 'thread.waitLimited',
+  loading: 'thread.waitLoading',
+  unavailable: 'thread.waitUnavailable',
+} as const;
+
 /** The reason for a pause of the provider and the time of the retry; nothing once that time has come. */
 export function ProviderWaitNote({ wait }: { wait: ProviderWait }) {
   const t = useText();
@@ -16,7 +22,7 @@ export function ProviderWaitNote({ wait }: { wait: ProviderWait }) {
   if (!(seconds > 0)) return null;
   return (
     <div className={classes.note}>
-      <span role="status">{t(wait.reason === 'rate_limited' ? 'thread.waitLimited' : 'thread.waitUnavailable')}</span>{' '}
+      <span role="status">{t(waitTexts[wait.reason] ?? 'thread.waitUnavailable')}</span>{' '}
       {/* Read out once, not every second. */}
       <span aria-hidden>{t('thread.waitRetry', { seconds: Math.min(seconds, 600) })}</span>
     </div>

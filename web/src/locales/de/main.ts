@@ -118,6 +118,7 @@ export const texts: Record<keyof typeof english, string> = {
   'thread.failedTitle': 'Die Unterhaltung ließ sich nicht laden',
   'thread.thinking': 'Denkt nach',
   'thread.waitLimited': 'Der Anbieter begrenzt die Anfragen.',
+  'thread.waitLoading': 'Das Modell wird noch geladen.',
   'thread.waitUnavailable': 'Der Anbieter antwortet nicht.',
   'thread.waitRetry': 'Neuer Versuch in {seconds} s.',
   'thread.working': 'Arbeitet an einer Antwort',

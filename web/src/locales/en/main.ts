@@ -113,6 +113,7 @@ export const texts = {
   'thread.failedTitle': 'Couldn’t load the conversation',
   'thread.thinking': 'Thinking',
   'thread.waitLimited': 'The provider is limiting requests.',
+  'thread.waitLoading': 'The model is still loading.',
   'thread.waitUnavailable': 'The provider isn’t responding.',
   'thread.waitRetry': 'Trying again in {seconds} s.',
   'thread.working': 'Working on an answer',
