@@ -28,7 +28,7 @@ test('a PDF returns the lines of each page under its number', async () => {
   ]);
 });
 
-test('a Word file returns headings, paragraphs, tables and notes, without deleted text', async () => {
+test('a Word file returns headings, paragraphs, tables and notes, with deleted text after its paragraph', async () => {
   const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`;
   const body = [
     '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Plan</w:t></w:r></w:p>',
@@ -37,7 +37,9 @@ test('a Word file returns headings, paragraphs, tables and notes, without delete
   ];
   const notes = `<w:footnotes><w:footnote>${paragraph('A note')}</w:footnote></w:footnotes>`;
   const file = makeDocx(body.join(''), { 'word/footnotes.xml': notes });
-  assert.deepEqual(await pages(file), [['part 1', '## Plan\nOne & two\nA\tB\n1\t2\nA note']]);
+  assert.deepEqual(await pages(file), [
+    ['part 1', '## Plan\nOne & two [tracked change: deleted “old”]\nA\tB\n1\t2\nA note'],
+  ]);
 });
 
 test("a Word file has Word's own pages if it stored them, and parts otherwise", async () => {

@@ -1,14 +1,17 @@
 import type { PageWriter } from '../page-writer.ts';
+import { mainPathOf } from './main-part.ts';
 import { relationsOf } from './relations.ts';
+import { type BodyContext, readBody } from './word-body.ts';
+import { WordLists } from './word-lists.ts';
 import { attributeOf, readXml } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 
 /**
- * Word (ECMA-376): paragraphs, tables row by row, notes at the end; headers before and footers after all of it. Pages
- * are those that Word saw when it saved, else parts.
+ * Word (ECMA-376): paragraphs with their list numbers, tables row by row, notes at the end; headers before and footers
+ * after all of it. Pages are those that Word saw when it saved, else parts.
  */
 export function readDocx(zip: ZipFile, writer: PageWriter): void {
-  const part = 'word/document.xml';
+  const part = mainPathOf(zip, 'word/document.xml');
   const main = zip.need(part);
   const hasPages = main.includes('lastRenderedPageBreak');
   writer.unit = hasPages ? 'page' : 'part';
@@ -21,81 +24,64 @@ export function readDocx(zip: ZipFile, writer: PageWriter): void {
     if (hasPages && writer.length > 0) writer.begin();
   };
   const related = [...relationsOf(zip, part).values()];
-  for (const line of frameOf(zip, related, '/header')) write(line);
-  readBody(main, write, turnPage);
-  for (const name of ['word/footnotes.xml', 'word/endnotes.xml']) {
-    const notes = zip.read(name);
-    if (notes !== undefined) readBody(notes, write);
+  const partOf = (type: string): Buffer | undefined => {
+    const target = related.find((one) => one.type.endsWith(`/${type}`))?.target;
+    return zip.read(target ?? `word/${type}.xml`);
+  };
+  const lists = new WordLists(partOf('styles'), partOf('numbering'));
+  const context: BodyContext = { lists, comments: readComments(partOf('comments')) };
+  for (const line of frameOf(zip, related, '/header', context)) write(line);
+  readBody(main, write, context, turnPage);
+  for (const type of ['footnotes', 'endnotes']) {
+    const notes = partOf(type);
+    if (notes !== undefined) readBody(notes, write, context);
   }
-  for (const line of frameOf(zip, related, '/footer')) write(line);
+  for (const line of frameOf(zip, related, '/footer', context)) write(line);
 }
 
 /** First, odd and even pages can have their own headers and footers: shared text is written once. */
-function frameOf(zip: ZipFile, related: readonly { target: string; type: string }[], type: string): Set<string> {
+function frameOf(
+  zip: ZipFile,
+  related: readonly { target: string; type: string }[],
+  type: string,
+  context: BodyContext,
+): Set<string> {
   const lines = new Set<string>();
   for (const { target } of related.filter((one) => one.type.endsWith(type)).slice(0, mostFrames)) {
     const bytes = zip.read(target);
-    if (bytes !== undefined) readBody(bytes, (line) => line.trim() !== '' && lines.add(line.trim()));
+    if (bytes !== undefined) readBody(bytes, (line) => line.trim() !== '' && lines.add(line.trim()), context);
   }
   return lines;
 }
 
 /** Each section may have three of them. */
 const mostFrames = 60;
+const mostComments = 100_000;
 
-/** Elements whose content is not part of the text: deleted words, codes of fields, second versions of drawings. */
-const left = new Set(['del', 'instrText', 'Fallback', 'delText']);
-
-function readBody(bytes: Buffer, write: (line: string) => void, turn?: () => void): void {
-  let line = '';
-  let leftOut = 0;
+/** Comments by their ids, as they are shown in the text. */
+function readComments(bytes: Buffer | undefined): Map<string, string> {
+  const comments = new Map<string, string>();
+  let id = '';
+  let author = '';
+  let text = '';
   let inText = false;
-  let cells = 0;
-  const flush = (): void => {
-    write(line);
-    line = '';
-  };
-  const turnPage = (): void => {
-    if (turn === undefined) return;
-    if (line.trim() !== '') flush();
-    turn();
-  };
-  readXml(bytes, {
+  readXml(bytes ?? Buffer.alloc(0), {
     open(name, attributes) {
-      if (left.has(name)) leftOut += 1;
-      if (leftOut > 0) return;
-      if (name === 't') inText = true;
-      else if (name === 'tab') line += '\t';
-      else if (name === 'noBreakHyphen') line += '-';
-      else if (name === 'br' || name === 'cr') {
-        if (attributeOf(attributes, 'type') !== 'page') line += '\n';
-        else turnPage();
-      } else if (name === 'lastRenderedPageBreak') turnPage();
-      else if (name === 'tc') cells += 1;
-      else if (name === 'pStyle') line = headingMark(attributeOf(attributes, 'val')) + line;
+      if (name === 'comment') {
+        id = attributeOf(attributes, 'id') ?? '';
+        author = attributeOf(attributes, 'author') ?? '';
+        text = '';
+      } else if (name === 't') inText = true;
+      else if (name === 'p' && text !== '') text += ' ';
     },
     close(name) {
-      if (left.has(name)) leftOut -= 1;
       if (name === 't') inText = false;
-      else if (name === 'p') {
-        if (cells === 0) flush();
-        else line += ' ';
-      } else if (name === 'tc') {
-        cells -= 1;
-        line = `${line.trimEnd()}\t`;
-      } else if (name === 'tr' && cells === 0) {
-        line = line.trimEnd();
-        flush();
-      }
+      else if (name === 'comment' && comments.size < mostComments)
+        comments.set(id, `[comment${author === '' ? '' : ` by ${author}`}: ${text.trim()}]`);
     },
-    text(text) {
-      if (inText && leftOut === 0) line += text;
+    text(piece) {
+      if (inText) text += piece;
     },
   });
-  if (line !== '') flush();
-}
-
-function headingMark(style: string | undefined): string {
-  const level = /^(?:heading|berschrift|Überschrift)\s?([1-6])$/i.exec(style ?? '')?.[1];
-  return level === undefined ? '' : `${'#'.repeat(Number(level))} `;
+  return comments;
 }
