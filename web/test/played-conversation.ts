@@ -79,9 +79,15 @@ export function playConversation(loads: (ChatDetail | Error)[]) {
   const encoder = new TextEncoder();
   let opened = 0;
   const activity = { count: 0 };
+  const turns: AbortController[] = [];
   const store = new ConversationStore('c', {
     network: undefined,
     pause: async () => {},
+    turns: (_signal, work) => {
+      const turn = new AbortController();
+      turns.push(turn);
+      return work(turn.signal);
+    },
     onActivity: () => {
       activity.count += 1;
     },
@@ -134,5 +140,5 @@ export function playConversation(loads: (ChatDetail | Error)[]) {
       ?.parts.find((each) => each.type === 'text');
     return part?.type === 'text' ? part.text : undefined;
   };
-  return { store, connections, connected, until, text, none, activity };
+  return { store, connections, connected, until, text, none, activity, turns };
 }

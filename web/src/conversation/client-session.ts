@@ -8,6 +8,7 @@ import { clearSent } from './draft/sent-draft.ts';
 import { ReceiptStore } from './receipts.ts';
 import { SeenStore } from './seen-conversations.ts';
 import { followActivity } from './stream/activity-stream.ts';
+import { createStreamTurns } from './stream/stream-turns.ts';
 
 /** Between two reads of an answer's stream; the screen is redrawn less often. */
 const streamPauseMs = 32;
@@ -49,9 +50,11 @@ export function createClientSession(user: User, queries: QueryClient): ClientSes
     windows.postMessage('activity');
     refreshLists();
   };
+  const turns = createStreamTurns(navigator.locks, user.id);
   const create = (chatId: string) =>
     new ConversationStore(chatId, {
       open: openStream,
+      turns,
       pause: () => new Promise((resolve) => setTimeout(resolve, streamPauseMs)),
       load: getConversation,
       stop: (id, assistantId) => call('POST /api/chat/:chatId/stop', { params: { chatId: id }, body: { assistantId } }),

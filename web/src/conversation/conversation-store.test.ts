@@ -275,3 +275,24 @@ test('follows a requested summary without a message, and reports its failure', a
   await until(() => store.getView().response === null && store.getView().connection === 'idle');
   assert.deepEqual([store.getView().summaries, store.getView().isSummarizing], [[made], false]);
 });
+
+test('gives its connection to another window and goes on where it was, without asking for the messages', async () => {
+  const { store, connected, until, text, turns, connections } = playConversation([
+    detail({ response: running('a1', 'u1') }),
+    new Error('asked for the messages'),
+  ]);
+  const first = connected();
+  store.follow();
+  const frames = answer('a1', 'one two three');
+  (await first).send(frames.slice(0, 5));
+  await until(() => text() === 'one two ');
+  const second = connected();
+  turns[0]?.abort();
+  const connection = await second;
+  assert.equal(connection.after, '5');
+  assert.equal(store.getView().connection, 'following');
+  connection.send(frames.slice(5), 5);
+  await until(() => text() === 'one two three');
+  assert.equal(connections.length, 2);
+  store.unfollow();
+});

@@ -5,7 +5,7 @@ import { type ConversationView, emptyView, type ResponseRef, shapeOf } from './c
 import { LiveMessage } from './live-message.ts';
 import { appendMessage, type Edit, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
 import { backoff, wait } from './stream/backoff.ts';
-import { followResponse, type StreamDeps } from './stream/response-stream.ts';
+import { followResponse, type StreamDeps, type StreamEnd } from './stream/response-stream.ts';
 
 export type ConversationDeps = StreamDeps & {
   load: (chatId: string, options: { before?: string; signal?: AbortSignal }) => Promise<ChatDetail>;
@@ -172,9 +172,9 @@ export class ConversationStore {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    for (let attempt = 0; ; ) {
-      const known = this.#takeNext();
-      const isComplete = known && this.#view.chat !== undefined;
+    for (let attempt = 0, hasYielded = false; ; ) {
+      const known = !hasYielded && this.#takeNext();
+      const isComplete = hasYielded || (known && this.#view.chat !== undefined);
       if (!isComplete && !(await this.#reconcile(signal))) {
         attempt += 1;
         await this.#pause(attempt, signal);
@@ -183,6 +183,8 @@ export class ConversationStore {
       const { response } = this.#view;
       if (!response && !this.#hasWaiting) return this.#change({ connection: 'idle' });
       let end = response ? await this.#followOnce(signal) : 'none';
+      hasYielded = end === 'yielded';
+      if (hasYielded) continue;
       if (end === 'broken' && this.#hasSentEnd()) end = 'done';
       attempt = end === 'done' ? 0 : attempt + 1;
       if (end === 'done') this.#deps.onActivity(this.chatId);
@@ -191,7 +193,7 @@ export class ConversationStore {
   }
 
   /** One request of the stream; a connection that cannot be made counts as broken. */
-  async #followOnce(signal: AbortSignal): Promise<'done' | 'none' | 'broken'> {
+  async #followOnce(signal: AbortSignal): Promise<StreamEnd> {
     const request = { chatId: this.chatId, after: this.#after, signal };
     try {
       return await followResponse(this.#deps, request, (frame, sequence) => this.#frame(frame, sequence));

@@ -1,8 +1,12 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
 import { SseParser } from './sse-parser.ts';
+import type { StreamTurns } from './stream-turns.ts';
 
-/** How following a response's stream ended: `done` by its own end, `none` when none is running, `broken` in between. */
-export type StreamEnd = 'done' | 'none' | 'broken';
+/**
+ * How following a response's stream ended: `done` by its own end, `none` when none is running, `broken` in between, and
+ * `yielded` when another window's turn came.
+ */
+export type StreamEnd = 'done' | 'none' | 'broken' | 'yielded';
 
 export type StreamDeps = {
   open: (chatId: string, after: string | undefined, signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>;
@@ -11,26 +15,38 @@ export type StreamDeps = {
    * than the word.
    */
   pause: () => Promise<void>;
+  turns: StreamTurns;
 };
+
+type StreamRequest = { chatId: string; after: string | undefined; signal: AbortSignal };
+type OnFrame = (frame: Frame, sequence: string | undefined) => void;
 
 /**
  * Follows the running response of a conversation and hands on each frame with its sequence number. Throws what opening
  * throws and the signal's reason; a stream that breaks off or cannot be read ends as `broken`.
  */
-export async function followResponse(
+export function followResponse(deps: StreamDeps, request: StreamRequest, onFrame: OnFrame): Promise<StreamEnd> {
+  return deps.turns(request.signal, (turn) => follow(deps, request, turn, onFrame));
+}
+
+async function follow(
   deps: StreamDeps,
-  request: { chatId: string; after: string | undefined; signal: AbortSignal },
-  onFrame: (frame: Frame, sequence: string | undefined) => void,
+  request: StreamRequest,
+  turn: AbortSignal,
+  onFrame: OnFrame,
 ): Promise<StreamEnd> {
   const body = await deps.open(request.chatId, request.after, request.signal);
   if (!body) return 'none';
   const parser = new SseParser();
   const decoder = new TextDecoder();
   const reader = body.getReader();
+  const yieldTurn = () => void reader.cancel().catch(() => {});
+  turn.addEventListener('abort', yieldTurn);
   try {
+    if (turn.aborted) return 'yielded';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return 'broken';
+      if (done) return turn.aborted ? 'yielded' : 'broken';
       for (const event of parser.push(decoder.decode(value, { stream: true }))) {
         if (event.data === '[DONE]') return 'done';
         const frame = parseFrame(event.data);
@@ -42,6 +58,7 @@ export async function followResponse(
     request.signal.throwIfAborted();
     return 'broken';
   } finally {
+    turn.removeEventListener('abort', yieldTurn);
     reader.cancel().catch(() => {});
   }
 }
