@@ -1,7 +1,11 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '@homeport/contracts/errors';
+import { type ProxyFailureCode, type ProxyFault, proxyFailureCode, readProxyFault } from './proxy-fault.ts';
 
-/** `network`: no response arrived, so the outcome is unknown. `unreadable`: the response is not in the API's format. */
-export type FailureCode = ErrorCode | 'network' | 'unreadable';
+/**
+ * `network`: no response arrived, so the outcome is unknown. `unreadable`: the response is not in the API's format.
+ * `proxy_…`: a proxy in front of the server answered.
+ */
+export type FailureCode = ErrorCode | 'network' | 'unreadable' | ProxyFailureCode;
 
 /** Error thrown by every failed call. `message` is the server's text for people. */
 export class ApiFailure extends Error {
@@ -11,11 +15,19 @@ export class ApiFailure extends Error {
   readonly requestId: string | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
+  readonly proxy: ProxyFault | undefined;
 
   constructor(
     code: FailureCode,
     message: string,
-    options: { status?: number; details?: unknown; requestId?: string; retryAfter?: number; cause?: unknown } = {},
+    options: {
+      status?: number;
+      details?: unknown;
+      requestId?: string;
+      retryAfter?: number;
+      proxy?: ProxyFault;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiFailure';
@@ -24,11 +36,16 @@ export class ApiFailure extends Error {
     this.details = options.details;
     this.requestId = options.requestId;
     this.retryAfter = options.retryAfter;
+    this.proxy = options.proxy;
   }
 
-  /** True if the server itself refused, so the request had no effect. A 5xx error may come after a commit. */
+  /**
+   * True if the request was refused, so it had no effect. A 5xx error may come after a commit, and after signing in at a
+   * proxy the same request can pass.
+   */
   get isRefusal(): boolean {
-    return this.status >= 400 && this.status < 500 && this.code !== 'unreadable';
+    const isOpen = this.code === 'unreadable' || this.code === 'proxy_sign_in' || this.code === 'proxy_failed';
+    return this.status >= 400 && this.status < 500 && !isOpen;
   }
 
   /** The origin that stored credentials belong to, if they were not sent because the address has another origin. */
@@ -40,12 +57,19 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Turns an error response into an `ApiFailure`; anything that is not our error shape is `unreadable`. */
-export function readFailure(status: number, headers: Headers, body: string): ApiFailure {
+/**
+ * Turns an error response into an `ApiFailure`. An error that is not of our shape comes from a proxy; `bytes` is the size
+ * of the request. Anything else is `unreadable`.
+ */
+export function readFailure(status: number, headers: Headers, body: string, bytes?: number): ApiFailure {
   const requestId = headers.get('x-request-id') ?? undefined;
   const retry = Number(headers.get('retry-after'));
   const retryAfter = Number.isFinite(retry) && retry > 0 ? retry : undefined;
   const error = parseErrorBody(body);
+  if (!error && status >= 400) {
+    const proxy = readProxyFault(headers, body, bytes);
+    return new ApiFailure(proxyFailureCode(status), '', { status, requestId, retryAfter, proxy });
+  }
   if (!error) return new ApiFailure('unreadable', '', { status, requestId, retryAfter });
   return new ApiFailure(error.code, error.message, { status, details: error.details, requestId, retryAfter });
 }

@@ -5,6 +5,7 @@ import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
 import type { ProvisionReport } from '@homeport/contracts/provision';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace/workspace';
 import { ApiFailure, readFailure } from './api-failure.ts';
+import { setProxySession } from './proxy-session.ts';
 import { readableDetail } from './readable-detail.ts';
 
 /**
@@ -155,13 +156,14 @@ export async function startWorkspace(): Promise<WorkspaceStatus> {
 /** A connection to a terminal of the user's workspace. Browsers don't expose why a connection failed. */
 export function openTerminal(
   query: { id: string; columns: number; rows: number },
-  events: { onMessage: (data: unknown) => void; onClose: (code: number) => void },
+  events: { onOpen: () => void; onMessage: (data: unknown) => void; onClose: (code: number) => void },
 ): WebSocket {
   const { path } = addressOf('GET /api/workspace/terminal', undefined, query);
   const address = new URL(path, window.location.href);
   address.protocol = address.protocol.replace('http', 'ws');
   const socket = new WebSocket(address);
   socket.binaryType = 'arraybuffer';
+  socket.onopen = events.onOpen;
   socket.onmessage = ({ data }) => events.onMessage(data);
   socket.onclose = ({ code }) => events.onClose(code);
   return socket;
@@ -197,14 +199,21 @@ async function send(route: Route, options: SendOptions): Promise<Response> {
       body: options.body,
       signal: AbortSignal.any(signals),
       credentials: 'same-origin',
-      redirect: 'error',
+      redirect: 'manual',
     });
   } catch (cause) {
     options.signal?.throwIfAborted();
     throw new ApiFailure('network', '', { cause });
   }
-  if (response.ok) return response;
-  const failure = readFailure(response.status, response.headers, await bodyText(response));
+  // No endpoint redirects: a sign-in service in front of the server does, once its session has ended.
+  if (response.type === 'opaqueredirect') throw proxySessionEnded(response.status);
+  if (response.ok) {
+    setProxySession(false);
+    return response;
+  }
+  const bytes = typeof options.body === 'string' ? new Blob([options.body]).size : options.body?.size;
+  const failure = readFailure(response.status, response.headers, await bodyText(response), bytes);
+  setProxySession(failure.code === 'proxy_sign_in');
   if (failure.code === 'unauthorized') unauthorizedListener();
   if (failure.code === 'password_change_required') passwordListener();
   throw failure;
@@ -217,6 +226,11 @@ function addressOf(route: string, params: Record<string, string> | undefined, qu
   const entries = typeof query === 'object' && query !== null ? Object.entries(query) : [];
   for (const [key, value] of entries) if (value !== undefined && value !== '') search.set(key, String(value));
   return { method: route.slice(0, space), path: search.size > 0 ? `${path}?${search}` : path };
+}
+
+function proxySessionEnded(status: number): ApiFailure {
+  setProxySession(true);
+  return new ApiFailure('proxy_sign_in', '', { status });
 }
 
 async function bodyText(response: Response): Promise<string> {
@@ -233,6 +247,7 @@ async function readJson<T>(response: Response): Promise<T> {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
+    if (/^text\/html\b/.test(response.headers.get('content-type') ?? '')) throw proxySessionEnded(response.status);
     throw new ApiFailure('unreadable', '', { status: response.status, cause });
   }
 }

@@ -4,6 +4,7 @@ import type { Skill } from '@homeport/contracts/skills';
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { sourceOf } from '../incoming-files.ts';
 import { ApiFailure, readFailure } from './api-failure.ts';
+import { setProxySession } from './proxy-session.ts';
 
 /** Namespace of files: a conversation's (its project's, if it is in one) or a project's. */
 export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: undefined; projectId: string };
@@ -67,17 +68,21 @@ function send<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    let bytes = body instanceof File ? body.size : undefined;
     const abort = () => request.abort();
     options.signal.addEventListener('abort', abort);
     request.upload.onprogress = (event) => {
+      if (event.lengthComputable) bytes = event.total;
       if (event.lengthComputable && event.total > 0) options.onProgress(event.loaded / event.total);
     };
     request.onerror = () => reject(new ApiFailure('network', ''));
     request.onabort = () => reject(options.signal.reason ?? new ApiFailure('network', ''));
     request.onload = () => {
       const answer = request.status === status ? parse(request.responseText) : undefined;
-      if (answer) resolve(answer);
-      else reject(readFailure(request.status, headersOf(request), request.responseText));
+      if (answer) return resolve(answer);
+      const failure = failureOf(request, new URL(address, location.href).href, bytes);
+      setProxySession(failure.code === 'proxy_sign_in');
+      reject(failure);
     };
     request.onloadend = () => options.signal.removeEventListener('abort', abort);
     request.open('POST', address);
@@ -85,9 +90,16 @@ function send<T>(
   });
 }
 
+/** No endpoint redirects: a sign-in service in front of the server does, once its session has ended. */
+function failureOf(request: XMLHttpRequest, address: string, bytes: number | undefined): ApiFailure {
+  const isElsewhere = request.responseURL !== '' && request.responseURL !== address;
+  if (isElsewhere) return new ApiFailure('proxy_sign_in', '', { status: request.status });
+  return readFailure(request.status, headersOf(request), request.responseText, bytes);
+}
+
 function headersOf(request: XMLHttpRequest): Headers {
   const headers = new Headers();
-  for (const name of ['x-request-id', 'retry-after']) {
+  for (const name of ['x-request-id', 'retry-after', 'server']) {
     const value = request.getResponseHeader(name);
     if (value !== null) headers.set(name, value);
   }

@@ -1,9 +1,14 @@
 import { ApiFailure } from '../api/api-failure.ts';
 import type { Translate } from './i18n.ts';
+import { proxyFailureText } from './proxy-failure-text.ts';
 
 /** Error message for people: the server's own text if there is one. */
 export function failureText(error: unknown, t: Translate): string {
   if (!(error instanceof ApiFailure)) return t('failure.unreadable');
   if (error.code === 'network') return t('failure.network');
+  return proxyFailureText(error, t) ?? messageText(error, t);
+}
+
+function messageText(error: ApiFailure, t: Translate): string {
   return error.message === '' ? t('failure.unreadable') : error.message;
 }

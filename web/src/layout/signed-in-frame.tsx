@@ -9,6 +9,7 @@ import { ClientSessionContext, createClientSession } from '../conversation/clien
 import { useText } from '../i18n/i18n.ts';
 import { MaintenanceBanner } from './banners/maintenance-banner.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
+import { ProxySessionBanner } from './banners/proxy-session-banner.tsx';
 import { useBranding, usePageTitle } from './branding.ts';
 import { lazyComponent } from './lazy-component.tsx';
 import { ConversationMenu } from './menus/conversation-menu.tsx';
@@ -87,6 +88,7 @@ function Layout() {
       )}
       <div className={classes.content}>
         <OfflineBanner />
+        <ProxySessionBanner />
         <MaintenanceBanner />
         <Outlet />
       </div>

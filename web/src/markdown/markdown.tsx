@@ -14,8 +14,23 @@ const groupsAtOnce = 50;
 /** Blocks that React compares as one: an answer with a thousand blocks costs fifty comparisons per frame. */
 const groupSize = 20;
 
-/** A markdown text as React elements; HTML is never interpreted. `isGrowing` while it is streaming. */
-export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
+type Props = { text: string; isGrowing: boolean };
+
+/**
+ * A markdown text as React elements; HTML is never interpreted. `isGrowing` while it is streaming. A browser that
+ * translates the page takes the text nodes away under React, so it gets a growing text only at its end, in new nodes.
+ */
+export function Markdown({ text, isGrowing }: Props) {
+  return (
+    <MarkdownBlocks key={isGrowing || !isPageTranslated() ? 'own' : 'translated'} text={text} isGrowing={isGrowing} />
+  );
+}
+
+function isPageTranslated(): boolean {
+  return document.querySelector('html:is(.translated-ltr, .translated-rtl), font, [_msttexthash]') !== null;
+}
+
+function MarkdownBlocks({ text, isGrowing }: Props) {
   const blocks = useRef<StreamingBlocks>(null);
   blocks.current ??= new StreamingBlocks();
   const growing = blocks.current;
@@ -23,7 +38,7 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const groups = useMemo(() => toGroups(tokens), [tokens]);
   const [shown, setShown] = useState(groupsAtOnce);
   return (
-    <div className={classes.markdown} data-part="text" dir="auto">
+    <div className={classes.markdown} data-part="text" dir="auto" translate={isGrowing ? 'no' : undefined}>
       <StreamingContext value={isGrowing}>
         <WithFootnotes tokens={tokens} content={(note) => nestedBlocks(note.tokens, 1)}>
           {groups.slice(0, shown).map((group, index) => (

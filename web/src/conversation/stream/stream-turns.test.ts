@@ -26,10 +26,14 @@ function openWindows(name: string, count: number, locks: LockManager | undefined
   };
   const windows = Array.from({ length: count }, (_, index) => run(index).catch(() => {}));
   const tick = () => waits.splice(0).forEach((resolve) => void resolve());
-  return { shown, tick, end: () => (leave.abort(), Promise.all(windows)) };
+  const end = () => {
+    leave.abort();
+    return Promise.all(windows);
+  };
+  return { shown, tick, end };
 }
 
-test('ten windows with running answers hold three streams, and each gets its turn', async () => {
+test('ten windows with running answers hold three streams and take turns', async () => {
   const { shown, tick, end } = openWindows('ten', 10);
   await until(() => shown.open === 3);
   await until(() => {
@@ -40,7 +44,7 @@ test('ten windows with running answers hold three streams, and each gets its tur
   await end();
 });
 
-test('a window keeps its stream while nobody waits for the place', async () => {
+test('a window keeps its stream while no other waits for the place', async () => {
   const { shown, tick, end } = openWindows('three', 3);
   await until(() => shown.open === 3);
   for (let round = 0; round < 5; round += 1) {

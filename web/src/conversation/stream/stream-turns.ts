@@ -16,7 +16,7 @@ type Locks = Pick<LockManager, 'request' | 'query'>;
 
 /**
  * A counting semaphore for all windows of an account, made of Web Locks, whose holders take turns: windows with more
- * running answers than places catch up one after the other. Without locks, as on pages without TLS, nobody waits.
+ * running answers than places catch up one after the other. Without locks, as on pages without TLS, no window waits.
  */
 export function createStreamTurns(locks: Locks | undefined, name: string, pause = wait): StreamTurns {
   if (!locks) return (_signal, work) => work(new AbortController().signal);

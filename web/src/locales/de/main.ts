@@ -20,6 +20,8 @@ export const texts: Record<keyof typeof english, string> = {
   'app.maintenance': 'Wartung: Du kannst alles lesen und bald wieder schreiben.',
   'app.offline':
     'Du bist offline. Deine Entwürfe bleiben erhalten; senden kannst du, sobald die Verbindung wieder steht.',
+  'app.proxySession':
+    'Deine Sitzung beim Anmeldedienst vor diesem Server ist abgelaufen. Deine Entwürfe bleiben erhalten.',
   'app.doneSign': '● Antwort fertig ·',
   'app.waitingSign': '● Wartet auf dich ·',
   'app.unavailableTitle': 'Der Server antwortet nicht',
@@ -27,6 +29,17 @@ export const texts: Record<keyof typeof english, string> = {
 
   'failure.network': 'Der Server ist nicht erreichbar.',
   'failure.unreadable': 'Der Server hat unerwartet geantwortet.',
+  'failure.proxy': 'Ein Proxy',
+  'failure.proxySignIn':
+    'Deine Sitzung beim Anmeldedienst vor diesem Server ist abgelaufen. Lade die Seite neu, um dich dort wieder anzumelden.',
+  'failure.proxyTooLarge':
+    '{name} vor diesem Server lehnt Anfragen {size} ab. Bitte deinen Administrator, die Grenze anzuheben.',
+  'failure.proxyTooLargeSetting':
+    '{name} vor diesem Server lehnt Anfragen {size} ab. Bitte deinen Administrator, die Grenze anzuheben ({setting}).',
+  'failure.ofSize': 'von {size}',
+  'failure.ofThisSize': 'dieser Größe',
+  'failure.proxyFailed':
+    '{name} vor diesem Server bekam von ihm keine Antwort ({status}). Versuche es gleich noch einmal.',
   'failure.reference': 'Kennung: {requestId}',
   'failure.help': 'Was tun?',
 

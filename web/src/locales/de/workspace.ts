@@ -86,6 +86,8 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.exited': 'Die Shell wurde beendet (Code {code, number}).',
   'workspace.elsewhere': 'Das Terminal wurde in einem anderen Fenster geöffnet.',
   'workspace.terminalFailed': 'Das Terminal konnte nicht geöffnet werden: {reason}',
+  'workspace.terminalRefused':
+    'Der Server antwortet, aber kein WebSocket kommt durch. Ein Proxy vor ihm muss die Header Upgrade und Connection weitergeben.',
   'workspace.newTerminal': 'Neues Terminal',
   'workspace.newTerminalHint': 'Beendet diese Shell und alles, was darin läuft',
   'workspace.takeOver': 'Hier benutzen',

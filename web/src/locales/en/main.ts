@@ -17,6 +17,7 @@ export const texts = {
   'app.crashText': 'Everything you typed is kept in this browser. Reload the page to continue.',
   'app.maintenance': 'Maintenance: you can read everything, and write again soon.',
   'app.offline': 'You’re offline. Your drafts are kept, and you can send again once you’re back online.',
+  'app.proxySession': 'Your session at the sign-in service in front of this server has ended. Your drafts are kept.',
   'app.doneSign': '● Answer ready ·',
   'app.waitingSign': '● Waiting for you ·',
   'app.unavailableTitle': 'The server isn’t responding',
@@ -24,6 +25,17 @@ export const texts = {
 
   'failure.network': 'Couldn’t reach the server.',
   'failure.unreadable': 'The server sent an unexpected response.',
+  'failure.proxy': 'A proxy',
+  'failure.proxySignIn':
+    'Your session at the sign-in service in front of this server has ended. Reload the page to sign in there again.',
+  'failure.proxyTooLarge':
+    '{name} in front of this server refuses requests {size}. Ask your administrator to raise its limit.',
+  'failure.proxyTooLargeSetting':
+    '{name} in front of this server refuses requests {size}. Ask your administrator to raise its limit ({setting}).',
+  'failure.ofSize': 'of {size}',
+  'failure.ofThisSize': 'of this size',
+  'failure.proxyFailed':
+    '{name} in front of this server couldn’t get an answer from it ({status}). Try again in a moment.',
   'failure.reference': 'Reference: {requestId}',
   'failure.help': 'What to do',
 

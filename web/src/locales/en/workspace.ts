@@ -84,6 +84,8 @@ export const texts = {
   'workspace.exited': 'The shell has exited (code {code, number}).',
   'workspace.elsewhere': 'The terminal was opened in another window.',
   'workspace.terminalFailed': 'Couldn’t open the terminal: {reason}',
+  'workspace.terminalRefused':
+    'the server answers, but no WebSocket gets through. A proxy in front of it has to forward the Upgrade and Connection headers.',
   'workspace.newTerminal': 'New terminal',
   'workspace.newTerminalHint': 'Ends this shell and everything running in it',
   'workspace.takeOver': 'Use it here',

@@ -9,7 +9,7 @@ import {
 
 type Fake = { socket: TerminalSocket; events: SocketEvents; sent: unknown[]; isClosed: boolean };
 
-function terminalOf() {
+function terminalOf({ opensItself = true } = {}) {
   const sockets: Fake[] = [];
   const states: TerminalState[] = [];
   const shown: string[] = [];
@@ -29,6 +29,7 @@ function terminalOf() {
         },
       };
       sockets.push(fake);
+      if (opensItself) events.onOpen();
       return fake.socket;
     },
     isRunning: async () => {
@@ -133,6 +134,29 @@ test('closes for good when the shell exits, another window takes over, or reconn
   }
   assert.equal(refused.states.at(-1)?.kind, 'failed');
   assert.ok(refused.sockets.length < 10);
+});
+
+test('says that WebSockets are refused when the server answers but no connection is ever made', async () => {
+  const { connection, sockets, states, last } = terminalOf({ opensItself: false });
+  connection.open();
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    last().events.onClose(1006);
+    await settled();
+  }
+  assert.equal(sockets.length, 3);
+  assert.deepEqual(states.at(-1), { kind: 'failed', reason: 'refused' });
+});
+
+test('keeps trying while the server does not answer either', async () => {
+  const { connection, sockets, states, last, setRunning } = terminalOf({ opensItself: false });
+  connection.open();
+  setRunning(new Error('no network'));
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    last().events.onClose(1006);
+    await settled();
+  }
+  assert.equal(sockets.length, 6);
+  assert.deepEqual(states, []);
 });
 
 test('sends pasted text in pieces and drops input without a connection', async () => {

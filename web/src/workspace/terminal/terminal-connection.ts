@@ -3,13 +3,13 @@ import { backoff, wait } from '../../conversation/stream/backoff.ts';
 
 /** The part of a WebSocket that is used here. */
 export type TerminalSocket = Pick<WebSocket, 'send' | 'close' | 'readyState'>;
-export type SocketEvents = { onMessage: (data: unknown) => void; onClose: (code: number) => void };
+export type SocketEvents = { onOpen: () => void; onMessage: (data: unknown) => void; onClose: (code: number) => void };
 
 export type TerminalState =
   | { kind: 'connecting' | 'open' | 'lost' | 'elsewhere' | 'stopped' }
   | { kind: 'exited'; exitCode: number }
-  /** The service refuses to open it. */
-  | { kind: 'failed'; reason: string };
+  /** It cannot be opened; `refused`: the server answers, but every WebSocket is refused on the way. */
+  | { kind: 'failed'; reason: 'refused' | 'unknown' };
 
 export type Size = { columns: number; rows: number };
 
@@ -36,8 +36,9 @@ const openState = 1;
 const inputBytes = 64 * 1024;
 /** Bytes waiting to be shown: above this, fetching the end of the output again is quicker than showing everything. */
 const waitingBytes = 8 * 1024 * 1024;
-/** Failed attempts in a row before the reason is shown. */
+/** Failed attempts in a row before the reason is shown, and those in which no connection was made. */
 const attemptsMax = 6;
+const refusalsMax = 3;
 
 /** A terminal of the workspace, rejoined whenever the connection breaks, until it ends or `close` is called. */
 export class TerminalConnection {
@@ -48,6 +49,7 @@ export class TerminalConnection {
   #hasShown = false;
   #waiting = 0;
   #attempt = 0;
+  #refusals = 0;
 
   constructor(id: string, deps: TerminalDeps) {
     this.id = id;
@@ -56,6 +58,7 @@ export class TerminalConnection {
 
   open(): void {
     if (this.#closed.signal.aborted) return;
+    let isOpened = false;
     let isAttached = false;
     let exitCode: number | undefined;
     const onMessage = (data: unknown) => {
@@ -75,14 +78,17 @@ export class TerminalConnection {
       this.#socket = undefined;
       if (exitCode !== undefined) this.#deps.onState({ kind: 'exited', exitCode });
       else if (code === openedElsewhere) this.#deps.onState({ kind: 'elsewhere' });
-      else void this.#again(isAttached);
+      else void this.#again(isOpened, isAttached);
     };
-    const socket = this.#deps.open({ id: this.id, ...this.#deps.size() }, { onMessage, onClose });
+    const onOpen = () => {
+      isOpened = true;
+    };
+    const socket = this.#deps.open({ id: this.id, ...this.#deps.size() }, { onOpen, onMessage, onClose });
     this.#socket = socket;
   }
 
   /** Rejoins at once, for example when the network is back. */
-  async #again(wasAttached: boolean): Promise<void> {
+  async #again(wasOpened: boolean, wasAttached: boolean): Promise<void> {
     const { onState, isRunning } = this.#deps;
     const { signal } = this.#closed;
     if (wasAttached || this.#hasShown) onState({ kind: 'lost' });
@@ -91,7 +97,10 @@ export class TerminalConnection {
     try {
       await this.#deps.wait(pause, signal);
       if (!(await isRunning())) return onState({ kind: 'stopped' });
-      if (this.#attempt > attemptsMax) return onState({ kind: 'failed', reason: '' });
+      // Browsers don't tell why, but a server that answers is not the reason.
+      this.#refusals = wasOpened ? 0 : this.#refusals + 1;
+      if (this.#refusals >= refusalsMax) return onState({ kind: 'failed', reason: 'refused' });
+      if (this.#attempt > attemptsMax) return onState({ kind: 'failed', reason: 'unknown' });
     } catch {
       // The state is unknown, so try to connect.
     }

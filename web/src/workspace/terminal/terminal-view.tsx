@@ -149,7 +149,9 @@ function stateText(state: TerminalState, t: ReturnType<typeof useText>): string 
     case 'exited':
       return t('workspace.exited', { code: state.exitCode });
     case 'failed':
-      return t('workspace.terminalFailed', { reason: state.reason || t('failure.network') });
+      return t('workspace.terminalFailed', {
+        reason: t(state.reason === 'refused' ? 'workspace.terminalRefused' : 'failure.network'),
+      });
     case 'lost':
       return t('workspace.reconnecting');
     case 'elsewhere':

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { addModels } from '../product.ts';
-import { expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
-import { expect, test } from './fixtures.ts';
+import { addModels } from '../../product.ts';
+import { expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
+import { expect, test } from '../fixtures.ts';
 
 /** Markdown in answers, at once and while it arrives. */
 
@@ -70,7 +70,7 @@ test('shows notes, alerts, breaks in cells and characters by name', async ({
 });
 
 test('shows streamed documents as it shows them at once', async ({ page, installation, person, provider }) => {
-  const modules = join(import.meta.dirname, '../../node_modules');
+  const modules = join(import.meta.dirname, '../../../node_modules');
   const documents = globSync('{*,@*/*}/README.md', { cwd: modules })
     .sort()
     .map((name) => readFileSync(join(modules, name), 'utf8').trim())
