@@ -25,7 +25,6 @@ import {
 import { assertRecentSession, findSessionAndUser, type SessionOrigin } from '../sessions.ts';
 import { linkIdentity, openOidcSession } from './accounts.ts';
 import { authorizationUrl, type Federation, type Redeemed, redeemAnswer } from './protocol.ts';
-import { forgetRefusal, noteRefusal, wasRefused } from './recent-refusals.ts';
 import { Refusal, toRefusal } from './refusals.ts';
 import { type BegunSignIn, insertState, stateSeconds, takeState } from './states.ts';
 
@@ -56,15 +55,24 @@ export async function beginOidcSignIn(
   const addresses = ownAddresses(input, request.origin);
   const federation = await federationOf(deps, await readProvider(deps, input.provider), request.origin);
   const rule = cookieRule(deps.config);
-  const now = deps.clock.now();
-  const challenge = { state: secret(), nonce: secret(), codeVerifier: secret() };
-  const choosesAccount = readChooseAccount(rule, request.cookie) || wasRefused(deps.db, request.from, now);
-  const url = await authorizationUrl(deps, federation, challenge, { choosesAccount });
-  const { nonce, codeVerifier } = challenge;
-  const begun: BegunSignIn = { ...addresses, nonce, codeVerifier, federation: federationMark(federation) };
-  await insertState(deps.db.kysely, challenge.state, { ...begun, ...link }, now);
-  const states = [...readStateCookie(rule, request.cookie), challenge.state];
-  return { url: url.href, cookies: [stateCookie(rule, states, stateSeconds)] };
+  const choosesAccount = readChooseAccount(rule, request.cookie);
+  const states = readStateCookie(rule, request.cookie);
+  const { url, cookie } = await start(deps, federation, { ...addresses, ...link, choosesAccount }, states);
+  return { url, cookies: [cookie] };
+}
+
+/** The provider's address for a new sign-in, and the cookie with its state and `states`. */
+async function start(
+  deps: OidcSignInDeps,
+  federation: Federation,
+  wanted: Pick<BegunSignIn, 'callbackURL' | 'errorCallbackURL' | 'linkTo'> & { choosesAccount: boolean },
+  states: readonly string[],
+): Promise<{ url: string; cookie: string }> {
+  const { state, ...secrets } = { state: secret(), nonce: secret(), codeVerifier: secret() };
+  const url = await authorizationUrl(deps, federation, { state, ...secrets }, wanted);
+  const begun = { ...wanted, ...secrets, federation: federationMark(federation) };
+  await insertState(deps.db.kysely, state, begun, deps.clock.now());
+  return { url: url.href, cookie: stateCookie(cookieRule(deps.config), [...states, state], stateSeconds) };
 }
 
 /**
@@ -105,6 +113,10 @@ export async function finishOidcSignIn(
     const federation = await federationOf(deps, provider, request.origin);
     // One provider's code is never sent to another (RFC 9700, section 4.4).
     if (begun.federation !== federationMark(federation)) throw new Refusal('sso_unavailable', 'Another provider');
+    if (begun.choosesAccount === true && promptErrors.has(answer.get('error') ?? '')) {
+      const { url, cookie } = await start(deps, federation, { ...begun, choosesAccount: false }, others);
+      return { location: url, cookies: [cookie, ...clearedChoice(rule, request.cookie)] };
+    }
     const redeemed = await redeemAnswer(deps, federation, answer, { ...begun, state });
     const cookies = await welcome(deps, federation, redeemed, begun, request);
     const location = ownAddress(begun.callbackURL, request.origin) ?? '/';
@@ -121,6 +133,13 @@ export async function finishOidcSignIn(
   }
 }
 
+/** Errors with which a provider answers a prompt that it does not have: the sign-in begins again without one. */
+const promptErrors: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'account_selection_required',
+  'interaction_required',
+]);
+
 /** Signs the person in, or links the identity to their account. Resolves with cookies. Throws `Refusal`. */
 async function welcome(
   deps: OidcSignInDeps,
@@ -133,7 +152,6 @@ async function welcome(
   const source = { address: from.address, requestId };
   if (linkTo === undefined) {
     const token = await openOidcSession(deps, federation, redeemed, from, source);
-    forgetRefusal(deps.db, from);
     return [...sessionCookies(rule, token, true), ...clearedChoice(rule, cookie)];
   }
   // Another person can have signed in meanwhile.
@@ -152,11 +170,10 @@ const refusalsOfAccount: ReadonlySet<OidcRefusal> = new Set([
 ]);
 
 /** The next sign-in asks for a choice of account after such a refusal; a provider's error ends that. */
-function nextPrompt(deps: OidcSignInDeps, code: OidcRefusal, { cookie, from }: BrowserRequest): string[] {
+function nextPrompt(deps: OidcSignInDeps, code: OidcRefusal, { cookie }: BrowserRequest): string[] {
   const rule = cookieRule(deps.config);
   if (code === 'state_mismatch') return [];
   if (!refusalsOfAccount.has(code)) return clearedChoice(rule, cookie);
-  noteRefusal(deps.db, from, deps.clock.now());
   return [chooseAccountCookie(rule)];
 }
 

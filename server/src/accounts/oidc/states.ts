@@ -13,6 +13,8 @@ const begunSchema = z.object({
   errorCallbackURL: z.string(),
   /** The account to link the identity to, in place of signing in. */
   linkTo: z.string().optional(),
+  /** Asked the provider for a choice of account that the settings do not demand. */
+  choosesAccount: z.boolean().optional(),
 });
 export type BegunSignIn = z.infer<typeof begunSchema>;
 
