@@ -11,7 +11,7 @@ import { originRule } from './http/origin.ts';
 import type { WebClient } from './http/pages/web-client.ts';
 import { watchProxies } from './http/proxy-watch.ts';
 import { targetOf } from './http/request-facts.ts';
-import { type Answer, send } from './http/response.ts';
+import { type HttpResponse, send } from './http/response.ts';
 import { createRouter, type MountedEndpoint } from './http/router.ts';
 import { canEditMcp } from './mcp/handlers.ts';
 import { trustedProxies } from './platform/client-address.ts';
@@ -62,7 +62,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
   };
 }
 
-function nothingHere(): Answer {
+function nothingHere(): HttpResponse {
   return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'Not found' };
 }
 

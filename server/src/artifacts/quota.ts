@@ -30,8 +30,8 @@ export async function assertQuota(
   await sql`select pg_advisory_xact_lock(hashtextextended('artifact-quota ' || ${userId}, 0))`.execute(trx);
   const used = await usedBy(trx, userId);
   if (used + bytes <= most) return;
-  const told = `Your files take ${megabytes(used)} of the ${megabytes(most)} that each account has here`;
-  throw new ApiError('storage_full', `Not saved: ${told}. Delete some first.`, {
+  const explanation = `Your files take ${megabytes(used)} of the ${megabytes(most)} that each account has here`;
+  throw new ApiError('storage_full', `Not saved: ${explanation}. Delete some first.`, {
     details: { usedBytes: used, maxBytes: most },
   });
 }

@@ -68,8 +68,8 @@ function readMain(content: Buffer, isZip: boolean): { name: string; description:
   if (text === undefined) {
     throw refusedSkill(isZip ? `${skillFileName} is not UTF-8 text.` : 'This is neither a zip archive nor a SKILL.md.');
   }
-  const told = frontMatterOf(text);
-  if (told !== undefined) return told;
+  const frontMatter = frontMatterOf(text);
+  if (frontMatter !== undefined) return frontMatter;
   throw refusedSkill(
     `${skillFileName} has to begin with "---", a name (1 to 64 of a-z, 0-9 and single hyphens), a description (1 to 1,024 characters) and "---".`,
   );

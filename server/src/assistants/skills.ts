@@ -8,7 +8,7 @@ import { z } from 'zod';
 export type Skill = { name: string; description: string; path: string };
 
 const frontMatter = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
-const told = z.object({
+const notified = z.object({
   name: z
     .string()
     .max(64)
@@ -41,7 +41,7 @@ export function frontMatterOf(text: string): { name: string; description: string
   const [, yaml] = frontMatter.exec(text) ?? [];
   if (yaml === undefined || yaml.length > frontMatterMax) return undefined;
   try {
-    return told.safeParse(load(yaml, { schema: CORE_SCHEMA, maxDepth: 16 })).data;
+    return notified.safeParse(load(yaml, { schema: CORE_SCHEMA, maxDepth: 16 })).data;
   } catch {
     return undefined;
   }

@@ -67,7 +67,7 @@ async function writeBackup(needs: Needs, request: BackupRequest, { target, hold,
   const signal = AbortSignal.any([request.signal, hold.signal]);
   const envelope = passphrase === undefined ? undefined : await encryptTo(passphrase, target.write);
   const writer = new ArchiveWriter(envelope?.write ?? target.write);
-  const told = (change: Partial<BackupProgress>): void => {
+  const report = (change: Partial<BackupProgress>): void => {
     Object.assign(hold.progress, change, { bytes: writer.bytes });
     request.onProgress?.(hold.progress);
   };
@@ -82,22 +82,22 @@ async function writeBackup(needs: Needs, request: BackupRequest, { target, hold,
     for (const table of snapshot.tables) {
       const rows = await dumpTable(client, table, writer, signal);
       tables[table.name] = rows;
-      told({ rows: hold.progress.rows + rows });
+      report({ rows: hold.progress.rows + rows });
     }
     await writer.add('database/identities.json', jsonBytes({ identities: await readIdentities(client) }));
     if (passphrase !== undefined) await writer.add('secrets.json', jsonBytes(secretsOf(config)));
-    told({ step: 'files' });
+    report({ step: 'files' });
     const files = { count: 0, bytes: 0 };
     for await (const file of filesOfSnapshot(client)) {
       signal.throwIfAborted();
       await writeFile(needs, writer, file);
       files.count += 1;
       files.bytes += file.size;
-      told({ files: files.count });
+      report({ files: files.count });
     }
     let workspaces: BackupResult['workspaces'] = null;
     if (request.withWorkspaces) {
-      told({ step: 'workspaces' });
+      report({ step: 'workspaces' });
       workspaces = await writeHomes(config, writer, signal);
     }
     const sha256 = await writer.finish({ tables, files, workspaces });

@@ -95,8 +95,8 @@ async function askForModels(
     if (doubt !== undefined && first !== undefined) {
       const url = providerUrl(kind, baseUrl, doubt.path);
       if (await isMissing(deps, { url, headers, modelId: first.id }, signal)) {
-        const said = kind === 'openai-responses' ? noResponses : otherAnswered(doubt.family);
-        throw providerError(404, said, doubt.family);
+        const advice = kind === 'openai-responses' ? noResponses : otherAnswered(doubt.family);
+        throw providerError(404, advice, doubt.family);
       }
     }
     if (kind !== 'openai') return models;

@@ -52,9 +52,9 @@ export const postInternalCompletion: Handler<Deps, Endpoints['postInternalComple
       await streamAnswer(deps, head, call, { request, signal, hasUsage });
       return streamed;
     }
-    const { sink, said } = gathering();
+    const { sink, gathered } = gathering();
     const ended = await askForProgram(deps, call, sink, signal);
-    return completion(head, said, ended);
+    return completion(head, gathered, ended);
   } finally {
     unwatch();
     release();

@@ -64,13 +64,13 @@ async function bring(call: Call): Promise<Outcome> {
 }
 
 async function settled(db: Database, ownerId: string, id: string, call: Call): Promise<ImportRecord> {
-  let told = '';
+  let lastLine = '';
   for (;;) {
     const record = await getImport(db.kysely, ownerId, id);
     const { conversations, imported } = record.counts;
     const line = `${record.state}: ${conversations} conversations read, ${imported} imported`;
-    if (line !== told) call.note(line);
-    told = line;
+    if (line !== lastLine) call.note(line);
+    lastLine = line;
     if (record.state !== 'reading' && record.state !== 'importing') return record;
     await systemClock.sleep(lookEveryMs, call.signal);
   }

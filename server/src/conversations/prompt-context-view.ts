@@ -37,7 +37,7 @@ export async function readAnswerContext(
   }));
   const tools = parseTools(texts.get(context.tools));
   const files = context.files?.total ?? null;
-  const told = sumOf(instructions) + sumOf(tools) + (context.summary?.tokens ?? 0) + (files ?? 0);
+  const countedTokens = sumOf(instructions) + sumOf(tools) + (context.summary?.tokens ?? 0) + (files ?? 0);
   const { rows: branch, count } = await readBranch(deps, chatId, answer.parent_id);
   // Of earlier answers only the sum of all requests was kept: of one alone it is the count of what was sent.
   const isOneRequest = answer.isOneStep && context.madeSummary !== true;
@@ -62,7 +62,7 @@ export async function readAnswerContext(
       total: counted ?? context.tokens,
       window: context.window,
       answerRoom: context.answerRoom,
-      messages: Math.max(context.tokens - told, 0),
+      messages: Math.max(context.tokens - countedTokens, 0),
       files,
       counted: counted !== undefined,
     },

@@ -5,7 +5,7 @@ import { Outage } from './outage.ts';
 
 /** An outage with a manual clock and a recorded log. */
 function start(answers: boolean[]) {
-  const said: string[] = [];
+  const lines: string[] = [];
   let due: (() => void) | undefined;
   let now = 0;
   const clock = {
@@ -22,7 +22,7 @@ function start(answers: boolean[]) {
     every: () => ({ stop: () => undefined, restart: () => undefined }),
   };
   const outage = new Outage(clock);
-  const say = (level: string) => (_details: object, message: string) => void said.push(`${level} ${message}`);
+  const say = (level: string) => (_details: object, message: string) => void lines.push(`${level} ${message}`);
   const probe = async (): Promise<void> => {
     if (answers.shift() !== true) throw new Error('Connection terminated');
   };
@@ -32,43 +32,43 @@ function start(answers: boolean[]) {
     due?.();
     await settle();
   };
-  return { outage, said, settle, next, wait: (milliseconds: number) => (now += milliseconds) };
+  return { outage, lines, settle, next, wait: (milliseconds: number) => (now += milliseconds) };
 }
 
 const line = { cause: databaseUnavailable() };
 
 test('logs the begin once and the end once, however long it lasts and whatever fails meanwhile', async () => {
-  const { outage, said, settle, next } = start([...Array.from({ length: 500 }, () => false), true]);
+  const { outage, lines, settle, next } = start([...Array.from({ length: 500 }, () => false), true]);
   for (let count = 0; count < 500; count += 1) {
     assert.equal(outage.hides(line), true);
     outage.suspect(new Error('Connection terminated'));
     await (count === 0 ? settle() : next());
   }
   await next();
-  assert.deepEqual(said, [
+  assert.deepEqual(lines, [
     'error the database is unreachable: requests are answered with 503 until it is back',
     'warn the database is reachable again',
   ]);
 });
 
 test('logs a second outage like the first', async () => {
-  const { outage, said, settle, next } = start([false, true, false, true]);
+  const { outage, lines, settle, next } = start([false, true, false, true]);
   for (let count = 0; count < 2; count += 1) {
     outage.suspect(new Error('Connection terminated'));
     await settle();
     await next();
   }
-  assert.equal(said.length, 4);
+  assert.equal(lines.length, 4);
 });
 
 test('sums up lost connections at most once a minute while the database answers', async () => {
-  const { outage, said, settle, wait } = start(Array.from({ length: 100 }, () => true));
+  const { outage, lines, settle, wait } = start(Array.from({ length: 100 }, () => true));
   for (let count = 0; count < 50; count += 1) {
     outage.suspect(new Error('Connection terminated'));
     await settle();
     wait(2_000);
   }
-  assert.equal(said.length, 2);
+  assert.equal(lines.length, 2);
 });
 
 test('hides only failures of the database, and none once it is stopped', () => {

@@ -50,8 +50,8 @@ function textKind(bytes: Buffer): DocumentKind {
 
 function packed(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   const zip = new ZipFile(bytes, maxUnpackedBytes);
-  const told = zip.read('mimetype')?.toString('latin1').trim();
-  const kind = openDocument.get((told ?? '').replace(/-template$/, '')) ?? findMainPart(zip)?.kind;
+  const declared = zip.read('mimetype')?.toString('latin1').trim();
+  const kind = openDocument.get((declared ?? '').replace(/-template$/, '')) ?? findMainPart(zip)?.kind;
   if (kind === 'xlsb') throw binaryWorkbook();
   if (kind === undefined && zip.has('[Content_Types].xml')) throw damaged();
   if (kind === undefined) throw notReadable();

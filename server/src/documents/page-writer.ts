@@ -57,14 +57,14 @@ export class PageWriter {
   add(text: string): void {
     if (text === '') return;
     if (!this.#isOpen) this.begin();
-    const room = this.#bounds.maxTextBytes - this.#bytes;
+    const available = this.#bounds.maxTextBytes - this.#bytes;
     const bytes = Buffer.byteLength(text);
-    if (bytes <= room) {
+    if (bytes <= available) {
       this.#take(text, bytes);
       return;
     }
-    const kept = trimEndOf(Buffer.from(text).subarray(0, Math.max(0, room)).toString(), '\uFFFD');
-    this.#take(kept, room);
+    const kept = trimEndOf(Buffer.from(text).subarray(0, Math.max(0, available)).toString(), '\uFFFD');
+    this.#take(kept, available);
     this.warn('text_cut', `Only the first ${Math.round(this.#bounds.maxTextBytes / 1024)} KiB of the text are read.`);
     throw new Enough();
   }

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseFailure } from '../db/failures.ts';
-import type { Answer } from './response.ts';
+import type { HttpResponse } from './response.ts';
 
 /**
  * How an error is answered: known ones as they are, an unavailable database as 503, a full one as 507, anything else as
@@ -14,7 +14,7 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /** Renders the one error shape (contract.md section 1). */
-export function errorAnswer(error: ApiError, requestId: string, headers: Record<string, string>): Answer {
+export function errorResponse(error: ApiError, requestId: string, headers: Record<string, string>): HttpResponse {
   const body: ErrorBody = { error: { message: error.message, code: error.code, requestId } };
   if (error.details !== undefined) body.error.details = error.details;
   const extra: Record<string, string> = {};

@@ -10,7 +10,7 @@ import type {
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
 import type { Form } from './body/form-body.ts';
-import type { Answer } from './response.ts';
+import type { HttpResponse } from './response.ts';
 
 /**
  * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user and has
@@ -71,10 +71,10 @@ export class Reply {
 
 /** A response other than JSON: text, bytes, or a stream of text. */
 export class Content {
-  readonly body: Answer['body'];
-  readonly headers: Answer['headers'];
+  readonly body: HttpResponse['body'];
+  readonly headers: HttpResponse['headers'];
 
-  constructor(body: Answer['body'], headers: Answer['headers']) {
+  constructor(body: HttpResponse['body'], headers: HttpResponse['headers']) {
     this.body = body;
     this.headers = headers;
   }

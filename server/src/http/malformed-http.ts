@@ -2,8 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, errorStatus } from '@homeport/contracts/errors';
-import { errorAnswer } from './error-response.ts';
-import { type Answer, standardHeaders } from './response.ts';
+import { errorResponse } from './error-response.ts';
+import { type HttpResponse, standardHeaders } from './response.ts';
 
 const invalidHttp = 'The request is not valid HTTP';
 const reasons: Readonly<Record<string, string>> = {
@@ -12,10 +12,10 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** The one error shape, for a request without a usable address or an error that no handler expected. */
-export function unroutable(code: 'invalid_request' | 'internal_error'): Answer {
+export function unroutable(code: 'invalid_request' | 'internal_error'): HttpResponse {
   const message = code === 'invalid_request' ? invalidHttp : 'Something went wrong on the server';
   const id = randomUUIDv7();
-  return errorAnswer(new ApiError(code, message), id, standardHeaders(id));
+  return errorResponse(new ApiError(code, message), id, standardHeaders(id));
 }
 
 /**

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** A complete response, built before the first byte is written. */
-export type Answer = {
+export type HttpResponse = {
   status: number;
   headers: Record<string, string | string[]>;
   /** Text that is still being made breaks its connection itself when it cannot be completed. */
@@ -22,7 +22,7 @@ export function standardHeaders(requestId: string): Record<string, string> {
 }
 
 /** Sends an answer; to HEAD without its body, which Node leaves out. */
-export function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
+export function send(outgoing: ServerResponse, { status, headers, body }: HttpResponse): void {
   if (body === undefined) {
     outgoing.writeHead(status, headers).end();
   } else if (typeof body === 'string' || body instanceof Uint8Array) {

@@ -14,7 +14,7 @@ import { type BodyReading, readJsonBody, readSentBytes } from './body/request-bo
 import type { RequestBodyBudget } from './body/request-body-budget.ts';
 import { openUpload } from './body/upload-body.ts';
 import { headerObject, pathObject, queryObject, validate } from './body/validate.ts';
-import { errorAnswer, toApiError } from './error-response.ts';
+import { errorResponse, toApiError } from './error-response.ts';
 import {
   assertOpen,
   assertPermission,
@@ -27,7 +27,7 @@ import { type Actor, Content, Reply, type RequestFacts, streamed, type Upload } 
 import { assertOrigin, type OriginRule } from './origin.ts';
 import { PathTable } from './path-table.ts';
 import { IncomingFacts, type Target } from './request-facts.ts';
-import { type Answer, send, standardHeaders } from './response.ts';
+import { type HttpResponse, send, standardHeaders } from './response.ts';
 
 /** One endpoint with the handler that answers it, its types erased. */
 export type MountedEndpoint = { spec: EndpointSpec; handle: (input: ErasedInput) => unknown };
@@ -112,7 +112,7 @@ async function answer(
   exchange: Exchange,
   { spec, handle }: MountedEndpoint,
   options: RouterOptions,
-): Promise<Answer | typeof streamed> {
+): Promise<HttpResponse | typeof streamed> {
   const { incoming, request } = exchange;
   const { outgoing } = request;
   const startedAt = systemClock.elapsed();
@@ -120,7 +120,7 @@ async function answer(
   let actor: Actor | undefined;
   let failure: ApiError | undefined;
   let clientLeft = false;
-  let answered: Answer | typeof streamed;
+  let answered: HttpResponse | typeof streamed;
   try {
     const access = isPublicCall(request, spec) ? 'public' : spec.access;
     const caller = await identifyCaller(access, options, incoming.headers, spec);
@@ -142,7 +142,7 @@ async function answer(
   } catch (error) {
     failure = toApiError(error);
     clientLeft = incoming.socket.destroyed && isAbort(error, request.signal);
-    answered = outgoing.headersSent ? streamed : errorAnswer(failure, request.id, headers);
+    answered = outgoing.headersSent ? streamed : errorResponse(failure, request.id, headers);
   }
   const status = clientLeft ? clientClosedRequest : answered === streamed ? outgoing.statusCode : answered.status;
   options.metrics.request(spec.method, spec.path, status, (systemClock.elapsed() - startedAt) / 1000);
@@ -197,11 +197,11 @@ async function parseInput(
   }
 }
 
-function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string, room: RequestBodyBudget) {
+function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string, budget: RequestBodyBudget) {
   const reading: BodyReading = {
     maxBytes: maxBodyBytes(spec),
     pace: bodyPace,
-    takeRoom: (bytes) => room.take(sender, bytes, incoming),
+    takeRoom: (bytes) => budget.take(sender, bytes, incoming),
   };
   if (spec.bytes !== undefined) return readSentBytes(incoming, spec.bytes, reading);
   return spec.body === undefined ? { value: undefined, release: () => undefined } : readJsonBody(incoming, reading);
@@ -211,7 +211,7 @@ async function render(
   output: unknown,
   spec: EndpointSpec,
   standard: Record<string, string>,
-): Promise<Answer | typeof streamed> {
+): Promise<HttpResponse | typeof streamed> {
   if (output === streamed) return output;
   if (output instanceof Content) {
     return { status: spec.status ?? 200, headers: { ...standard, ...output.headers }, body: output.body };
@@ -219,7 +219,7 @@ async function render(
   if (!(output instanceof Reply)) {
     return { status: spec.status ?? 200, headers: standard, body: await jsonBody(output) };
   }
-  const headers: Answer['headers'] = { ...standard };
+  const headers: HttpResponse['headers'] = { ...standard };
   for (const [name, value] of output.headers) {
     if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
     else headers[name] = value;
@@ -238,11 +238,11 @@ function refuse(
   options: RouterOptions,
   error: ApiError,
   extra: Record<string, string> = {},
-): Answer {
+): HttpResponse {
   options.metrics.request(request.method, undefined, error.status, 0);
   const { id: requestId, address, method } = request;
   options.log.info({ requestId, address, method, code: error.code }, 'request');
-  return errorAnswer(error, request.id, { ...standardHeaders(request.id), ...extra });
+  return errorResponse(error, request.id, { ...standardHeaders(request.id), ...extra });
 }
 
 type RequestLogFacts = {

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../platform/clock.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { queryObject } from './body/validate.ts';
-import { errorAnswer, toApiError } from './error-response.ts';
+import { errorResponse, toApiError } from './error-response.ts';
 import { type Identify, identifyCaller } from './guard.ts';
 import type { Actor } from './handler.ts';
 import type { OriginRule } from './origin.ts';
@@ -158,7 +158,7 @@ function switching(requestId: string, accepted: string, setCookie: string | unde
 }
 
 function refuse(socket: Duplex, failure: ApiError, requestId: string): void {
-  const answer = errorAnswer(failure, requestId, { ...standardHeaders(requestId), connection: 'close' });
+  const answer = errorResponse(failure, requestId, { ...standardHeaders(requestId), connection: 'close' });
   const body = String(answer.body);
   const headers = { ...answer.headers, 'content-length': Buffer.byteLength(body) };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

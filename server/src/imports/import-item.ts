@@ -71,14 +71,14 @@ async function withFiles(
   try {
     const note = (text: string) => noteAt(deps.db.kysely, { importId: run.id, position }, text);
     const missing = await missingFiles(deps, files);
-    let room = missing.length === 0 ? 0 : await quotaLeft(deps.db.kysely, deps, run.owner_id);
+    let bytesLeft = missing.length === 0 ? 0 : await quotaLeft(deps.db.kysely, deps, run.owner_id);
     /** Undefined: it does not come, and the report says why. */
     const store = async (content: ReadContent, what: string): Promise<StoredBlob | undefined> => {
-      const blob = room > 0 ? await storeContent(deps, archive, content) : undefined;
+      const blob = bytesLeft > 0 ? await storeContent(deps, archive, content) : undefined;
       if (blob !== undefined) blobs.push(blob);
-      else if (room > 0) await note(`${what.charAt(0).toUpperCase()}${what.slice(1)} is damaged or too large`);
+      else if (bytesLeft > 0) await note(`${what.charAt(0).toUpperCase()}${what.slice(1)} is damaged or too large`);
       else await note(`There is no room for ${what}: the limit of your account is reached`);
-      room -= blob?.size ?? 0;
+      bytesLeft -= blob?.size ?? 0;
       return blob;
     };
     for (const file of missing) {

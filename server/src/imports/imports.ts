@@ -197,7 +197,7 @@ export class Imports {
   async #read(run: ClaimedImport, path: string, signal: AbortSignal): Promise<void> {
     const { kysely } = this.#deps.db;
     const problems: string[] = [];
-    const told: string[] = [];
+    const notices: string[] = [];
     let source: string | null = null;
     let position = 0;
     let batch: { position: number; item: PreparedItem }[] = [];
@@ -210,7 +210,7 @@ export class Imports {
     };
     for await (const item of this.#itemsOf(run, path, signal)) {
       if (item.kind === 'note') problems.push(item.message);
-      else if (item.kind === 'instructions') told.push(item.text);
+      else if (item.kind === 'instructions') notices.push(item.text);
       if (!hasEntry(item)) continue;
       source ??= item.source;
       batch.push({ position, item });
@@ -219,7 +219,7 @@ export class Imports {
       if (batch.length >= batchItems || bytes > batchBytes) await save();
     }
     await save();
-    await finishReading(kysely, run, { source, instructions: told.at(-1) ?? null, problems });
+    await finishReading(kysely, run, { source, instructions: notices.at(-1) ?? null, problems });
   }
 
   async #import(run: ClaimedImport, path: string, signal: AbortSignal): Promise<void> {

@@ -117,8 +117,8 @@ class WatchedDisk implements Disk {
   }
 
   async #hear(): Promise<void> {
-    const heard = Promise.allSettled(this.#listeners.map((listener) => listener(this.level)));
-    await waitAtMost(systemClock, listenerMs, heard);
+    const notified = Promise.allSettled(this.#listeners.map((listener) => listener(this.level)));
+    await waitAtMost(systemClock, listenerMs, notified);
   }
 
   #tell(before: DiskLevel, reserve: number): void {

@@ -39,18 +39,18 @@ test('work that ends first leaves neither a timer nor a listener behind', limit,
 
 test('within: rejects after the time limit, and aborts the work', limit, async () => {
   const clock = new ManualClock();
-  let heard: unknown;
+  let reason: unknown;
   const waiting = within({ clock, milliseconds: 50, tooLate }, (signal) => {
     signal.addEventListener('abort', () => {
-      heard = signal.reason;
+      reason = signal.reason;
     });
     return never;
   });
   clock.advance(49);
-  assert.equal(heard, undefined);
+  assert.equal(reason, undefined);
   clock.advance(1);
   await assert.rejects(waiting, /too late/);
-  assert.match(String(heard), /too late/);
+  assert.match(String(reason), /too late/);
 });
 
 test('within: the caller leaves, before or while it waits', limit, async () => {

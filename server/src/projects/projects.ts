@@ -154,8 +154,8 @@ export async function updateProject(
     // Installation administrators manage projects, not what is said in them.
     if (instructions !== undefined && role !== 'owner') throw onlyOwners();
     if (name !== undefined || archived !== undefined || instructions !== undefined) {
-      const told = instructions === undefined ? undefined : instructions || null;
-      await trx.updateTable('projects').set({ name, archived, instructions: told }).where('id', '=', id).execute();
+      const stored = instructions === undefined ? undefined : instructions || null;
+      await trx.updateTable('projects').set({ name, archived, instructions: stored }).where('id', '=', id).execute();
       const details = {
         ...(name === undefined ? {} : { name }),
         ...(archived === undefined ? {} : { archived }),

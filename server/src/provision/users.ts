@@ -102,8 +102,17 @@ function addUser(work: Work, entry: AccountEntry, hash: string | undefined, repo
   const path = `users.${index}`;
   const { providerSettingsEnabled = true, mcpSettingsEnabled = true } = entry;
   const id = randomUUIDv7();
-  const told = { instructions: entry.instructions || null, aboutMe: aboutMeOf(entry, null) };
-  work.inserted.push({ id, name, email, role, enabled, providerSettingsEnabled, mcpSettingsEnabled, ...told });
+  const personalization = { instructions: entry.instructions || null, aboutMe: aboutMeOf(entry, null) };
+  work.inserted.push({
+    id,
+    name,
+    email,
+    role,
+    enabled,
+    providerSettingsEnabled,
+    mcpSettingsEnabled,
+    ...personalization,
+  });
   if (hash !== undefined) work.passwords.push({ userId: id, hash });
   if (entry.password === secretPlaceholder) report.warn(`${path}.password`, withoutPassword);
   const facts = [role, ...(enabled ? [] : ['disabled']), ...(hash === undefined ? ['without a password'] : [])];

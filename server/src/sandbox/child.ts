@@ -235,11 +235,14 @@ export class ParserChild {
   }
 
   #failureOf(why: string): ParseFailure {
-    const said = this.#output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+    const lastLine = this.#output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
     if (/heap limit|out of memory|bad_alloc/i.test(this.#output))
       return new ParseFailure('memory', 'its heap was full');
     const isSignaled = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(why);
-    return new ParseFailure(isSignaled ? 'interrupted' : 'crashed', `it ended with ${why}${said && `: ${said}`}`);
+    return new ParseFailure(
+      isSignaled ? 'interrupted' : 'crashed',
+      `it ended with ${why}${lastLine && `: ${lastLine}`}`,
+    );
   }
 }
 

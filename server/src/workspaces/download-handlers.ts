@@ -94,11 +94,11 @@ function headersFor(request: RequestFacts, name: string): Record<string, string>
 }
 
 function validators(headers: DaemonDownload['headers']): Record<string, string> {
-  const told: Record<string, string> = {};
-  if (entityTag.test(headers.etag ?? '')) told.etag = headers.etag ?? '';
+  const responseHeaders: Record<string, string> = {};
+  if (entityTag.test(headers.etag ?? '')) responseHeaders.etag = headers.etag ?? '';
   const modified = Date.parse(headers['last-modified'] ?? '');
-  if (!Number.isNaN(modified)) told['last-modified'] = new Date(modified).toUTCString();
-  return told;
+  if (!Number.isNaN(modified)) responseHeaders['last-modified'] = new Date(modified).toUTCString();
+  return responseHeaders;
 }
 
 /** The length, and the range if one was requested; inconsistent values make the response invalid. */

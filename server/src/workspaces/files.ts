@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { systemClock, type Timer } from '../platform/clock.ts';
 import type { Daemon } from './daemon.ts';
-import type { WorkspaceHold, Workspaces } from './workspaces.ts';
+import type { WorkspaceLease, Workspaces } from './workspaces.ts';
 
 /** Files of a workspace, for its owner (contract.md section 8). Each function starts the workspace if necessary. */
 
@@ -37,7 +37,7 @@ export async function withFiles<T>(
   signal: AbortSignal,
   work: (hold: FileHold) => Promise<T>,
 ): Promise<T> {
-  const hold: WorkspaceHold = await deps.workspaces.hold(userId, 'transfer', signal);
+  const hold: WorkspaceLease = await deps.workspaces.hold(userId, 'transfer', signal);
   try {
     const either = AbortSignal.any([signal, hold.signal]);
     return await work({ daemon: hold.daemon, signal: either, touch: () => hold.touch() });

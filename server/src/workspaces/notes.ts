@@ -15,9 +15,9 @@ export async function readNotes(
 ): Promise<{ isRunning: boolean; notes: WorkspaceNotes | undefined }> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(workspaces.timings.notesMs)]);
   const asking = workspaces.ask(userId, (daemon) => fetchNotes(db.kysely, userId, daemon, within));
-  const told = await unlessAborted(asking, within).catch(() => undefined);
+  const reported = await unlessAborted(asking, within).catch(() => undefined);
   signal.throwIfAborted();
-  if (told !== undefined) return { isRunning: true, notes: told };
+  if (reported !== undefined) return { isRunning: true, notes: reported };
   const query = db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
   return { isRunning: false, notes: (await query.executeTakeFirst())?.notes };
 }

@@ -45,11 +45,11 @@ export async function readOutputEnd(
       if (lines.length > readMax) break;
     }
     const events = lines.slice(0, lines.lastIndexOf('\n')).split('\n').map(parseEvent);
-    const said = events.map((event) => ('data' in event ? event.data : '')).join('');
-    const from = after === 0 ? 0 : said.indexOf('\n') + 1;
-    const text = said.slice(from);
+    const collected = events.map((event) => ('data' in event ? event.data : '')).join('');
+    const from = after === 0 ? 0 : collected.indexOf('\n') + 1;
+    const text = collected.slice(from);
     const end = plainOutput(text).slice(-limits.processOutputMax).toWellFormed();
-    return { output: end, skippedBytes: after + Buffer.byteLength(said.slice(0, from)) };
+    return { output: end, skippedBytes: after + Buffer.byteLength(collected.slice(0, from)) };
   } catch (error) {
     signal.throwIfAborted();
     throw new ApiError('workspace_request_failed', 'The workspace sent an invalid response', { cause: error });

@@ -7,7 +7,7 @@ import type { WorkspaceTimings } from './lifecycle/timings.ts';
 export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';
 
 /** A lease on a running workspace: renewed until released. */
-export type WorkspaceHold = {
+export type WorkspaceLease = {
   daemon: Daemon;
   /** Aborted if the workspace was stopped or lost. */
   signal: AbortSignal;
@@ -30,7 +30,7 @@ export type Workspaces = {
   /** At once, whatever holds it. */
   stop(userId: string): Promise<void>;
   /** Starts it if necessary. Throws like `start`. */
-  hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
+  hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceLease>;
   /**
    * Sends a short request to the daemon, which counts as activity but holds no lease: the workspace can be stopped
    * meanwhile. Never starts it: undefined if it is not running. Throws what `question` throws.

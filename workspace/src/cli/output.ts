@@ -26,7 +26,7 @@ export type Column = { title: string; align?: 'right' };
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], hasTitles: boolean): string {
   const lines = hasTitles ? [columns.map(({ title }) => title), ...rows] : rows;
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
-  const room = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  const maxWidth = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
   const last = columns.length - 1;
   const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0);
   return lines
@@ -36,18 +36,18 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
         const padding = ' '.repeat((widths[index] ?? 0) - widthOf(cell));
         return align === 'right' ? padding + cell : cell + padding;
       });
-      return `${[...cells, cut(line[last] ?? '', Math.max(10, room - before))].join('  ')}\n`;
+      return `${[...cells, cut(line[last] ?? '', Math.max(10, maxWidth - before))].join('  ')}\n`;
     })
     .join('');
 }
 
-function cut(text: string, room: number): string {
-  if (widthOf(text) <= room) return text;
+function cut(text: string, maxWidth: number): string {
+  if (widthOf(text) <= maxWidth) return text;
   let width = 0;
   let shown = '';
   for (const character of text) {
     width += widthOf(character);
-    if (width > room - 1) break;
+    if (width > maxWidth - 1) break;
     shown += character;
   }
   return `${shown}…`;

@@ -49,9 +49,9 @@ function toMessage(message: ProgramMessage): ChatMessage {
       return { role: 'tool', tool_call_id: message.tool_call_id, content: plain(message.content) };
     case 'assistant': {
       const { content, tool_calls: calls } = message;
-      const said = content === null || content === undefined ? null : plain(content);
+      const plainContent = content === null || content === undefined ? null : plain(content);
       const hasCalls = calls !== null && calls !== undefined && calls.length > 0;
-      return { role: 'assistant', content: said, ...(hasCalls ? { tool_calls: calls } : {}) };
+      return { role: 'assistant', content: plainContent, ...(hasCalls ? { tool_calls: calls } : {}) };
     }
   }
 }

@@ -9,23 +9,27 @@ type EndReason = Completion['choices'][number]['finish_reason'];
 type Gathered = { text: string; reasoning: string };
 
 /** Gathers an answer; `completion` builds one object from it. */
-export function gathering(): { sink: CompletionSink; said: Gathered } {
-  const said = { text: '', reasoning: '' };
+export function gathering(): { sink: CompletionSink; gathered: Gathered } {
+  const gathered = { text: '', reasoning: '' };
   const ignore = (): void => undefined;
   const sink: CompletionSink = {
     text(delta) {
-      said.text += delta;
+      gathered.text += delta;
     },
     reasoning(delta) {
-      said.reasoning += delta;
+      gathered.reasoning += delta;
     },
     toolStart: ignore,
     toolDelta: ignore,
   };
-  return { sink, said };
+  return { sink, gathered };
 }
 
-export function completion(head: AnswerHead, said: Gathered, { finishReason, toolCalls, usage }: Ended): Completion {
+export function completion(
+  head: AnswerHead,
+  gathered: Gathered,
+  { finishReason, toolCalls, usage }: Ended,
+): Completion {
   const calls = toolCalls.map(({ id, name, arguments: text }) => ({
     id,
     type: 'function' as const,
@@ -41,8 +45,8 @@ export function completion(head: AnswerHead, said: Gathered, { finishReason, too
         index: 0,
         message: {
           role: 'assistant',
-          content: said.text === '' && calls.length > 0 ? null : said.text,
-          ...(said.reasoning === '' ? {} : { reasoning_content: said.reasoning }),
+          content: gathered.text === '' && calls.length > 0 ? null : gathered.text,
+          ...(gathered.reasoning === '' ? {} : { reasoning_content: gathered.reasoning }),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
         finish_reason: endReason(finishReason),

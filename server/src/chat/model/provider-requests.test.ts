@@ -171,13 +171,13 @@ test("returns a step's state unchanged, with the ids that its calls have here", 
     { role: 'tool', tool_call_id: 'own1', content: 'two' },
   ];
   const thinking = { type: 'thinking', thinking: 'a\ud800b\u0000', signature: 'c2ln' };
-  const said = [
+  const dialogue = [
     thinking,
     { type: 'redacted_thinking', data: 'x' },
     { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
   ];
-  const anthropic = parseAnthropic(bodyText('anthropic', { messages: step(said) }));
-  assert.deepEqual(anthropic.messages.at(-2)?.content, [said[0], said[1], { ...said[2], id: 'own1' }]);
+  const anthropic = parseAnthropic(bodyText('anthropic', { messages: step(dialogue) }));
+  assert.deepEqual(anthropic.messages.at(-2)?.content, [dialogue[0], dialogue[1], { ...dialogue[2], id: 'own1' }]);
 
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'enc' };
   const items = [reasoning, { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' }];

@@ -23,20 +23,20 @@ export async function countedCall(
   { sink, signal }: { sink: CompletionSink; signal: AbortSignal },
 ): Promise<CompletionResult> {
   const model = calledModel(resolved);
-  const heard = listening(sink);
+  const listened = listening(sink);
   const report = (usage: Usage, estimated: boolean) => {
     const call = { kind, model, usage: priced(usage, model.prices), estimated };
     onCall(call);
     return call.usage;
   };
-  const estimate = () => report({ inputTokens: inputTokens(), outputTokens: estimateTokens(heard.text()) }, true);
+  const estimate = () => report({ inputTokens: inputTokens(), outputTokens: estimateTokens(listened.text()) }, true);
   try {
-    const answer = await ask(heard.sink);
+    const answer = await ask(listened.sink);
     if (answer.usage === undefined) estimate();
     else return { ...answer, usage: report(answer.usage, false) };
     return answer;
   } catch (error) {
-    if (signal.aborted || heard.text() !== '') estimate();
+    if (signal.aborted || listened.text() !== '') estimate();
     throw error;
   }
 }

@@ -106,7 +106,7 @@ async function work(
   });
   const system: ChatMessage = { role: 'system', content: `${textOf(turn.system)}\n\n${instructions}` };
   const tokens = estimateMessage(system) + estimateTokens(JSON.stringify(tools));
-  const room = window.room - tokens;
+  const available = window.room - tokens;
   const context = { history: JSON.stringify(system), maxOutputTokens: window.maxOutputTokens, tokens, ratio: 1 };
   const askModel = askModelOf(deps, resolved, context, parameters, {
     kind: 'delegate',
@@ -127,7 +127,7 @@ async function work(
         },
         createId: randomUUIDv7,
         onCheckpoint: async (isBeforeAsking) => (isBeforeAsking ? turn.beforeAsking() : undefined),
-        fitMessages: (messages) => shrinkToolResults(messages, room, estimateMessage),
+        fitMessages: (messages) => shrinkToolResults(messages, available, estimateMessage),
         spending,
         onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'a tool of a delegate failed'),
       },
@@ -167,10 +167,10 @@ function answerOf(steps: DelegateSteps, isOut: string | undefined): string {
   const { answer } = steps;
   const end = isOut === undefined ? '' : `\n[It stopped at its limit of ${isOut}.]`;
   if (answer.trim() === '') return `[The delegate ended without an answer.]${end}`;
-  const room = limits.delegateAnswerMax - end.length;
-  if (answer.length <= room) return `${answer}${end}`;
+  const available = limits.delegateAnswerMax - end.length;
+  if (answer.length <= available) return `${answer}${end}`;
   const cut = `\n[Cut: ${answer.length} characters]`;
-  return `${answer.slice(0, room - cut.length).toWellFormed()}${cut}${end}`;
+  return `${answer.slice(0, available - cut.length).toWellFormed()}${cut}${end}`;
 }
 
 function textOf({ content }: ChatMessage): string {

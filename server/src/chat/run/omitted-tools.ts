@@ -4,7 +4,7 @@ import type { Notice } from '../tools/find-tools.ts';
 /** The omitted tools that were reported, by conversation, in this process. */
 const maxChats = 2_000;
 const maxNames = 20;
-const told = new Map<string, Set<string>>();
+const reported = new Map<string, Set<string>>();
 
 const reasons: Record<OmittedTool['reason'], string> = {
   schema: 'The definitions of these tools can’t be used with this model, so it answered without them:',
@@ -14,11 +14,11 @@ const reasons: Record<OmittedTool['reason'], string> = {
 
 /** The notice about tools that a model did not get; undefined if the conversation has had it for each of them. */
 export function toolsLeftOut(chatId: string, tools: readonly OmittedTool[]): Notice | undefined {
-  const known = told.get(chatId) ?? new Set();
-  told.delete(chatId);
-  told.set(chatId, known);
-  const oldest = told.keys().next();
-  if (told.size > maxChats && oldest.done !== true) told.delete(oldest.value);
+  const known = reported.get(chatId) ?? new Set();
+  reported.delete(chatId);
+  reported.set(chatId, known);
+  const oldest = reported.keys().next();
+  if (reported.size > maxChats && oldest.done !== true) reported.delete(oldest.value);
   const news = tools.filter(({ name, reason }) => !known.has(`${reason} ${name}`));
   for (const { name, reason } of news) known.add(`${reason} ${name}`);
   const texts = Object.entries(reasons).flatMap(([reason, text]) => {

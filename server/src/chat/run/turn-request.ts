@@ -206,10 +206,10 @@ export function readBranch(
 }
 
 function continuation(basis: readonly MessagePart[], reasoningState: ReasoningState): ChatMessage[] {
-  const said = reasoningState.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
-  const last = said.at(-1);
+  const ownMessages = reasoningState.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
+  const last = ownMessages.at(-1);
   if (last === undefined) return [];
-  return last.role === 'assistant' ? [...said, continueInstruction] : said;
+  return last.role === 'assistant' ? [...ownMessages, continueInstruction] : ownMessages;
 }
 
 export type TurnHooks = {

@@ -108,8 +108,8 @@ export function answered(questions: readonly Question[], answers: readonly strin
   if (answers === undefined) return 'The person did not answer and sent a message instead. It follows.';
   return {
     answers: questions.map(({ question, multiple }, index) => {
-      const said = answers[index] ?? [];
-      const answer = said.length > 1 || (multiple && said.length > 0) ? said : (said[0] ?? '(no answer)');
+      const chosen = answers[index] ?? [];
+      const answer = chosen.length > 1 || (multiple && chosen.length > 0) ? chosen : (chosen[0] ?? '(no answer)');
       return { question, answer };
     }),
   };

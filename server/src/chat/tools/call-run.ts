@@ -163,8 +163,8 @@ function askWhileRunning(options: RunOptions, call: AcceptedCall): ToolListener[
     const answer = typeof decision === 'string' ? undefined : decision;
     if (answer === undefined) await approvals.drop(questionId).catch(() => undefined);
     const outcome = answer?.approved === true ? 'accept' : answer?.reason === declined ? 'decline' : 'cancel';
-    const said = outcome === 'accept' ? { answers: answer?.answers ?? [] } : {};
-    options.emit({ type: 'data-question', data: { ...asked, outcome, ...said } });
+    const reply = outcome === 'accept' ? { answers: answer?.answers ?? [] } : {};
+    options.emit({ type: 'data-question', data: { ...asked, outcome, ...reply } });
     return outcome === 'accept' ? { action: outcome, answers: answer?.answers ?? [] } : { action: outcome };
   };
 }

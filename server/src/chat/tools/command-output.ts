@@ -35,8 +35,8 @@ export class CommandOutput {
   #keep(text: string): void {
     const bytes = Buffer.byteLength(text);
     this.#bytes += bytes;
-    const room = partBytes - this.#headBytes;
-    const forHead = this.#tail === '' ? firstBytes(text, room) : '';
+    const available = partBytes - this.#headBytes;
+    const forHead = this.#tail === '' ? firstBytes(text, available) : '';
     this.#head += forHead;
     this.#headBytes += Buffer.byteLength(forHead);
     this.#tail += text.slice(forHead.length);

@@ -36,8 +36,8 @@ export class TextLines {
   }
 
   #keep(text: string): void {
-    const room = this.#maxLength - this.#length;
-    if (room > 0 && text !== '') this.#pieces.push(text.slice(0, room));
+    const available = this.#maxLength - this.#length;
+    if (available > 0 && text !== '') this.#pieces.push(text.slice(0, available));
     this.#length += text.length;
   }
 }

@@ -38,14 +38,14 @@ export async function skillTools(
   const added = await reading.added;
   if (workspace.length + added.length === 0) return [];
   const invoked: TurnSkills['invoked'][number][] = [];
-  let room = skillBodyMax;
+  let charactersLeft = skillBodyMax;
   for (const name of await reading.readInvoked()) {
     const isNear = workspace.some((one) => one.name === name);
     const skill = isNear ? undefined : added.find((one) => one.name === name);
     if ((skill === undefined && !isNear) || invoked.length === invokedMax) continue;
     const body = skill === undefined ? undefined : (await readTurnSkill(kysely, userId, skill))?.body;
-    const fits = body !== undefined && body.length <= room;
-    if (fits) room -= body.length;
+    const fits = body !== undefined && body.length <= charactersLeft;
+    if (fits) charactersLeft -= body.length;
     invoked.push({ name, body: fits ? body : undefined });
   }
   return [skillTool({ kysely, userId, turn: at?.turn }, { workspace, added, invoked })];

@@ -49,8 +49,8 @@ export function piecesOf(lines: readonly string[], focus: string | undefined, wi
   const limit = summaryLimit(window);
   const fixed = estimateTokens(instructions(limit)) + estimateTokens(focus ?? '') + limit + leastPieceTokens;
   const input = (window.contextWindow - window.margin - outputLimit(window)) * certainty;
-  const room = Math.max(leastPieceTokens, Math.floor(input / Math.max(ratio, 1)) - fixed);
-  const pieces = joinWithin(lines, room);
+  const available = Math.max(leastPieceTokens, Math.floor(input / Math.max(ratio, 1)) - fixed);
+  const pieces = joinWithin(lines, available);
   if (pieces.length <= maxRounds) return pieces;
   return pieces
     .slice(-maxRounds)
@@ -122,14 +122,14 @@ function partText(part: ContentPart): string {
   return part.type === 'file' ? `[File ${part.file.filename}]` : '[Image]';
 }
 
-/** Lines joined to pieces of at most `room` estimated tokens; a longer line is parted. */
-function joinWithin(lines: readonly string[], room: number): string[] {
+/** Lines joined to pieces of at most `available` estimated tokens; a longer line is parted. */
+function joinWithin(lines: readonly string[], available: number): string[] {
   const pieces: string[] = [];
   let piece: string[] = [];
   let tokens = 0;
-  for (const line of lines.flatMap((long) => partsWithin(long, room))) {
+  for (const line of lines.flatMap((long) => partsWithin(long, available))) {
     const size = estimateTokens(line) + 2;
-    if (tokens + size > room && piece.length > 0) {
+    if (tokens + size > available && piece.length > 0) {
       pieces.push(piece.join('\n\n'));
       piece = [];
       tokens = 0;
@@ -140,11 +140,11 @@ function joinWithin(lines: readonly string[], room: number): string[] {
   return piece.length === 0 ? pieces : [...pieces, piece.join('\n\n')];
 }
 
-function partsWithin(line: string, room: number): string[] {
+function partsWithin(line: string, available: number): string[] {
   const tokens = estimateTokens(line) + 2;
-  if (tokens <= room) return [line];
+  if (tokens <= available) return [line];
   const half = Math.floor(line.length / 2);
   const breakAt = line.lastIndexOf('\n', half);
   const at = breakAt > half / 2 ? breakAt : half;
-  return [line.slice(0, at), line.slice(at)].flatMap((part) => partsWithin(part.toWellFormed(), room));
+  return [line.slice(0, at), line.slice(at)].flatMap((part) => partsWithin(part.toWellFormed(), available));
 }

@@ -66,19 +66,19 @@ function shortValue(value: unknown): unknown {
 }
 
 /** A user message cut in the middle of its texts; images go when the text alone cannot make it fit. */
-export function cutUserMessage(message: ChatMessage, room: number): ChatMessage {
+export function cutUserMessage(message: ChatMessage, available: number): ChatMessage {
   if (message.role !== 'user') return message;
   const whole = estimateMessage(message);
-  if (whole <= room) return message;
-  for (let share = (room / whole) * 0.95; share > 0.001; share *= 0.8) {
+  if (whole <= available) return message;
+  for (let share = (available / whole) * 0.95; share > 0.001; share *= 0.8) {
     const cut: ChatMessage = { role: 'user', content: cutContent(message.content, share) };
-    if (estimateMessage(cut) <= room) return cut;
+    if (estimateMessage(cut) <= available) return cut;
   }
   const text =
     typeof message.content === 'string' ? message.content : message.content.find((part) => part.type === 'text')?.text;
   return {
     role: 'user',
-    content: cutToTokens(text ?? '[This message is too long for the model.]', Math.max(room, minResultTokens)),
+    content: cutToTokens(text ?? '[This message is too long for the model.]', Math.max(available, minResultTokens)),
   };
 }
 
@@ -88,11 +88,11 @@ export function cutUserMessage(message: ChatMessage, room: number): ChatMessage 
  */
 export function shrinkToolResults(
   messages: ChatMessage[],
-  room: number,
+  available: number,
   tokensOf: (message: ChatMessage) => number,
 ): ChatMessage[] {
   let total = messages.reduce((sum, message) => sum + tokensOf(message), 0);
-  if (total <= room) return messages;
+  if (total <= available) return messages;
   const shrunk = [...messages];
   const lastStep = shrunk.findLastIndex((message) => message.role === 'assistant');
   const replace = (at: number, message: ChatMessage, content: string): void => {
@@ -102,14 +102,14 @@ export function shrinkToolResults(
     total += tokensOf(smaller) - tokensOf(message);
     shrunk[at] = smaller;
   };
-  const target = room * shrunkShare;
+  const target = available * shrunkShare;
   for (const [at, message] of messages.entries()) {
     if (total > target && at < lastStep) replace(at, message, removedResult);
   }
-  if (total <= room) return shrunk;
+  if (total <= available) return shrunk;
   const results = shrunk.slice(lastStep + 1);
   const size = results.reduce((sum, message) => sum + tokensOf(message), 0);
-  const share = Math.max(minResultTokens, Math.floor((room - (total - size)) / Math.max(results.length, 1)));
+  const share = Math.max(minResultTokens, Math.floor((available - (total - size)) / Math.max(results.length, 1)));
   for (const [offset, message] of results.entries()) {
     if (message.role === 'tool' && tokensOf(message) > share) {
       replace(lastStep + 1 + offset, message, cutToTokens(message.content, share));

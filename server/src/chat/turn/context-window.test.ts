@@ -114,8 +114,8 @@ test('reads as much as the window needs, not the length of the conversation', as
 
 test('cuts a full window to about 60 %, at the beginning of a turn', async () => {
   const { tokens, messages, choice, history } = await fit([...turns(40, 250), says('user', 'And now?')]);
-  const room = 10_000 - 1000 - 300;
-  assert.ok(tokens > room * 0.4 && tokens <= room * 0.6, `${tokens} of ${room}`);
+  const available = 10_000 - 1000 - 300;
+  assert.ok(tokens > available * 0.4 && tokens <= available * 0.6, `${tokens} of ${available}`);
   assert.equal(messages[0]?.role, 'user');
   assert.equal(messages.at(-1)?.content, 'And now?');
   assert.deepEqual(history.entries[choice.keepFrom]?.role, 'user');
@@ -231,8 +231,8 @@ test("follows the provider's counts in estimates, and runs the tokenizer near th
 
 test('learns token costs from answers with tool calls long before the window is full', async () => {
   const worker = steps(8, 300, { path: 'word '.repeat(40) });
-  const said = estimateMessages(parsePrompts([worker.prompt ?? '']).filter(({ role }) => role === 'assistant'));
-  const counted = { ...worker, usage: { inputTokens: 1, outputTokens: Math.round(said * 1.5) } };
+  const estimated = estimateMessages(parsePrompts([worker.prompt ?? '']).filter(({ role }) => role === 'assistant'));
+  const counted = { ...worker, usage: { inputTokens: 1, outputTokens: Math.round(estimated * 1.5) } };
   const { history, loaded } = await read([says('user', 'go'), counted, says('user', 'on')]);
   const sum = history.entries.reduce((tokens, entry) => tokens + entry.tokens, 0);
   assert.ok(sum > history.window.room * 0.3 && sum < history.window.room * 0.65, `${sum} of ${history.window.room}`);

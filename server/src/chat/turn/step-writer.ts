@@ -21,7 +21,7 @@ export type StepWriter = ReturnType<typeof createStepWriter>;
  * are already in `usedIds` (those of earlier steps): some servers count from 0 in every answer.
  */
 export function createStepWriter(emitFrame: (frame: Frame) => void, createId: () => string, usedIds: Set<string>) {
-  const said = { text: '', reasoning: '' };
+  const written = { text: '', reasoning: '' };
   const renamed = new Map<string, string>();
   const openCalls = new Set<string>();
   let open: { type: 'text' | 'reasoning'; id: string } | undefined;
@@ -53,11 +53,11 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
 
   const sink: CompletionSink = {
     text(delta) {
-      said.text += delta;
+      written.text += delta;
       emitFrame({ type: 'text-delta', id: openPart('text'), delta });
     },
     reasoning(delta) {
-      said.reasoning += delta;
+      written.reasoning += delta;
       emitFrame({ type: 'reasoning-delta', id: openPart('reasoning'), delta });
     },
     toolStart({ id, name }) {
@@ -76,7 +76,7 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
 
   return {
     sink,
-    said,
+    written,
     idOf,
     begin,
     closePart,

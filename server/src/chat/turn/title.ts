@@ -91,9 +91,9 @@ function plainText(text: string): string {
 /** Cuts text to at most `length` UTF-16 units, after a word if there is one, never inside a character. */
 function cutAtWord(text: string, length: number): string {
   if (text.length <= length) return text;
-  const room = text.slice(0, length - 1);
-  const space = text[length - 1] === ' ' ? room.length : room.lastIndexOf(' ');
-  const cut = space > length / 3 ? room.slice(0, space) : wholeCharacters(room);
+  const shortened = text.slice(0, length - 1);
+  const space = text[length - 1] === ' ' ? shortened.length : shortened.lastIndexOf(' ');
+  const cut = space > length / 3 ? shortened.slice(0, space) : wholeCharacters(shortened);
   return `${cut.trimEnd()}…`;
 }
 

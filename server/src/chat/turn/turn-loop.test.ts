@@ -230,20 +230,20 @@ test('replaces repeated ids of an answer that is continued', async () => {
 });
 
 test('stores the reasoning state before its calls count as requested', async () => {
-  const said: string[] = [];
+  const texts: string[] = [];
   const sealed: Answer = async (sink, messages, signal) => ({
     ...(await asks(['a', 'double', '{"n":1}'])(sink, messages, signal)),
     stepState: ['sealed'],
   });
   await run([sealed, says('Done')], {
-    emit: ({ type }) => void said.push(type),
+    emit: ({ type }) => void texts.push(type),
     async onStepState(callId, stepState) {
       await Promise.resolve();
-      said.push(`${callId} ${stepState.join()}`);
+      texts.push(`${callId} ${stepState.join()}`);
     },
   });
-  const stored = said.indexOf('a sealed');
-  assert.ok(stored > said.indexOf('tool-input-delta') && stored < said.indexOf('tool-input-available'), said.join());
+  const stored = texts.indexOf('a sealed');
+  assert.ok(stored > texts.indexOf('tool-input-delta') && stored < texts.indexOf('tool-input-available'), texts.join());
 });
 
 test('omits a call that was cut while it was streamed, and does not run it', async () => {

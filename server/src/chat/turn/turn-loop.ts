@@ -118,7 +118,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     if (answer.finishReason === 'content-filter')
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
     if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
-    messages = [...messages, ...stepMessages({ ...writer.said, calls, stepState: answer.stepState }, true)];
+    messages = [...messages, ...stepMessages({ ...writer.written, calls, stepState: answer.stepState }, true)];
   }
   const message = `This turn has reached its limit of ${spending.isOut}. Continue to give it another turn.`;
   options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });

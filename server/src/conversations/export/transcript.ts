@@ -126,8 +126,8 @@ type Branch = { pages: BranchPage[]; partsOf: PageSize['partsOf']; turnCount: nu
 async function openBranch(deps: Needs, chatId: string, size: PageSize): Promise<Branch> {
   const pages = await findPages(deps, chatId, size);
   const startsWithAnswer = pages[0]?.oldestRole === 'assistant';
-  const said = pages.reduce((sum, page) => sum + page.userCount, 0);
-  return { pages, partsOf: size.partsOf, turnCount: said + (startsWithAnswer ? 1 : 0), startsWithAnswer };
+  const userMessages = pages.reduce((sum, page) => sum + page.userCount, 0);
+  return { pages, partsOf: size.partsOf, turnCount: userMessages + (startsWithAnswer ? 1 : 0), startsWithAnswer };
 }
 
 /** The messages from turn `from` on, with the number of their turn; pages before it are not read. */
@@ -195,9 +195,9 @@ function markdownOf(row: MessageRow, turn: number): string {
 /** First line of the user's message, or the names of the files if it has no text. */
 function firstLine(row: MessageRow): string {
   const parts = parseStoredParts(row.parts);
-  const said = parts.flatMap((part) => (part.type === 'text' ? [part.text.slice(0, 10 * lineMax)] : []));
+  const userMessages = parts.flatMap((part) => (part.type === 'text' ? [part.text.slice(0, 10 * lineMax)] : []));
   const named = parts.flatMap((part) => (part.type === 'file' ? [`[${part.filename ?? part.mediaType}]`] : []));
-  const text = (said.join(' ').trim() || named.join(' ')).replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const text = (userMessages.join(' ').trim() || named.join(' ')).replace(/[\s\p{Cc}]+/gu, ' ').trim();
   const characters = [...text];
   return characters.length > lineMax ? `${characters.slice(0, lineMax - 1).join('')}…` : text;
 }

@@ -21,11 +21,11 @@ export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) =
     if (!incoming.complete) refuse(early);
   };
   const timer = systemClock.after(silenceMs, cut);
-  const heard = (): void => void timer.restart();
-  incoming.on('data', heard).on('close', cut).on('error', cut).on('aborted', cut);
+  const onChunk = (): void => void timer.restart();
+  incoming.on('data', onChunk).on('close', cut).on('error', cut).on('aborted', cut);
   return () => {
     timer.stop();
-    incoming.off('data', heard).off('close', cut).off('error', cut).off('aborted', cut);
+    incoming.off('data', onChunk).off('close', cut).off('error', cut).off('aborted', cut);
   };
 }
 

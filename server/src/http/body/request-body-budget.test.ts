@@ -26,59 +26,59 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 test('limits the share of one account', async () => {
-  const room = new RequestBodyBudget(bounds);
-  const first = await room.take('greedy', 60, request());
-  const second = room.take('greedy', 10, request());
+  const budget = new RequestBodyBudget(bounds);
+  const first = await budget.take('greedy', 60, request());
+  const second = budget.take('greedy', 10, request());
   assert.equal(await isSettled(second), false);
-  const other = await room.take('other', 40, request());
-  assert.equal(room.used, 100);
+  const other = await budget.take('other', 40, request());
+  assert.equal(budget.used, 100);
   first();
   first();
   (await second)();
   other();
-  assert.equal(room.used, 0);
+  assert.equal(budget.used, 0);
 });
 
 test('admits a large body before small ones that came later', async () => {
-  const room = new RequestBodyBudget(bounds);
-  const held = [await room.take('a', 50, request()), await room.take('b', 40, request())];
-  const large = room.take('c', 60, request());
-  const small = room.take('d', 10, request());
+  const budget = new RequestBodyBudget(bounds);
+  const held = [await budget.take('a', 50, request()), await budget.take('b', 40, request())];
+  const large = budget.take('c', 60, request());
+  const small = budget.take('d', 10, request());
   assert.deepEqual([await isSettled(large), await isSettled(small)], [false, false]);
   held[0]?.();
   (await large)();
   (await small)();
   held[1]?.();
-  assert.equal(room.used, 0);
+  assert.equal(budget.used, 0);
 });
 
 test('rejects a request that finds no room in time, with the seconds to wait', { timeout: 180_000 }, async () => {
-  const room = new RequestBodyBudget({ ...bounds, waitMs: 10 });
-  const held = await room.take('a', 60, request());
-  assert.deepEqual(await codeOf(room.take('a', 10, request())), ['rate_limited', 5]);
+  const budget = new RequestBodyBudget({ ...bounds, waitMs: 10 });
+  const held = await budget.take('a', 60, request());
+  assert.deepEqual(await codeOf(budget.take('a', 10, request())), ['rate_limited', 5]);
   held();
-  (await room.take('a', 10, request()))();
-  assert.equal(room.used, 0);
+  (await budget.take('a', 10, request()))();
+  assert.equal(budget.used, 0);
 });
 
 test('bounds the number of waiting requests and removes one that disconnects', async () => {
-  const room = new RequestBodyBudget(bounds);
-  const held = await room.take('a', 60, request());
+  const budget = new RequestBodyBudget(bounds);
+  const held = await budget.take('a', 60, request());
   const leaving = request();
-  const waiting = [leaving, request(), request()].map((incoming) => room.take('a', 10, incoming));
-  assert.deepEqual(await codeOf(room.take('a', 10, request())), ['rate_limited', 5]);
+  const waiting = [leaving, request(), request()].map((incoming) => budget.take('a', 10, incoming));
+  assert.deepEqual(await codeOf(budget.take('a', 10, request())), ['rate_limited', 5]);
   leaving.emit('close');
   assert.deepEqual(await codeOf(waiting[0] ?? Promise.resolve()), ['invalid_request', undefined]);
   assert.equal(EventEmitter.listenerCount(leaving, 'close'), 0);
   held();
   for (const turn of waiting.slice(1)) (await turn)();
-  assert.equal(room.used, 0);
+  assert.equal(budget.used, 0);
 });
 
 test('admits small bodies without room', async () => {
-  const room = new RequestBodyBudget(bounds);
-  const held = [await room.take('a', 60, request()), await room.take('b', 40, request())];
-  (await room.take('c', 5, request()))();
+  const budget = new RequestBodyBudget(bounds);
+  const held = [await budget.take('a', 60, request()), await budget.take('b', 40, request())];
+  (await budget.take('c', 5, request()))();
   for (const release of held) release();
-  assert.equal(room.used, 0);
+  assert.equal(budget.used, 0);
 });

@@ -29,12 +29,12 @@ function readConversation(element: Members, place: number): ReadConversation | L
     model,
   }));
   const { messages, activeId } = treeOf(nodes, undefined, null);
-  const told = { source: 'chatbot-ui', sourceId, title: title(element.name) } as const;
-  if (messages.length === 0) return { kind: 'left-out', ...told, reason: 'it has no messages' };
+  const origin = { source: 'chatbot-ui', sourceId, title: title(element.name) } as const;
+  if (messages.length === 0) return { kind: 'left-out', ...origin, reason: 'it has no messages' };
   const system = list.find((message) => message.role === 'system');
   return {
     kind: 'conversation',
-    ...told,
+    ...origin,
     createdAt: null,
     updatedAt: null,
     archived: false,

@@ -25,8 +25,8 @@ function ownContent(message: Members, role: string, context: Context): Piece[] {
   if (type === 'multimodal_text') return items(content.parts).flatMap((part) => partPieces(part, message, context));
   if (type === 'tether_quote') return textPiece(quotation(content));
   const own = items(content.parts).flatMap((part) => (typeof part === 'string' ? [text(part)] : []));
-  const said = withLinks(own.length > 0 ? own.join('\n\n') : text(content.text) || text(content.result), message);
-  return message.channel === 'analysis' ? reasoningPiece(said) : textPiece(said);
+  const rendered = withLinks(own.length > 0 ? own.join('\n\n') : text(content.text) || text(content.result), message);
+  return message.channel === 'analysis' ? reasoningPiece(rendered) : textPiece(rendered);
 }
 
 const isCall = (content: Members): boolean =>
@@ -39,8 +39,8 @@ function thought(value: unknown): Piece[] {
 }
 
 function toolCall(recipient: string, content: Members, context: Context): Piece[] {
-  const said = text(content.text) || items(content.parts).map(text).join('\n');
-  const input = jsonOrText(said);
+  const rendered = text(content.text) || items(content.parts).map(text).join('\n');
+  const input = jsonOrText(rendered);
   const call: Piece = {
     type: 'call',
     callId: context.id,
@@ -62,8 +62,8 @@ function toolResult(message: Members, context: Context): Piece[] {
     ...parts.filter((part) => typeof part === 'object'),
     ...items(members(members(message.metadata).aggregate_result).messages).flatMap(pictureOf),
   ].flatMap((part) => partPieces(part, message, context));
-  const said = type === 'tether_quote' ? quotation(content) : parts.map(text).filter(Boolean).join('\n\n');
-  const output = said || text(content.text) || text(content.result) || text(content.summary) || pageOf(content);
+  const rendered = type === 'tether_quote' ? quotation(content) : parts.map(text).filter(Boolean).join('\n\n');
+  const output = rendered || text(content.text) || text(content.result) || text(content.summary) || pageOf(content);
   const sources = items(members(members(message.metadata)._cite_metadata).metadata_list).map((entry) => {
     const { title, url } = members(entry);
     return link(title, url);

@@ -14,11 +14,11 @@ export function readChatGpt(element: Members, archive: ArchiveFiles): ReadItem[]
   const files = new FileList();
   const defaultModel = name(element.default_model_slug) ?? null;
   const nodes: TreeNode[] = [];
-  let told: string | null = null;
+  let lastInstructions: string | null = null;
   for (const [id, value] of Object.entries(element.mapping)) {
     const node = members(value);
     const message = members(node.message);
-    told ??= customInstructions(message);
+    lastInstructions ??= customInstructions(message);
     nodes.push({
       id,
       parentId: name(node.parent) ?? null,
@@ -43,7 +43,7 @@ export function readChatGpt(element: Members, archive: ArchiveFiles): ReadItem[]
     files: files.files,
     notes: [...files.notes],
   };
-  const about: ReadItem[] = told === null ? [] : [{ kind: 'instructions', text: told }];
+  const about: ReadItem[] = lastInstructions === null ? [] : [{ kind: 'instructions', text: lastInstructions }];
   return [...projectItems(conversation), ...about, conversation];
 }
 

@@ -67,7 +67,7 @@ function nodeOf(
   const model = name(message.modelName) ?? name(message.model) ?? name(message.model_id) ?? models[0] ?? null;
   const failure = text(members(message.error).content) || text(message.error);
   const output = items(message.output);
-  const said = output.length > 0 ? output.flatMap(outputPieces) : detailPieces(text(message.content));
+  const fragments = output.length > 0 ? output.flatMap(outputPieces) : detailPieces(text(message.content));
   const attached = items(message.files).flatMap((file, place) =>
     fileOf(members(file), `${id}:${place}`, createdAt, files, archive),
   );
@@ -75,7 +75,7 @@ function nodeOf(
     id,
     parentId: name(message.parentId) ?? name(message.parent_id) ?? null,
     role: message.role === 'system' ? 'hidden' : isUser ? 'user' : 'assistant',
-    pieces: [...said, ...attached, ...sourcePieces(message.sources)],
+    pieces: [...fragments, ...attached, ...sourcePieces(message.sources)],
     createdAt,
     model,
     ...(failure === '' ? {} : { error: failure }),
@@ -85,12 +85,12 @@ function nodeOf(
 /** Items in the style of the Responses API. */
 function outputPieces(value: unknown): Piece[] {
   const item = members(value);
-  const said = textsOf(item.content);
+  const fragments = textsOf(item.content);
   switch (item.type) {
     case 'message':
-      return textPiece(said);
+      return textPiece(fragments);
     case 'reasoning':
-      return reasoningPiece(said || textsOf(item.summary) || text(item.summary));
+      return reasoningPiece(fragments || textsOf(item.summary) || text(item.summary));
     case 'function_call': {
       const input = typeof item.arguments === 'string' ? jsonOrText(item.arguments) : json(item.arguments);
       const call = isMembers(input) ? input : { input };
@@ -106,7 +106,7 @@ function outputPieces(value: unknown): Piece[] {
         },
       ];
     default:
-      return textPiece(said);
+      return textPiece(fragments);
   }
 }
 

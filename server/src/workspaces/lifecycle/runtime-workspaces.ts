@@ -6,10 +6,10 @@ import { unlessAborted, waitAtMost } from '../../platform/waits.ts';
 import { type Daemon, OtherProtocol } from '../daemon.ts';
 import { findWorkspaceUser, type TokenKind } from '../identity.ts';
 import { RuntimeFailure } from '../runtime.ts';
-import type { LeaseKind, WorkspaceHold, Workspaces } from '../workspaces.ts';
-import { Holds, type TakenHold } from './holds.ts';
+import type { LeaseKind, WorkspaceLease, Workspaces } from '../workspaces.ts';
 import { type OperationDeps, Operations } from './lifecycle.ts';
 import { Replacements } from './replacements.ts';
+import { ReplicaLeases, type TakenLease } from './replica-leases.ts';
 import {
   findWorkspace,
   listAlive,
@@ -48,7 +48,7 @@ export class RuntimeWorkspaces implements Workspaces {
   readonly #deps: SweepDeps & OperationDeps;
   readonly #operations: Operations;
   /** This replica's leases. */
-  readonly holds: Holds;
+  readonly leases: ReplicaLeases;
   readonly #replacements: Replacements;
   /** Generations whose daemon has stated this release's protocol. */
   readonly #verified = new Map<string, number>();
@@ -64,7 +64,7 @@ export class RuntimeWorkspaces implements Workspaces {
   constructor(deps: WorkspacesDeps) {
     this.timings = deps.timings;
     this.#operations = new Operations(deps);
-    this.holds = new Holds(deps);
+    this.leases = new ReplicaLeases(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
     this.#replacements = new Replacements({ ...this.#deps, drainMs: deps.timings.drainMs }, (id) =>
       this.#ensure(id, undefined),
@@ -106,7 +106,7 @@ export class RuntimeWorkspaces implements Workspaces {
     await this.#stop(userId, 'disabled');
   }
 
-  async hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold> {
+  async hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceLease> {
     const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
     for (;;) {
       signal?.throwIfAborted();
@@ -169,13 +169,13 @@ export class RuntimeWorkspaces implements Workspaces {
     await this.#sweeping?.catch(() => undefined);
     await this.#replacements.close();
     await this.#operations.close();
-    await this.holds.close();
+    await this.leases.close();
     await this.#deps.runtime.close();
   }
 
   async #stop(userId: string, reason: 'person' | 'disabled'): Promise<void> {
     await this.#operations.stop({ userId, reason }, { kind: 'any' });
-    this.holds.end(userId);
+    this.leases.end(userId);
   }
 
   async #stopDisabled(): Promise<void> {
@@ -250,8 +250,8 @@ export class RuntimeWorkspaces implements Workspaces {
     userId: string,
     kind: LeaseKind,
     signal: AbortSignal | undefined,
-  ): Promise<WorkspaceHold | undefined> {
-    const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
+  ): Promise<WorkspaceLease | undefined> {
+    const hold = await this.leases.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
     if (hold === undefined) return undefined;
     const isThere = await this.#isThere(userId, hold).catch(async (error) => {
       await hold.release();
@@ -303,7 +303,7 @@ export class RuntimeWorkspaces implements Workspaces {
    * False if the leased workspace is gone; its row then says so. Throws `workspace_request_failed` if it exists but
    * does not answer, OtherProtocol if it is another release's.
    */
-  async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
+  async #isThere(userId: string, hold: TakenLease): Promise<boolean> {
     const { generation } = hold;
     const now = this.#deps.clock.elapsed();
     const seen = this.#seen.get(userId);

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import type { Daemon } from '../daemon.ts';
-import type { WorkspaceHold, Workspaces } from '../workspaces.ts';
+import type { WorkspaceLease, Workspaces } from '../workspaces.ts';
 
 /** How long a workspace is held after the last request, so that a page's hundred files take one lease. */
 const lingerMs = 15_000;
@@ -11,7 +11,7 @@ const waitingMax = 512;
 const socketsMax = 32;
 
 export type PreviewLine = { daemon: Daemon; signal: AbortSignal; touch(): void; doubt(): void; release(): void };
-type Shared = { hold: Promise<WorkspaceHold>; users: number; linger: Timer | undefined };
+type Shared = { hold: Promise<WorkspaceLease>; users: number; linger: Timer | undefined };
 type Seats = { requests: Semaphore; sockets: number };
 
 /** The way to people's workspaces for their previews: one lease each, and so many requests at once. */

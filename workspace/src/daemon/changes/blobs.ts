@@ -107,26 +107,26 @@ export class Blobs {
   }
 
   /**
-   * Keeps a file's bytes and returns their name; undefined if there is no room for them, even after `makeRoom`. Throws
+   * Keeps a file's bytes and returns their name; undefined if there is no room for them, even after `evictTurns`. Throws
    * what reading it throws.
    */
-  async keep(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
+  async keep(path: string, size: number, evictTurns: MakeRoom): Promise<string | undefined> {
     // Without room, reads the file only if the store could already contain it.
-    if (!this.#ofSize.has(size) && !(await this.#canHold(size, makeRoom))) return undefined;
+    if (!this.#ofSize.has(size) && !(await this.#canHold(size, evictTurns))) return undefined;
     const isSmall = size <= smallBytes;
     const content = await (isSmall
-      ? this.#keepBytes(readStart(path, smallBytes), makeRoom)
-      : this.#keepCopy(path, size, makeRoom));
+      ? this.#keepBytes(readStart(path, smallBytes), evictTurns)
+      : this.#keepCopy(path, size, evictTurns));
     if (content !== undefined) this.#recent.add(content);
     return content;
   }
 
-  async #canHold(size: number, makeRoom: MakeRoom): Promise<boolean> {
-    if (!this.hasRoom(size)) await makeRoom(size);
+  async #canHold(size: number, evictTurns: MakeRoom): Promise<boolean> {
+    if (!this.hasRoom(size)) await evictTurns(size);
     return this.hasRoom(size) && !this.#isFull(size);
   }
 
-  async #keepCopy(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
+  async #keepCopy(path: string, size: number, evictTurns: MakeRoom): Promise<string | undefined> {
     if (this.#isFull(size)) return undefined;
     const copy = this.temporaryPath();
     try {
@@ -134,7 +134,7 @@ export class Blobs {
       chmodSync(copy, 0o600);
       const { hash, bytes } = await hashOf(copy);
       if (this.has(hash)) return hash;
-      if (!(await this.#canHold(bytes, makeRoom))) return undefined;
+      if (!(await this.#canHold(bytes, evictTurns))) return undefined;
       this.#publish(copy, hash, bytes);
       return hash;
     } catch (error) {
@@ -145,10 +145,10 @@ export class Blobs {
     }
   }
 
-  async #keepBytes(bytes: Buffer, makeRoom: MakeRoom): Promise<string | undefined> {
+  async #keepBytes(bytes: Buffer, evictTurns: MakeRoom): Promise<string | undefined> {
     const hash = createHash('sha256').update(bytes).digest('hex');
     if (this.has(hash)) return hash;
-    if (!(await this.#canHold(bytes.length, makeRoom))) return undefined;
+    if (!(await this.#canHold(bytes.length, evictTurns))) return undefined;
     const copy = this.temporaryPath();
     try {
       writeFileSync(copy, bytes, { mode: 0o600, flag: 'wx' });

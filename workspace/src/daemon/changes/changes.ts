@@ -7,9 +7,9 @@ import type { Daemon } from '../state.ts';
 import { type Applied, applyChanges, type Direction } from './apply.ts';
 import { Blobs } from './blobs.ts';
 import { ancestorsOf, type Entry, isBelow, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
+import { evictTurns } from './evict-turns.ts';
 import { Journal } from './journal.ts';
 import { addChange, addLeft, contentOf, Records, type TurnRecord } from './records.ts';
-import { makeRoom } from './room.ts';
 import { isReal, type Look, type Scanned, scanHome, scanPath, stateAt } from './scan.ts';
 
 /** How many files are looked at between two turns of the event loop. */
@@ -175,7 +175,7 @@ export class Changes {
       const { records } = await this.#load();
       const inUse = new Set([...this.#windows].map(({ turn }) => turn));
       for (const turn of turns) if (!inUse.has(turn)) records.remove(turn);
-      await this.#makeRoom(0);
+      await this.#evictTurns(0);
     });
   }
 
@@ -327,16 +327,16 @@ export class Changes {
     const blobs = this.#store?.blobs;
     if (blobs === undefined) throw new Error('the store is not open');
     let isTried = false;
-    const makeRoom = async (bytes: number): Promise<void> => {
-      if (!isTried) await this.#makeRoom(bytes);
+    const evictTurns = async (bytes: number): Promise<void> => {
+      if (!isTried) await this.#evictTurns(bytes);
       isTried = true;
     };
-    return { home, blobs, known: this.#entries, makeRoom, until: clock.elapsed() + this.#bounds.milliseconds };
+    return { home, blobs, known: this.#entries, evictTurns, until: clock.elapsed() + this.#bounds.milliseconds };
   }
 
-  async #makeRoom(bytes: number): Promise<void> {
+  async #evictTurns(bytes: number): Promise<void> {
     const inHome = [...this.#entries.values()].flatMap(({ entry }) => (entry.type === 'file' ? [entry.content] : []));
-    if (this.#store !== undefined) await makeRoom(bytes, this.#store, inHome);
+    if (this.#store !== undefined) await evictTurns(bytes, this.#store, inHome);
   }
 
   /** One after the other. */

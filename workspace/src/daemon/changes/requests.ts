@@ -62,14 +62,14 @@ async function sendContent(exchange: Exchange, daemon: Daemon, turn: string): Pr
 
 /** Created and removed folders are listed only if no listed path is inside them. */
 function shown(files: readonly ListedChange[], left: ReadonlyMap<string, string>) {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { path } of files) {
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) told.add(path.slice(0, at));
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) reported.add(path.slice(0, at));
   }
   const visible = files
     .filter(({ path, before, after }) => {
       const isMade = isFolder(before) && isFolder(after) && (before === null || after === null);
-      return !isMade || !told.has(path);
+      return !isMade || !reported.has(path);
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
   const list: unknown[] = [];

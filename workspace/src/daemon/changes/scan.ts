@@ -18,7 +18,7 @@ export type Look = {
   blobs: Blobs;
   /** Entries of the previous scan. */
   known: ReadonlyMap<string, Scanned>;
-  makeRoom: MakeRoom;
+  evictTurns: MakeRoom;
   /** Until when contents are kept, on the monotonic clock. */
   until: number;
 };
@@ -150,7 +150,7 @@ async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: s
   const size = Number(stats.size);
   if (clock.elapsed() > look.until) return unkept;
   try {
-    return (await look.blobs.keep(place, size, look.makeRoom)) ?? unkept;
+    return (await look.blobs.keep(place, size, look.evictTurns)) ?? unkept;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     if (errnoOf(error) !== 'EACCES') return unkept;
@@ -159,7 +159,7 @@ async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: s
   const mode = Number(stats.mode & 0o7777n);
   try {
     chmodSync(place, mode | 0o400);
-    return (await look.blobs.keep(place, size, look.makeRoom).finally(() => chmodSync(place, mode))) ?? unkept;
+    return (await look.blobs.keep(place, size, look.evictTurns).finally(() => chmodSync(place, mode))) ?? unkept;
   } catch {
     return unkept;
   }

@@ -44,8 +44,8 @@ function sendHead({ stats }: Found, { request, response, method }: Exchange): By
   const isRangeWanted = method === 'GET' && (condition === undefined || condition === etag);
   const range = isRangeWanted ? parseRange(request.headers.range, size) : undefined;
   if (range === 'unsatisfiable') {
-    const told = { 'content-range': `bytes */${size}` };
-    throw new DaemonError('range_not_satisfiable', `This file has ${size} bytes`, told);
+    const rangeHeader = { 'content-range': `bytes */${size}` };
+    throw new DaemonError('range_not_satisfiable', `This file has ${size} bytes`, rangeHeader);
   }
   const { start, end } = range ?? { start: 0, end: size - 1 };
   headers['content-type'] = 'application/octet-stream';

@@ -112,8 +112,8 @@ async function run(
     const exitCode = await ended;
     if (exitCode === undefined) return undefined;
     // It also exits with 2 if something could not be read; then the message is not about the pattern.
-    const said = Buffer.concat(complaint).toString('utf8');
-    if (exitCode === 2 && !reader.hasRead && program.fault.test(said)) throw refusal(said);
+    const stderrText = Buffer.concat(complaint).toString('utf8');
+    if (exitCode === 2 && !reader.hasRead && program.fault.test(stderrText)) throw refusal(stderrText);
     return isEnough || exitCode === null;
   } finally {
     timer.stop();
@@ -122,8 +122,8 @@ async function run(
 }
 
 /** The last line says what is wrong; those before it show where. */
-function refusal(said: string): DaemonError {
-  const reason = said
+function refusal(stderrText: string): DaemonError {
+  const reason = stderrText
     .trim()
     .split('\n')
     .at(-1)

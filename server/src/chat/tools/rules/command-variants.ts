@@ -46,18 +46,18 @@ const depthMax = 4;
 const groupMax = 5;
 
 /** The first is the part as it is written. When there is no room left, the others are not all here. */
-export function variantsOf({ words, assigned }: CommandPart, room: VariantBudget, depth = 0): CommandVariant[] {
-  const set = [...assigned, ...words].flatMap((word) => variableVariants(word, room, depth));
+export function variantsOf({ words, assigned }: CommandPart, budget: VariantBudget, depth = 0): CommandVariant[] {
+  const set = [...assigned, ...words].flatMap((word) => variableVariants(word, budget, depth));
   const [program] = words;
   if (program === undefined) return assigned.length === 0 ? [] : [join(assigned), ...set];
-  if (program.isOpen || depth > depthMax || room.left < 0) return [anything];
+  if (program.isOpen || depth > depthMax || budget.left < 0) return [anything];
   const name = baseName(program.text);
-  const variants = [...ownVariants(words, room), ...set, ...innerVariants(name, words.slice(1), room, depth)];
-  return runners.has(name) ? [...variants, ...runnerVariants(name, words, room, depth)] : variants;
+  const variants = [...ownVariants(words, budget), ...set, ...innerVariants(name, words.slice(1), budget, depth)];
+  return runners.has(name) ? [...variants, ...runnerVariants(name, words, budget, depth)] : variants;
 }
 
 /** As written, without the folder of the program, and without the options before a subcommand. */
-function ownVariants(words: readonly CommandWord[], room: VariantBudget): CommandVariant[] {
+function ownVariants(words: readonly CommandWord[], budget: VariantBudget): CommandVariant[] {
   const [program, ...given] = words;
   if (program === undefined) return [];
   const name = { ...program, text: baseName(program.text) };
@@ -70,7 +70,7 @@ function ownVariants(words: readonly CommandWord[], room: VariantBudget): Comman
   const isGit = name.text === 'git';
   const starts = isGit ? gitSubcommand(given) : subcommandStarts(given);
   for (const start of starts) variants.push({ ...join([name, ...given.slice(start)]), isGuess: !isGit });
-  for (const { text } of variants) room.left -= text.length + variantCost;
+  for (const { text } of variants) budget.left -= text.length + variantCost;
   return variants;
 }
 
@@ -104,7 +104,7 @@ function subcommandStarts(given: readonly CommandWord[]): number[] {
 function runnerVariants(
   name: string,
   words: readonly CommandWord[],
-  room: VariantBudget,
+  budget: VariantBudget,
   depth: number,
 ): CommandVariant[] {
   if (words.length > runnerWordsMax) return [anything];
@@ -115,19 +115,19 @@ function runnerVariants(
     variants.push(anything);
   }
   for (const [index, word] of template.entries()) {
-    if (room.left < 0) return [...variants, anything];
+    if (budget.left < 0) return [...variants, anything];
     if (index === 0) continue;
     const rest = template.slice(index);
     if (word.isOpen && !word.text.startsWith('-')) variants.push(anything);
-    else if (word.text.startsWith('-')) variants.push(...optionVariants(name, rest, room, depth));
+    else if (word.text.startsWith('-')) variants.push(...optionVariants(name, rest, budget, depth));
     else {
       const inner = baseName(word.text);
-      for (const variant of ownVariants(rest, room)) variants.push(isAppended ? continued(variant) : variant);
-      variants.push(...innerVariants(inner, rest.slice(1), room, depth));
+      for (const variant of ownVariants(rest, budget)) variants.push(isAppended ? continued(variant) : variant);
+      variants.push(...innerVariants(inner, rest.slice(1), budget, depth));
     }
   }
   // The arguments of `parallel` after the template can be commands themselves.
-  for (const word of words.slice(template.length)) variants.push(...ofCode(word, room, depth));
+  for (const word of words.slice(template.length)) variants.push(...ofCode(word, budget, depth));
   return variants;
 }
 
@@ -156,7 +156,7 @@ function templateOf(name: string, words: readonly CommandWord[]): CommandWord[] 
 function optionVariants(
   name: string,
   [option, ...rest]: readonly CommandWord[],
-  room: VariantBudget,
+  budget: VariantBudget,
   depth: number,
 ): CommandVariant[] {
   if (option === undefined || name === 'find') return [];
@@ -167,63 +167,65 @@ function optionVariants(
   }
   if (name === 'env' && values.some((value) => /[\\$]/.test(value))) return [anything];
   return values.flatMap((value) => {
-    room.left -= value.length + variantCost;
-    if (room.left < 0) return [anything];
+    budget.left -= value.length + variantCost;
+    if (budget.left < 0) return [anything];
     const { parts, isWhole } = readCommand(value);
     const last = parts.at(-1);
     const longer = last === undefined ? parts : [...parts.slice(0, -1), { ...last, words: [...last.words, ...rest] }];
-    return [...longer.flatMap((part) => variantsOf(part, room, depth + 1)), ...(isWhole ? [] : [anything])];
+    return [...longer.flatMap((part) => variantsOf(part, budget, depth + 1)), ...(isWhole ? [] : [anything])];
   });
 }
 
 /** The code in the value of a variable that is run. */
-function variableVariants(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
+function variableVariants(word: CommandWord, budget: VariantBudget, depth: number): CommandVariant[] {
   const found = codeAssignment.exec(word.text);
   if (found === null) return [];
   const value = word.text.slice(found[0].length);
   const known: CommandVariant[] = word.text.startsWith('GIT_CONFIG') ? [{ text: 'git ', isOpen: true }] : [];
-  return [...known, ...ofCode({ ...word, text: value }, room, depth)];
+  return [...known, ...ofCode({ ...word, text: value }, budget, depth)];
 }
 
 /** Returns the commands that a shell, or another program that takes code, runs from its arguments. */
 function innerVariants(
   name: string,
   given: readonly CommandWord[],
-  room: VariantBudget,
+  budget: VariantBudget,
   depth: number,
 ): CommandVariant[] {
   const [first] = given;
-  if (shells.has(name)) return shellVariants(given, room, depth);
+  if (shells.has(name)) return shellVariants(given, budget, depth);
   if (name === '.' || name === 'source') {
     return first === undefined || first.isOpen || first.text.startsWith('/dev/') ? [anything] : [];
   }
   if (name === 'eval') {
     if (given.some(({ isOpen }) => isOpen)) return [anything];
     const text = given.map((word) => word.text).join(' ');
-    return ofCode({ text, isOpen: false, isBare: false }, room, depth);
+    return ofCode({ text, isOpen: false, isBare: false }, budget, depth);
   }
   const renames = renamers.get(name);
   if (renames !== undefined) return given.some((word) => word.isOpen || renames.test(word.text)) ? [anything] : [];
   if (evaluators.has(name)) {
     return given.flatMap((word) => [
-      ...ofCode(word, room, depth),
-      ...(/^-./.test(word.text) && !word.isOpen ? ofCode({ ...word, text: word.text.slice(2) }, room, depth) : []),
+      ...ofCode(word, budget, depth),
+      ...(/^-./.test(word.text) && !word.isOpen ? ofCode({ ...word, text: word.text.slice(2) }, budget, depth) : []),
     ]);
   }
-  if (name === 'git') return given.flatMap((word) => gitConfigVariants(word, room, depth));
+  if (name === 'git') return given.flatMap((word) => gitConfigVariants(word, budget, depth));
   if (!codeTakers.has(name)) return [];
   return given.flatMap((word) => {
     if (!word.isOpen && !/[\s;&|`$<>()=]/.test(word.text)) return [];
     const value = /^[\w.-]+=(.*)$/s.exec(word.text)?.[1];
-    const values = value === undefined || word.isOpen ? [] : ofCode({ ...word, text: value }, room, depth);
-    return [...ofCode(word, room, depth), ...values].map((variant) => (name === 'env' ? variant : openAtMark(variant)));
+    const values = value === undefined || word.isOpen ? [] : ofCode({ ...word, text: value }, budget, depth);
+    return [...ofCode(word, budget, depth), ...values].map((variant) =>
+      name === 'env' ? variant : openAtMark(variant),
+    );
   });
 }
 
 /** `-c core.pager='…'` and an alias that begins with `!` are commands. */
-function gitConfigVariants(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
+function gitConfigVariants(word: CommandWord, budget: VariantBudget, depth: number): CommandVariant[] {
   const value = /^(?:-c|--config=)?[A-Za-z][\w-]*\.[^=\s]+=!?(.*)$/s.exec(word.text)?.[1];
-  return value === undefined ? [] : ofCode({ ...word, text: value }, room, depth);
+  return value === undefined ? [] : ofCode({ ...word, text: value }, budget, depth);
 }
 
 function openAtMark(variant: CommandVariant): CommandVariant {
@@ -231,7 +233,7 @@ function openAtMark(variant: CommandVariant): CommandVariant {
   return at === -1 ? variant : { ...variant, text: variant.text.slice(0, at), isOpen: true };
 }
 
-function shellVariants(given: readonly CommandWord[], room: VariantBudget, depth: number): CommandVariant[] {
+function shellVariants(given: readonly CommandWord[], budget: VariantBudget, depth: number): CommandVariant[] {
   let hasCode = false;
   for (let at = 0; at < given.length; at += 1) {
     const { text, isOpen } = given[at] ?? { text: '', isOpen: true };
@@ -246,7 +248,7 @@ function shellVariants(given: readonly CommandWord[], room: VariantBudget, depth
     }
     if (text === '-') return [anything];
     const rest = given.slice(text === '--' ? at + 1 : at);
-    if (hasCode) return rest.flatMap((word) => ofCode(word, room, depth));
+    if (hasCode) return rest.flatMap((word) => ofCode(word, budget, depth));
     // A script in a file is a program as any other.
     const [script] = rest;
     return script === undefined || script.isOpen || script.text.startsWith('/dev/') ? [anything] : [];
@@ -254,11 +256,11 @@ function shellVariants(given: readonly CommandWord[], room: VariantBudget, depth
   return [anything];
 }
 
-function ofCode(word: CommandWord, room: VariantBudget, depth: number): CommandVariant[] {
-  room.left -= word.text.length + variantCost;
-  if (word.isOpen || depth >= depthMax || room.left < 0) return [anything];
+function ofCode(word: CommandWord, budget: VariantBudget, depth: number): CommandVariant[] {
+  budget.left -= word.text.length + variantCost;
+  if (word.isOpen || depth >= depthMax || budget.left < 0) return [anything];
   const { parts, isWhole } = readCommand(word.text);
-  return [...parts.flatMap((part) => variantsOf(part, room, depth + 1)), ...(isWhole ? [] : [anything])];
+  return [...parts.flatMap((part) => variantsOf(part, budget, depth + 1)), ...(isWhole ? [] : [anything])];
 }
 
 function baseName(path: string): string {

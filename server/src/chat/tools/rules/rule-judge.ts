@@ -138,10 +138,10 @@ type SortedPart = { part: CommandPart; variants: CommandVariant[] };
 
 function sortVariants(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhole: boolean } {
   const sorted: SortedPart[] = [];
-  const room = { left: variantsMax };
+  const budget = { left: variantsMax };
   for (const part of parts) {
-    const variants = variantsOf(part, room);
-    if (room.left < 0) return { parts: sorted, isWhole: false };
+    const variants = variantsOf(part, budget);
+    if (budget.left < 0) return { parts: sorted, isWhole: false };
     sorted.push({ part, variants });
   }
   return { parts: sorted, isWhole: true };

@@ -36,14 +36,14 @@ export function workspaceFacts(
 function agentsTexts(notes: WorkspaceNotes | undefined, folder: string): string {
   const inReach = (notes?.agents ?? []).filter((file) => `${folder}/`.startsWith(`${file.folder}/`));
   const nearestFirst = inReach.toSorted((a, b) => b.folder.length - a.folder.length);
-  let room = agentsBytesMax;
+  let bytesLeft = agentsBytesMax;
   const texts: string[] = [];
   for (const { folder: place, text } of nearestFirst) {
     const bytes = Buffer.from(text.trim());
-    if (bytes.length === 0 || room <= 0) continue;
-    const cut = bytes.length > room;
-    const kept = cut ? trimEndOf(new TextDecoder().decode(bytes.subarray(0, room)), '\uFFFD') : bytes.toString();
-    room -= bytes.length;
+    if (bytes.length === 0 || bytesLeft <= 0) continue;
+    const cut = bytes.length > bytesLeft;
+    const kept = cut ? trimEndOf(new TextDecoder().decode(bytes.subarray(0, bytesLeft)), '\uFFFD') : bytes.toString();
+    bytesLeft -= bytes.length;
     // Nothing in the file ends its frame.
     const framed = kept.replaceAll(/<(?=\/?file\b)/gi, '‹');
     texts.unshift(`<file path="${place}/AGENTS.md">\n${framed}${cut ? '\n[cut]' : ''}\n</file>`);

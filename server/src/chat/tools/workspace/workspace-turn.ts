@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { unlessAborted } from '../../../platform/waits.ts';
 import type { Daemon } from '../../../workspaces/daemon.ts';
-import type { WorkspaceHold, Workspaces } from '../../../workspaces/workspaces.ts';
+import type { WorkspaceLease, Workspaces } from '../../../workspaces/workspaces.ts';
 import { ToolFailure } from '../tool-run.ts';
 
 const lostText =
@@ -14,9 +14,9 @@ export class WorkspaceTurn {
   readonly #userId: string;
   /** Aborted when the turn has ended. */
   readonly #ended: AbortSignal;
-  readonly #onHeld: (hold: WorkspaceHold) => void;
+  readonly #onHeld: (hold: WorkspaceLease) => void;
   readonly #onFolder: (folder: string) => void;
-  #holding: Promise<WorkspaceHold> | undefined;
+  #holding: Promise<WorkspaceLease> | undefined;
 
   /**
    * With `isRunning`, nothing has to be started. `onHeld` receives each daemon that the turn works with, `onFolder` the
@@ -26,7 +26,7 @@ export class WorkspaceTurn {
     workspaces: Workspaces,
     { userId, isRunning }: { userId: string; isRunning: boolean },
     ended: AbortSignal,
-    { onHeld, onFolder }: { onHeld: (hold: WorkspaceHold) => void; onFolder: (folder: string) => void },
+    { onHeld, onFolder }: { onHeld: (hold: WorkspaceLease) => void; onFolder: (folder: string) => void },
   ) {
     this.#onHeld = onHeld;
     this.#onFolder = onFolder;
@@ -63,7 +63,7 @@ export class WorkspaceTurn {
     }
   }
 
-  async #hold(): Promise<WorkspaceHold> {
+  async #hold(): Promise<WorkspaceLease> {
     const known = await this.#holding?.catch(() => undefined);
     if (known !== undefined && !known.signal.aborted) return known;
     if (known !== undefined) this.#letGo();

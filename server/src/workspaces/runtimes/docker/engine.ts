@@ -11,11 +11,11 @@ const answerTimeoutMs = 60_000;
 export function connectEngine(config: Config): Engine {
   const address = parseDockerHost(config.workspaceDockerHost);
   // Given explicitly, because it would otherwise read its own environment variables.
-  const told = { timeout: answerTimeoutMs, headers: {} };
+  const options = { timeout: answerTimeoutMs, headers: {} };
   if (address === undefined) throw new RuntimeFailure('WORKSPACE_DOCKER_HOST is no address');
   return 'socketPath' in address
-    ? new Docker({ ...told, socketPath: address.socketPath })
-    : new Docker({ ...told, protocol: 'http', host: address.host, port: address.port });
+    ? new Docker({ ...options, socketPath: address.socketPath })
+    : new Docker({ ...options, protocol: 'http', host: address.host, port: address.port });
 }
 
 /** The container; undefined if there is none with that name. */

@@ -99,12 +99,12 @@ function parseInner(text: string): number {
 /** The end of its output; if it never stops, the rest is ignored. */
 function collect(stream: Readable | null): () => string {
   let kept = '';
-  let heard = 0;
+  let received = 0;
   stream?.on('error', () => undefined);
   stream?.setEncoding('utf8').on('data', (text: string) => {
     kept = (kept + text).slice(-keptOutput);
-    heard += text.length;
-    if (heard > heardOutput) stream.destroy();
+    received += text.length;
+    if (received > heardOutput) stream.destroy();
   });
   unref(stream);
   return () => kept;

@@ -52,7 +52,7 @@ export async function findTools(path = searchPath): Promise<Tools> {
 
 /** Why a trial sandbox failed, in words for the operator; `output` is what it wrote. Tests replace `root`. */
 export async function explainFailure(output: string, root = '/'): Promise<string> {
-  const said = output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+  const lastLine = output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
   const isRefused = /namespace|uid map|RTM_NEWADDR|Operation not permitted|Permission denied/i.test(output);
   const setting = async (name: string): Promise<string | undefined> =>
     readFile(join(root, 'proc/sys', name), 'utf8').then(
@@ -73,9 +73,9 @@ export async function explainFailure(output: string, root = '/'): Promise<string
   }
   const container = isRefused ? await findContainer(root) : undefined;
   if (container !== undefined) {
-    return `this is ${container}, which may not create sandboxes: use mode docker or kubernetes there (${said}).`;
+    return `this is ${container}, which may not create sandboxes: use mode docker or kubernetes there (${lastLine}).`;
   }
-  return `a sandbox could not be created: ${said || 'no reason was given'}`;
+  return `a sandbox could not be created: ${lastLine || 'no reason was given'}`;
 }
 
 async function findContainer(root: string): Promise<string | undefined> {

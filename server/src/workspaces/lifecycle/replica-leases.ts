@@ -3,26 +3,26 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Database, DatabaseLog } from '../../db/pool.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Daemon } from '../daemon.ts';
-import type { LeaseKind, WorkspaceHold } from '../workspaces.ts';
+import type { LeaseKind, WorkspaceLease } from '../workspaces.ts';
 import { type Lease, releaseLeases, renewLeases, takeLease } from './leases.ts';
 import { listRunning } from './rows.ts';
 import type { WorkspaceTimings } from './timings.ts';
 
-type HoldDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: WorkspaceTimings };
-export type TakenHold = Omit<WorkspaceHold, 'doubt'> & { generation: number; keyId: string };
+type LeaseDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: WorkspaceTimings };
+export type TakenLease = Omit<WorkspaceLease, 'doubt'> & { generation: number; keyId: string };
 type Held = { lease: Lease; end: AbortController; touchedAt: number };
 
 /** Leases that lapse without activity, since a person can leave a terminal or transfer open. */
 const lapsing: ReadonlySet<LeaseKind> = new Set(['terminal', 'transfer']);
 
 /** This replica's leases: renewed until they are released; a lease's signal aborts when its workspace is gone. */
-export class Holds {
-  readonly #deps: HoldDeps;
+export class ReplicaLeases {
+  readonly #deps: LeaseDeps;
   readonly #held = new Map<string, Held>();
   readonly #timers: Timer[];
   readonly #jobs = new Map<string, Promise<void>>();
 
-  constructor(deps: HoldDeps) {
+  constructor(deps: LeaseDeps) {
     this.#deps = deps;
     const { renewMs, watchMs } = deps.timings;
     this.#timers = [
@@ -36,7 +36,7 @@ export class Holds {
     userId: string,
     kind: LeaseKind,
     daemonOf: (userId: string, generation: number, keyId: string) => Daemon,
-  ): Promise<TakenHold | undefined> {
+  ): Promise<TakenLease | undefined> {
     const id = randomUUIDv7();
     const taken = await takeLease(this.#deps, { id, userId, kind });
     if (taken === undefined) return undefined;

@@ -5,7 +5,7 @@ import { contentsOf, type Records } from './records.ts';
  * Frees room for a file of so many bytes: what nothing names goes first, then the oldest turns go. `inHome` are the
  * contents that the last look saw. No turn is given up for a file that has no room even without it.
  */
-export async function makeRoom(
+export async function evictTurns(
   bytes: number,
   { blobs, records }: { blobs: Blobs; records: Records },
   inHome: Iterable<string>,
