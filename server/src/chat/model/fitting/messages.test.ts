@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { ModelRequest } from '../protocol.ts';
+import { protocols } from '../protocols/protocols.ts';
 import { initialDialect, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
 import { parseHistory } from '../request-parts.ts';
@@ -207,4 +208,24 @@ test('sends the thoughts of Mistral as part of the content', () => {
     { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
     { type: 'text', text: 'Looking.' },
   ]);
+});
+
+test('keeps the sides of Anthropic and Gemini in turns', () => {
+  const history: ChatMessage[] = [{ role: 'system', content: 's' }, says('Welcome!'), user('a')];
+  for (const kind of ['anthropic', 'gemini'] as const) {
+    const sent = fitted(history, [user('note')], { kind });
+    assert.deepEqual(
+      sent.map(({ role }) => role),
+      ['system', 'user', 'assistant', 'user', 'user'],
+    );
+    const dialect = initialDialect('https://x.example');
+    const request = {
+      modelId: 'm',
+      history: JSON.stringify(history).slice(1, -1),
+      messages: [user('note')],
+      maxOutputTokens: 9,
+    };
+    const body = JSON.parse(protocols[kind]().body(createMessageFitter(kind)(request, dialect), dialect));
+    assert.equal((body.messages ?? body.contents).length, 3);
+  }
 });

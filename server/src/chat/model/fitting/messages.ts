@@ -4,8 +4,9 @@ import type { ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
 import { parseHistory } from '../request-parts.ts';
 import { fitIds, type UsedIds } from './ids.ts';
-import { hasOwnState, wireMessage } from './reasoning.ts';
+import { hasWholeState, wireMessage } from './reasoning.ts';
 import { beginWithUser, mergeNeighbors, separateResults, stepsAsText } from './roles.ts';
+import type { RequestShape } from './shape.ts';
 
 /** The messages of a request in the form that a server accepts. The history is fitted once per turn. */
 export type MessageFitter = (request: ModelRequest, dialect: ProviderDialect) => ModelRequest;
@@ -18,7 +19,7 @@ export function createMessageFitter(kind: ProviderKind): MessageFitter {
   let known: FittedHistory | undefined;
   return (request, dialect) => {
     const { history = '', messages } = request;
-    if (kind === 'openai' && continuesRole(history, messages)) {
+    if (hasTurns(kind) && continuesRole(history, messages)) {
       const own = messages.findIndex(({ role }) => role !== 'system');
       const all = [...messages.slice(0, own), ...parseHistory(history), ...messages.slice(own)];
       return { ...request, history: '', messages: fit(kind, request, dialect, all, new Set()) };
@@ -38,7 +39,8 @@ function fitHistory(
 ): Pick<FittedHistory, 'text' | 'used'> {
   const { history = '' } = request;
   const used: UsedIds = new Set();
-  const isOrdered = kind !== 'openai' || (!dialect.shape.userFirst && !repeatsRole(history));
+  const isOrdered =
+    (!needsUser(kind, dialect) || !beginsWithAssistant(history)) && (kind !== 'openai' || !repeatsRole(history));
   const isPlain = isOrdered && !/"tool_calls":|"stepState":/.test(history);
   if (isPlain) return { text: history, used };
   const fitted = fit(kind, request, dialect, parseHistory(history), used);
@@ -56,15 +58,23 @@ function fit(
   const { source } = request;
   const hasTools = request.tools !== undefined && request.tools.length > 0;
   const asText = stepsAsText(messages, (message) =>
-    hasTools ? shape.foreignStepsAsText && !hasOwnState(message, source) : true,
+    hasTools ? isSentAsText(message, shape.stepsAsText, source) : true,
   );
   const unique = fitIds(asText, idsOf(kind, dialect), used);
-  if (kind !== 'openai') return unique.map(withoutForeignState);
-  const merged = mergeNeighbors(unique);
+  const begun = needsUser(kind, dialect) ? beginWithUser(unique) : unique;
+  if (kind !== 'openai') return begun.map(withoutForeignState);
+  const merged = mergeNeighbors(begun);
   const separate = shape.userAfterTool ? merged : separateResults(merged);
-  const ordered = shape.userFirst ? beginWithUser(separate) : separate;
   const context = { shape, source, signs: dialect.isSignatureNeeded };
-  return asMessages(ordered.map((message) => wireMessage(message, context)));
+  return asMessages(separate.map((message) => wireMessage(message, context)));
+}
+
+function isSentAsText(
+  message: Extract<ChatMessage, { role: 'assistant' }>,
+  which: RequestShape['stepsAsText'],
+  source: string | undefined,
+): boolean {
+  return which === 'all' || (which === 'foreign' && !hasWholeState(message, source));
 }
 
 /** Alphabets and lengths of the protocols themselves. */
@@ -84,6 +94,20 @@ function keyOf({ tools, source }: ModelRequest, { shape, isSignatureNeeded }: Pr
   const { refusedMembers, refusedTools: _, ...rest } = shape;
   const hasTools = (tools?.length ?? 0) > 0;
   return JSON.stringify({ ...rest, refusedMembers: [...refusedMembers], hasTools, source, isSignatureNeeded });
+}
+
+/** The items of Responses are in any order; the others have messages of two sides. */
+function hasTurns(kind: ProviderKind): boolean {
+  return kind !== 'openai-responses';
+}
+
+function needsUser(kind: ProviderKind, { shape }: ProviderDialect): boolean {
+  return kind === 'openai' ? shape.userFirst : hasTurns(kind);
+}
+
+function beginsWithAssistant(history: string): boolean {
+  const first = history.indexOf(roleStart, history.startsWith(`${roleStart}system"`) ? 1 : 0);
+  return first !== -1 && history.startsWith(`${roleStart}assistant"`, first);
 }
 
 /** True if two messages of one role follow each other. The text is our own: a quote within a content is escaped. */

@@ -136,9 +136,18 @@ export type WireContext = {
   signs: boolean;
 };
 
-/** True if the message has state that this server made. */
-export function hasOwnState({ stepState, stateOf }: AssistantMessage, source: string | undefined): boolean {
+/** True if this server made the message's state. */
+function hasOwnState({ stepState, stateOf }: AssistantMessage, source: string | undefined): boolean {
   return stepState !== undefined && (stateOf === undefined || stateOf === source);
+}
+
+/** True if this server gets everything back that it can demand of the message. */
+export function hasWholeState(message: AssistantMessage, source: string | undefined): boolean {
+  const state = hasOwnState(message, source) ? readState(message.stepState) : undefined;
+  if (state === undefined) return false;
+  const names = Object.keys(state.members);
+  const isWhole = names.some((name) => name === 'reasoning_content' || opaqueMembers.has(name));
+  return isWhole || state.calls.some((extra) => extra !== null);
 }
 
 /** The message as a server of chat completions reads it. */
@@ -148,14 +157,13 @@ export function wireMessage(message: ChatMessage, context: WireContext): Record<
   const { shape } = context;
   const state = hasOwnState(message, context.source) ? readState(stepState) : undefined;
   const { thinking, ...members } = sentMembers(state, shape, stateOf !== undefined);
-  const isDemanded =
-    shape.reasoningAlways && calls !== undefined && textMembers.every((name) => members[name] === undefined);
-  const substitute = isDemanded && !shape.refusedMembers.has('reasoning_content') && thinking === undefined;
+  const isDemanded = shape.reasoningAlways && calls !== undefined && members.reasoning_content === undefined;
+  const isSubstituted = isDemanded && !shape.refusedMembers.has('reasoning_content');
   return {
     ...rest,
     ...contentOf(content, calls !== undefined, thinking, shape),
     ...members,
-    ...(substitute ? { reasoning_content: unavailable } : {}),
+    ...(isSubstituted ? { reasoning_content: members.reasoning ?? thinking ?? unavailable } : {}),
     ...(calls === undefined
       ? {}
       : { tool_calls: calls.map((call, at) => ({ ...call, ...extraOf(state, at, context) })) }),

@@ -41,7 +41,7 @@ export function learnShape(
 
 function learnState(dialect: ProviderDialect, text: string): boolean {
   const { shape } = dialect;
-  if (/thought_?signature/i.test(text) && isDemanded.test(text)) return learnSignature(dialect);
+  if (/thought_?signature/i.test(text) && isDemanded.test(text)) return learnSignature(dialect, text);
   const named = stateMembers.find((name) => text.includes(name)) ?? shortMember(text);
   if (named === undefined && !/reasoning details/i.test(text)) return false;
   if (isDemanded.test(text)) return demandReasoning(shape);
@@ -56,11 +56,11 @@ function shortMember(text: string): string | undefined {
   return ['reasoning', 'thinking'].find((name) => new RegExp(`["'\`.]${name}["'\`]`).test(text));
 }
 
-function learnSignature(dialect: ProviderDialect): boolean {
-  if (!dialect.isSignatureNeeded) {
-    dialect.isSignatureNeeded = true;
-    return true;
-  }
+/** Signatures belong to calls or, at OpenRouter, to the reasoning details. */
+function learnSignature(dialect: ProviderDialect, text: string): boolean {
+  const isNews = !dialect.isSignatureNeeded;
+  dialect.isSignatureNeeded = true;
+  if (isNews && !/reasoning.details/i.test(text)) return true;
   return demandReasoning(dialect.shape);
 }
 
@@ -70,8 +70,8 @@ function demandReasoning(shape: RequestShape): boolean {
     shape.reasoningAlways = true;
     return true;
   }
-  if (shape.foreignStepsAsText) return false;
-  shape.foreignStepsAsText = true;
+  if (shape.stepsAsText === 'all') return false;
+  shape.stepsAsText = shape.stepsAsText === 'none' ? 'foreign' : 'all';
   return true;
 }
 

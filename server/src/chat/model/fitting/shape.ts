@@ -11,8 +11,8 @@ export type RequestShape = {
   userFirst: boolean;
   /** True if reasoning of earlier turns is demanded, with a substitute for steps that have none. */
   reasoningAlways: boolean;
-  /** True if steps without the state that the server demands are sent as text. */
-  foreignStepsAsText: boolean;
+  /** Steps with tool calls that are sent as text, because the server demands state of them that is not there. */
+  stepsAsText: 'none' | 'foreign' | 'all';
   /** Members of an assistant's message that the server refuses. */
   refusedMembers: Set<string>;
   /** True if every schema needs a type. */
@@ -34,6 +34,7 @@ const hosts: { host: RegExp; known: Partial<RequestShape> }[] = [
 const families: { model: RegExp; known: Partial<RequestShape> }[] = [
   { model: /(?:mis|minis|magis|devs|codes)tral|mixtral|pixtral/i, known: { ids: 'nine', userAfterTool: false } },
   { model: /kimi|moonshot/i, known: { typedSchemas: true } },
+  { model: /(?:^|\/)(?:gpt-|chatgpt|o\d)/i, known: { maxIdLength: 40 } },
 ];
 
 /** The shape to begin with. */
@@ -46,7 +47,7 @@ export function initialShape(baseUrl: string, modelId = ''): RequestShape {
     userAfterTool: true,
     userFirst: false,
     reasoningAlways: false,
-    foreignStepsAsText: false,
+    stepsAsText: 'none',
     refusedMembers: new Set(),
     typedSchemas: false,
     maxTools: undefined,

@@ -119,6 +119,11 @@ const cases: { name: string; given: unknown; form?: SchemaForm; fitted: unknown 
     fitted: object({ a: {}, b: {}, c: {} }),
   },
   {
+    name: 'an object that could be a list',
+    given: object({ a: { type: ['array', 'object'], properties: { x: { type: 'string' } } } }),
+    fitted: object({ a: object({ x: { type: 'string' } }) }),
+  },
+  {
     name: 'keywords that few servers know',
     given: object(
       { a: { type: 'string', contentEncoding: 'base64', 'x-order': 1, pattern: '(?=a)', $comment: 'x' } },

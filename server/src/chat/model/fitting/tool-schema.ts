@@ -64,11 +64,17 @@ function fitObject(walk: Walk, { schema, trail }: Resolved, depth: number): RawS
   if (walk.form === 'plain' && depth > 0 && properties.size === 0) return objectText(schema);
   return {
     ...described(walk, schema),
-    ...typed(walk, {}, readTypes(schema)),
+    ...typed(walk, {}, objectTypes(walk, schema)),
     properties: Object.fromEntries(properties),
     ...(kept.length === 0 ? {} : { required: kept }),
     ...furtherProperties(walk, { schema, trail }, depth),
   };
+}
+
+/** An object that could also be a list is an object: a list needs items of its own. */
+function objectTypes({ form }: Walk, schema: RawSchema): string[] {
+  const isOnlyObject = form === 'typed' || form === 'plain';
+  return readTypes(schema).filter((type) => (isOnlyObject ? ['object', 'null'].includes(type) : type !== 'array'));
 }
 
 /** The older form of Gemini has no object without properties: its JSON is written as text. */
