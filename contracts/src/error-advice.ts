@@ -147,7 +147,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   },
   provider_error: {
     means:
-      'The provider answered with a failure, or not as it should. `details.status` is its HTTP status, if it has one.',
+      'The provider answered with a failure, or not as it should. `details.status` is its HTTP status, if it has one, and `details.reason` the cause.',
     todo: 'Check key, model and account at the provider. "Test" in the provider’s form tells more.',
   },
   provider_unreachable: {

@@ -51,7 +51,22 @@ const message = z.object({
   role: z.enum(['user', 'assistant']),
   parts: z.array(storedPart),
   status: z.enum(['complete', 'streaming', 'stopped', 'failed', 'interrupted']),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      details: z
+        .object({
+          reason: z.string().optional(),
+          phase: z.string().optional(),
+          status: z.number().optional(),
+          values: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+          /** First sentence of the provider's own message. */
+          providerMessage: z.string().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   modelId: fields.id.optional(),
   usage: z
     .object({

@@ -35,7 +35,8 @@ export type Frame =
   | { type: 'data-step'; transient: true; data: PreparingStep }
   /** Which queued input comes next; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
-  | { type: 'error'; errorText: string }
+  /** `code` and `details` as in `MessageError`. */
+  | { type: 'error'; errorText: string; code?: string; details?: ErrorDetails }
   | { type: 'abort'; reason?: string }
   | { type: 'finish-step' }
   | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
@@ -54,7 +55,19 @@ export type MessageMetadata = {
   status?: MessageStatus;
   usage?: Usage;
   assistant?: { id: string; name: string; version: number };
-  error?: { code: string; message: string };
+  error?: MessageError;
+};
+
+/** Why an answer failed. `message` is English; a client words the code and the details in its reader's language. */
+export type MessageError = { code: string; message: string; details?: ErrorDetails };
+
+/** Facts of a failure. `providerMessage` is a stranger's text, without keys and control characters. */
+export type ErrorDetails = {
+  reason?: string;
+  phase?: string;
+  status?: number;
+  values?: Record<string, string | number>;
+  providerMessage?: string;
 };
 
 /** Input tokens are the whole input, including what was read from or written to the provider's cache. */

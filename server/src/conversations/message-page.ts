@@ -4,6 +4,7 @@ import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables/tables.ts';
 import { messageOf } from './branches.ts';
+import { errorOf } from './messages.ts';
 
 /**
  * A page of one branch as JSON text, oldest first; stored parts go out as they are stored, neither parsed nor made
@@ -20,6 +21,7 @@ export type MessageRow = {
   status: MessageStatus;
   error_code: string | null;
   error_message: string | null;
+  error_details: string | null;
   model_id: string | null;
   usage: string | null;
   assistant: string | null;
@@ -40,6 +42,7 @@ export function messageColumnsWith(parts: string): string {
     status: 'm.status',
     error_code: 'm.error_code',
     error_message: 'm.error_message',
+    error_details: 'm.error_details::text',
     model_id: 'm.model_id',
     usage: 'm.usage::text',
     assistant: 'm.assistant::text',
@@ -97,7 +100,11 @@ export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: st
   });
   const after = JSON.stringify({
     status: row.status,
-    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? '' },
+    error: errorOf(
+      row.error_code,
+      row.error_message,
+      row.error_details === null ? null : JSON.parse(row.error_details),
+    ),
     modelId: row.model_id ?? undefined,
     createdAt: row.created_at.toISOString(),
   });

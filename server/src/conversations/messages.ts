@@ -1,4 +1,4 @@
-import type { MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
+import type { ErrorDetails, MessageError, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
@@ -93,7 +93,7 @@ export type FinishedMessage = {
   parts: string | Buffer;
   words: string;
   status: Exclude<MessageStatus, 'streaming'>;
-  error?: { code: string; message: string } | undefined;
+  error?: MessageError | undefined;
   usage?: Usage;
   modelId?: string;
   prompt: string | Buffer | null;
@@ -105,6 +105,7 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
   return sql`
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
+      error_details = ${message.error?.details === undefined ? null : JSON.stringify(message.error.details)}::jsonb,
       usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.words)}
     from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id and ${condition} returning m.id`;
@@ -135,7 +136,7 @@ export function namingPlan(id: string, condition: RawBuilder<unknown>): RawBuild
 export async function restartMessage(trx: Queryable, id: string): Promise<void> {
   await trx
     .updateTable('messages')
-    .set({ status: 'streaming', error_code: null, error_message: null })
+    .set({ status: 'streaming', error_code: null, error_message: null, error_details: null })
     .where('id', '=', id)
     .where('role', '=', 'assistant')
     .execute();
@@ -145,24 +146,34 @@ export async function restartMessage(trx: Queryable, id: string): Promise<void> 
 export type StoredMessage = {
   parts: MessagePart[];
   status: MessageStatus;
-  error: { code: string; message: string } | undefined;
+  error: MessageError | undefined;
   modelId: string | undefined;
   usage: Usage | undefined;
   assistant: MessageMetadata['assistant'];
 };
 
+/** The error of a message, from its columns. */
+export function errorOf(
+  code: string | null,
+  message: string | null,
+  details: ErrorDetails | null,
+): MessageError | undefined {
+  if (code === null) return undefined;
+  return { code, message: message ?? '', ...(details === null ? {} : { details }) };
+}
+
 /** One message. The caller has checked whose conversation it is in. */
 export async function readMessage(db: Queryable, id: string): Promise<StoredMessage> {
   const row = await db
     .selectFrom('messages')
-    .select(['parts', 'status', 'error_code', 'error_message', 'model_id', 'usage', 'assistant'])
+    .select(['parts', 'status', 'error_code', 'error_message', 'error_details', 'model_id', 'usage', 'assistant'])
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined) throw new ApiError('not_found', 'Message not found');
   return {
     parts: parseStoredParts(row.parts),
     status: row.status,
-    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? '' },
+    error: errorOf(row.error_code, row.error_message, row.error_details),
     modelId: row.model_id ?? undefined,
     usage: row.usage ?? undefined,
     assistant: row.assistant ?? undefined,

@@ -139,6 +139,23 @@ test('a failure before the first frame is an HTTP error for the requesting clien
   assert.equal(detail.messages[1].error.code, 'provider_error');
 });
 
+test('an answer that fails keeps its code, reason and values, in its stream and in its message', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['stream-error']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const failed = await answer(user, chatId, messageId);
+  const error = failed.frames.map(({ frame }) => frame).find(({ type }) => type === 'error');
+  assert.ok(error?.type === 'error');
+  assert.equal(error.code, 'provider_error');
+  assert.partialDeepStrictEqual(error.details, { reason: 'other', status: 500, values: { problem: 'internal' } });
+  const { error: stored } = (await chatDetail(user, chatId)).messages[1];
+  assert.deepEqual(stored, { code: 'provider_error', message: error.errorText, details: error.details });
+  const end = failed.frames.at(-1)?.frame;
+  assert.ok(end?.type === 'finish');
+  assert.deepEqual(end.messageMetadata?.error, stored);
+});
+
 test('without a model the response fails with advice', async () => {
   const user = await app.signIn();
   const chatId = await createChat(user);

@@ -1,6 +1,7 @@
 import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/chat/conversations';
 import type { Frame } from '@homeport/contracts/chat/frames';
 import { ApiFailure } from '../api/api-failure.ts';
+import { wordFailure } from '../i18n/error-texts.ts';
 import { type ConversationView, emptyView, type ResponseRef, shapeOf } from './conversation-view.ts';
 import { LiveMessage } from './live-message.ts';
 import { appendMessage, type Edit, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
@@ -269,7 +270,7 @@ export class ConversationStore {
     }
     if (this.#view.providerWait) this.#change({ providerWait: undefined });
     if (this.#view.response?.kind === 'compaction') {
-      const failure = frame.type === 'error' ? { summaryFailure: frame.errorText } : {};
+      const failure = frame.type === 'error' ? { summaryFailure: wordFailure(failureOf(frame)) } : {};
       this.#change({ connection: 'following', ...failure });
       return;
     }
@@ -348,6 +349,10 @@ export class ConversationStore {
     this.#liveShape = shape;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function failureOf({ code = 'provider_error', errorText, details }: Extract<Frame, { type: 'error' }>) {
+  return { code, message: errorText, details };
 }
 
 /** Refusals that waiting does not change: the conversation is gone, or the session is. */

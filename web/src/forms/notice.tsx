@@ -1,6 +1,7 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
+import { failureDetail } from '../i18n/error-texts.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
 import classes from './form.module.css';
@@ -43,9 +44,22 @@ export function FormFailure({ failure, text }: { failure: unknown; text?: string
   return (
     <Notice kind="failure">
       {text ?? failureText(failure, t)}
+      <FailureDetail text={failure instanceof ApiFailure ? failureDetail(failure) : undefined} />
       {requestId ? <span className={classes.reference}>{t('failure.reference', { requestId })}</span> : null}
       <ErrorHelp failure={failure} />
     </Notice>
+  );
+}
+
+/** The provider's own sentence, or the server's English one: a stranger's text, folded away and never marked up. */
+export function FailureDetail({ text }: { text?: string | undefined }) {
+  const t = useText();
+  if (text === undefined || text === '') return null;
+  return (
+    <details className={classes.detail}>
+      <summary>{t('failure.details')}</summary>
+      <bdi dir="auto">{text}</bdi>
+    </details>
   );
 }
 

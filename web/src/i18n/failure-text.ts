@@ -1,8 +1,9 @@
 import { ApiFailure } from '../api/api-failure.ts';
+import { wordFailure } from './error-texts.ts';
 import type { Translate } from './i18n.ts';
 import { proxyFailureText } from './proxy-failure-text.ts';
 
-/** Error message for people: the server's own text if there is one. */
+/** Error message for people, in their language. */
 export function failureText(error: unknown, t: Translate): string {
   if (!(error instanceof ApiFailure)) return t('failure.unreadable');
   if (error.code === 'network') return t('failure.network');
@@ -10,5 +11,6 @@ export function failureText(error: unknown, t: Translate): string {
 }
 
 function messageText(error: ApiFailure, t: Translate): string {
-  return error.message === '' ? t('failure.unreadable') : error.message;
+  const text = wordFailure(error);
+  return text === '' ? t('failure.unreadable') : text;
 }

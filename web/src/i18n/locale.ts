@@ -1,6 +1,7 @@
 import { catalogues } from 'virtual:catalogues';
 import { useLingui } from '@lingui/react';
 import { chooseFormats, chooseLocale, type Locale, locales } from './choose-locale.ts';
+import { loadErrorTexts } from './error-texts.ts';
 import { setFormatLocales } from './format-locale.ts';
 import { i18n } from './i18n.ts';
 
@@ -29,7 +30,12 @@ export function useLocale() {
 
 async function activate(locale: Locale, isChosen: boolean): Promise<void> {
   const load = catalogues[locale];
-  if (load !== undefined) i18n.load(locale, (await load()).default);
+  // Failures are worded in English until their texts are there.
+  const errorTexts = loadErrorTexts(locale).catch(() => undefined);
+  if (load !== undefined) {
+    i18n.load(locale, (await load()).default);
+    await errorTexts;
+  }
   const dates = chooseFormats(locale, isChosen, navigator.languages);
   // Plurals follow the same locale as the numbers in a text.
   const numbers = dates.startsWith(locale) ? dates : locale;

@@ -7,6 +7,7 @@ import { isContinuedText } from '../ledger/handover.ts';
 import { doneEvent, parseLines, sequence, toEvent, unseen } from '../log/frame-sequence.ts';
 import type { FollowerSink } from '../log/response-log.ts';
 import type { Signal } from '../log/signals.ts';
+import { errorFrame } from './message-error.ts';
 import type { RunningResponses } from './running-responses.ts';
 
 /** Receiver of a response's events, with its connection state. */
@@ -159,7 +160,7 @@ export async function readReplay(deps: Pick<Platform, 'db'>, messageId: string):
   const message = await readMessage(deps.db.kysely, messageId);
   const frames: Frame[] = [{ type: 'start', messageId }, ...framesOfParts(message.parts)];
   if (message.status === 'stopped') frames.push({ type: 'abort', reason: 'stopped' });
-  if (message.error !== undefined) frames.push({ type: 'error', errorText: message.error.message });
+  if (message.error !== undefined) frames.push(errorFrame(message.error));
   frames.push({
     type: 'finish',
     finishReason: message.error === undefined ? 'stop' : 'error',

@@ -1,10 +1,11 @@
-import type { Frame, MessageMetadata, Usage } from '@homeport/contracts/chat/frames';
+import type { Frame, MessageError, MessageMetadata, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import { databaseFailure, mayPass } from '../../db/failures.ts';
 import type { ResponseRow } from '../ledger/claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
 import { isRecord } from '../model/storable-text.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
+import { errorFrame, messageError } from './message-error.ts';
 import type { RunDeps } from './response-run.ts';
 
 /** How a response that this replica made ends. */
@@ -12,7 +13,7 @@ import type { RunDeps } from './response-run.ts';
 /** A response's end, before it is stored. */
 export type Ending = {
   state: EndState;
-  error?: { code: string; message: string } | undefined;
+  error?: MessageError | undefined;
   /** The error for the request that began the response, if nothing came before it. */
   failure?: ApiError;
   result?: TurnResult;
@@ -74,7 +75,7 @@ export function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
       { type: 'abort', reason: 'stopped' },
       { ...finish, finishReason: 'other' },
     ];
-  return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
+  return ending.error === undefined ? [finish] : [errorFrame(ending.error), finish];
 }
 
 /** True if the provider refused the first question of a turn because the conversation is too long. */
@@ -86,7 +87,7 @@ export function isTooLong({ outcome, steps, error }: TurnResult): boolean {
 
 export function failedEnding(error: unknown): Ending {
   const failure = knownFailure(error);
-  return { state: 'failed', error: { code: failure.code, message: failure.message }, failure };
+  return { state: 'failed', error: messageError(failure), failure };
 }
 
 function knownFailure(error: unknown): ApiError {

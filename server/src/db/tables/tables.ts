@@ -1,7 +1,7 @@
 import type { PlanItem, Question } from '@homeport/contracts/chat/agent';
 import type { InstructionLayer } from '@homeport/contracts/chat/context';
 import type { Chat } from '@homeport/contracts/chat/conversations';
-import type { Usage } from '@homeport/contracts/chat/frames';
+import type { ErrorDetails, Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
 import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
@@ -72,6 +72,7 @@ export type MessagesTable = {
   status: MessageStatus;
   error_code: string | null;
   error_message: string | null;
+  error_details: NullableJson<ErrorDetails>;
   model_id: string | null;
   usage: NullableJson<Usage>;
   search: string | null;

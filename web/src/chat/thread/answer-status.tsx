@@ -4,6 +4,8 @@ import { Link as RouterLink } from '@tanstack/react-router';
 import { CirclePause, CircleSlash, RotateCcw, StepForward, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
+import { FailureDetail } from '../../forms/notice.tsx';
+import { failureDetail, wordFailure } from '../../i18n/error-texts.ts';
 import { type TextId, useText } from '../../i18n/i18n.ts';
 import classes from './message-view.module.css';
 
@@ -65,7 +67,8 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
     return (
       <Problem
         title={t('message.failedText')}
-        text={isTooLong ? t('message.tooLongText') : error?.message}
+        text={isTooLong ? t('message.tooLongText') : error && wordFailure(error)}
+        detail={error && failureDetail(error)}
         code={error?.code}
       >
         {buttons}
@@ -100,11 +103,13 @@ function helpFor(
 export function Problem({
   title,
   text,
+  detail,
   code,
   children,
 }: {
   title: string;
-  text?: string;
+  text?: string | undefined;
+  detail?: string | undefined;
   code?: string;
   children?: ReactNode;
 }) {
@@ -116,6 +121,7 @@ export function Problem({
       <div className={classes.problemText}>
         <strong>{title}</strong>
         {text ? <p>{text}</p> : null}
+        <FailureDetail text={detail} />
         {children || help ? (
           <div className={classes.buttons}>
             {children}

@@ -41,6 +41,7 @@ export const texts: Record<keyof typeof english, string> = {
   'failure.proxyFailed':
     '{name} vor diesem Server bekam von ihm keine Antwort ({status}). Versuche es gleich noch einmal.',
   'failure.reference': 'Kennung: {requestId}',
+  'failure.details': 'Details',
   'failure.help': 'Was tun?',
 
   'nav.side': 'Seitenleiste',

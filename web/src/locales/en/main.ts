@@ -37,6 +37,7 @@ export const texts = {
   'failure.proxyFailed':
     '{name} in front of this server couldn’t get an answer from it ({status}). Try again in a moment.',
   'failure.reference': 'Reference: {requestId}',
+  'failure.details': 'Details',
   'failure.help': 'What to do',
 
   'nav.side': 'Sidebar',
