@@ -7,13 +7,16 @@ import { addPerson, expect, giveCookie } from '../fixtures.ts';
 import { leaveCanaries, tryAttacks, tryForeignAttacks } from '../preview-attacks.ts';
 import { test as base } from '../workspace-fixtures.ts';
 
+const denied = 'Access is denied for this document.';
+
 const test = base.extend({
   // The browser reports every attack that it stops.
   quiet: async ({ page }, use) => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await use(undefined);
-    expect(errors).toEqual([]);
+    // An app without storage throws.
+    expect(errors.filter((message) => message !== denied)).toEqual([]);
   },
 });
 
@@ -165,4 +168,36 @@ test('opens an app of a model beside the conversation, isolated from Homeport', 
     await person.caller.must('POST', '/api/auth/sign-out');
     expect((await tab.reload())?.status()).toBe(401);
   });
+});
+
+test('offers an app its own tab where the browser keeps no data for apps in frames', async ({
+  page,
+  context,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['app']);
+  await page.goto(installation.url);
+  await page.getByLabel('Message', { exact: true }).fill('Make an app and show it');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Counter app' }).click();
+  await expect(page.frameLocator('iframe[title="App on port 4173"]').locator('h1')).toHaveText('version 1');
+  await expect(page.getByTitle('Storage check')).toHaveCount(0);
+  const hint = page.getByText('keeps no data for apps in this pane');
+  await expect(hint).toHaveCount(0);
+
+  // As Chromium does where data of other sites is blocked.
+  await context.addInitScript(`if (window !== top) Object.defineProperty(window, 'localStorage', {
+    get: () => { throw new DOMException('${denied}', 'SecurityError'); },
+  })`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Counter app' }).click();
+  await expect(hint).toBeVisible();
+  await expectAccessible(page);
+  const opened = context.waitForEvent('page');
+  await page.getByRole('button', { name: 'Open in a new tab' }).last().click();
+  await expect((await opened).locator('#kept')).toHaveText(/^visit/);
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(hint).toHaveCount(0);
 });

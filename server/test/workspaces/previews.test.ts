@@ -227,6 +227,18 @@ test('an app that is missing, disconnects or sends too much gets an error page',
   assert.equal((await user.call('GET /api/workspace/status')).body.phase, 'stopped');
 });
 
+test('tells a frame at a preview’s origin whether apps can keep data there, without a ticket', async () => {
+  const user = await app.signIn();
+  const { origin } = await open(user);
+  const page = await ask(`${origin}/.homeport/storage`, { headers: {} });
+  assert.equal(page.status, 200);
+  assert.match(page.text, /localStorage.*parent\.postMessage/s);
+  assert.match(String(page.headers['content-security-policy']), /^default-src 'none'; script-src 'sha256-/);
+  assert.equal(page.headers['set-cookie'], undefined);
+  const posted = await ask(`${origin}/.homeport/storage`, { method: 'POST', headers: { origin } });
+  assert.equal(posted.status, 401);
+});
+
 test('offers no previews without an address of their own', async () => {
   const user = await app.signIn();
   for (const path of ['//evil.example/', 'x', '/\\evil', '/a/../b', '/.//x', '/.homeport/open/x', '/a b', '']) {

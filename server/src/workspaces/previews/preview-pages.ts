@@ -82,3 +82,30 @@ export function faultPage(
     body,
   };
 }
+
+/** Path of `storagePage` at every preview's origin. */
+export const storagePath = '/.homeport/storage';
+
+const storageScript = `let isUsable = navigator.cookieEnabled;
+try { localStorage.getItem('homeport'); } catch { isUsable = false; }
+parent.postMessage({ homeportStorage: isUsable }, '*');`;
+const scriptHash = hash('sha256', storageScript, 'base64');
+const storageHtml = `<!doctype html><meta charset="utf-8"><title>Storage</title><script>${storageScript}</script>`;
+
+/**
+ * A page that tells the page around it whether the browser lets framed apps keep data: many block it for frames of other
+ * sites. It stores nothing and tells nothing about anybody, so it needs no ticket.
+ */
+export function storagePage(): { headers: OutgoingHttpHeaders; body: string } {
+  return {
+    headers: {
+      ...ownHeaders,
+      'cache-control': 'no-store',
+      'content-length': Buffer.byteLength(storageHtml),
+      'content-security-policy': `default-src 'none'; script-src 'sha256-${scriptHash}'; base-uri 'none'; ${ancestors('*')}`,
+      'content-type': 'text/html; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    },
+    body: storageHtml,
+  };
+}

@@ -10,7 +10,7 @@ import type { Workspaces } from '../workspaces.ts';
 import { labelOfHost, type PreviewDomain, portOfLabel, previewDomain, previewOrigin } from './preview-address.ts';
 import { headersForApp, headersForBrowser, isForeign, ownHeaders, type Place } from './preview-headers.ts';
 import { PreviewLines } from './preview-lines.ts';
-import { faultPage, type PreviewFault } from './preview-pages.ts';
+import { faultPage, type PreviewFault, storagePage, storagePath } from './preview-pages.ts';
 import { passResponse, refuseUpgrade, switchProtocols } from './preview-responses.ts';
 import { takeTicket, ticketPath, type Visit, VisitCookies } from './preview-tickets.ts';
 
@@ -95,7 +95,7 @@ export class Previews {
     let opened: Opened | undefined;
     let unwatch = (): void => undefined;
     try {
-      if (await this.#redeem(incoming, outgoing)) return;
+      if (answersStorage(incoming, outgoing) || (await this.#redeem(incoming, outgoing))) return;
       opened = await this.#enter(incoming, false);
       unwatch = this.#watch(opened.visit, end);
       await this.#pass(incoming, outgoing, opened, end);
@@ -288,4 +288,11 @@ export class Previews {
 /** Node would send the body of some methods without saying where it ends. */
 function framingOf({ headers }: IncomingMessage): { 'transfer-encoding'?: string } {
   return 'transfer-encoding' in headers ? { 'transfer-encoding': 'chunked' } : {};
+}
+
+function answersStorage({ method, url }: IncomingMessage, outgoing: ServerResponse): boolean {
+  if (method !== 'GET' || url !== storagePath) return false;
+  const { headers, body } = storagePage();
+  outgoing.writeHead(200, headers).end(body);
+  return true;
 }

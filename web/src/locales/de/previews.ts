@@ -17,5 +17,9 @@ export const texts: Record<keyof typeof english, string> = {
   'ports.noAddress': 'Unter dieser Adresse lassen sich Apps nicht öffnen.',
   'ports.noAddressHint': 'Öffne Homeport unter localhost oder bitte die Administration, PREVIEW_ORIGIN zu setzen.',
   'ports.failed': 'Die App konnte nicht geöffnet werden',
+  'ports.noStorage':
+    'Dieser Browser speichert nichts für Apps in diesem Bereich. Wenn die App etwas speichern oder dich anmelden muss, öffne sie in einem eigenen Tab.',
+  'ports.dismiss': 'Ausblenden',
+  'ports.storageFrame': 'Prüfung des Speichers',
   'ports.openApp': 'App öffnen',
 };

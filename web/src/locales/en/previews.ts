@@ -15,5 +15,9 @@ export const texts = {
   'ports.noAddress': 'Apps can’t be opened at this address.',
   'ports.noAddressHint': 'Open Homeport at localhost, or ask your administrator to set PREVIEW_ORIGIN.',
   'ports.failed': 'Couldn’t open the app',
+  'ports.noStorage':
+    'This browser keeps no data for apps in this pane. If the app needs to save something or sign you in, open it in its own tab.',
+  'ports.dismiss': 'Dismiss',
+  'ports.storageFrame': 'Storage check',
   'ports.openApp': 'Open app',
 } as const;

@@ -9,6 +9,7 @@ import { useText } from '../../i18n/i18n.ts';
 import { showFailure } from '../../layout/toasts.tsx';
 import classes from './previews.module.css';
 import { type AppPlace, openPreview, previewQuery } from './previews-api.ts';
+import { StorageHint } from './storage-hint.tsx';
 
 /**
  * It has an origin of its own, so that it may use its storage; it may not leave its frame, nor stop our page with
@@ -65,6 +66,7 @@ export function AppView({ app, onBack }: { app: AppPlace; onBack: () => void }) 
           title={t('ports.frame', { port })}
         />
       )}
+      {data === undefined ? null : <StorageHint origin={new URL(data.url).origin} openTab={() => void openTab()} />}
     </div>
   );
 }
