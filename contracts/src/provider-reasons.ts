@@ -27,6 +27,7 @@ export type ProviderProblem =
   | 'unreadable'
   | 'model'
   | 'address'
+  | 'version'
   | 'access'
   | 'size'
   | 'timeout'

@@ -3,6 +3,7 @@ import { givenParameters, parameters } from '../chat/parameters.ts';
 import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 import { line } from '../text/line.ts';
+import { cutEndpoint } from './base-url.ts';
 import { abilities, prices, sources } from './model-facts.ts';
 import { providerKinds } from './provider-kinds.ts';
 
@@ -83,7 +84,8 @@ const apiKey = z
 export const providerFields = {
   name: line(1, limits.providerNameMax),
   kind,
-  baseUrl: fields.serverAddress,
+  /** A pasted endpoint, such as `/chat/completions`, is cut off. */
+  baseUrl: fields.serverAddress.overwrite((address) => cutEndpoint(address).baseUrl),
   apiKey: apiKey.nullable(),
   headers: givenHeaders,
   enabled: z.boolean(),

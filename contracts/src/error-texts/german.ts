@@ -93,10 +93,10 @@ export const german: Record<keyof typeof english, string> = {
   'provider_error.protocol':
     'Das Modell oder die Adresse braucht ein anderes Protokoll. Wähle ein anderes Protokoll für den Anbieter oder ein anderes Modell.',
   'provider_error.protocol.answered':
-    'Diese Adresse hat als {answered} geantwortet; der Anbieter ist auf {expected} eingestellt. Wähle dieses Protokoll oder prüfe die Basis-URL.',
+    'Diese Adresse hat als {answered} geantwortet; der Anbieter ist auf {expected} eingestellt. Wähle dieses Protokoll oder prüfe die Basisadresse.',
   'provider_error.protocol.needs_tls': 'Der Server erwartet an dieser Adresse https. Verwende https statt http.',
   'provider_error.protocol.web_page':
-    'Der Anbieter hat mit einer Webseite geantwortet. Prüfe die Basis-URL (sie endet oft auf /v1).',
+    'Der Anbieter hat mit einer Webseite geantwortet. Prüfe die Basisadresse (sie endet oft auf /v1).',
   'provider_error.context':
     'Die Unterhaltung ist zu lang für das Modell. Prüfe das Kontextfenster in den Einstellungen des Modells oder beginne einen neuen Kontext.',
   'provider_error.parameter':
@@ -113,13 +113,15 @@ export const german: Record<keyof typeof english, string> = {
   'provider_error.rate_limit.retryAt': 'Der Anbieter begrenzt die Anfragen bis {retryAt}. Versuche es dann erneut.',
   'provider_error.other.model': 'Der Anbieter kennt dieses Modell nicht. Prüfe die Modell-ID.',
   'provider_error.other.address':
-    'Der Anbieter kennt diese Adresse oder dieses Modell nicht. Prüfe die Basis-URL und die Modell-ID.',
+    'Der Anbieter kennt diese Adresse oder dieses Modell nicht. Prüfe die Basisadresse und die Modell-ID.',
+  'provider_error.other.version':
+    'An dieser Basisadresse gibt es keine Modellliste, aber an {baseUrl}. Verwende diese Basisadresse.',
   'provider_error.other.access':
     'Der Anbieter hat den Zugriff verweigert. Prüfe den API-Schlüssel und ob er dieses Modell verwenden darf.',
   'provider_error.other.size':
     'Die Anfrage ist zu groß für den Anbieter. Beginne einen neuen Kontext oder sende weniger.',
   'provider_error.other.timeout': 'Der Anbieter hat zu lange für die Antwort gebraucht. Versuche es erneut.',
-  'provider_error.other.redirect': 'Der Anbieter leitet auf eine andere Adresse um. Prüfe die Basis-URL.',
+  'provider_error.other.redirect': 'Der Anbieter leitet auf eine andere Adresse um. Prüfe die Basisadresse.',
   'provider_error.other.internal': 'Beim Anbieter gab es einen internen Fehler. Versuche es später erneut.',
   'provider_error.other.refused':
     'Der Anbieter hat die Anfrage abgelehnt. Prüfe die Modell-ID und die Grenzen des Modells.',

@@ -43,6 +43,8 @@ export const providerEnglish = {
   'provider_error.other.model': 'The provider does not know this model. Check the model id.',
   'provider_error.other.address':
     'The provider does not know this address or model. Check the base URL and the model id.',
+  'provider_error.other.version':
+    'There is no list of models at this base URL, but there is one at {baseUrl}. Use that base URL.',
   'provider_error.other.access': 'The provider denied access. Check the API key and whether it may use this model.',
   'provider_error.other.size': 'The request is too large for the provider. Start a fresh context or send less.',
   'provider_error.other.timeout': 'The provider took too long to answer. Try again.',

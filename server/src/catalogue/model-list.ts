@@ -6,7 +6,7 @@ import { listedFacts } from './registry/listed-facts.ts';
 
 /** Model lists in each protocol, and how to recognize a server's protocol by its answer. */
 
-/** Paths of the model lists by protocol. One page holds more models than we accept. */
+/** Paths of the model lists by protocol. */
 export const listPaths: Record<ProviderKind, string> = {
   openai: '/models',
   'openai-responses': '/models',
@@ -91,7 +91,7 @@ export async function listedModels(
   answer: unknown,
   max: number,
 ): Promise<ListedEntry[] | undefined> {
-  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
+  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models') ?? emptyOf(answer));
   if (!Array.isArray(list)) return undefined;
   const models = new Map<string, ListedEntry>();
   await mapInTurns(list.slice(0, max), (entry) => {
@@ -99,6 +99,31 @@ export async function listedModels(
     if (id !== undefined && !models.has(id)) models.set(id, { id, facts: listedFacts(entry) });
   });
   return [...models.values()];
+}
+
+/** Some servers write `null` for a list without models. */
+function emptyOf(answer: unknown): unknown {
+  return member(answer, 'data') === null || member(answer, 'models') === null ? [] : undefined;
+}
+
+/** The path of the page after this one; undefined for the last. */
+export function nextPagePath(kind: ProviderKind, answer: unknown): string | undefined {
+  const token = member(answer, 'nextPageToken');
+  if (typeof token === 'string' && isCursor(token)) return withCursor(kind, 'pageToken', token);
+  if (member(answer, 'has_more') !== true) return undefined;
+  const data = member(answer, 'data');
+  const last = member(answer, 'last_id') ?? (Array.isArray(data) ? member(data.at(-1), 'id') : undefined);
+  const name = kind === 'anthropic' ? 'after_id' : 'after';
+  return typeof last === 'string' && isCursor(last) ? withCursor(kind, name, last) : undefined;
+}
+
+function isCursor(text: string): boolean {
+  return text !== '' && text.length <= 2_000;
+}
+
+function withCursor(kind: ProviderKind, name: string, cursor: string): string {
+  const path = listPaths[kind];
+  return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(cursor)}`;
 }
 
 /** Returns the owners of the models in an OpenAI-style list, which identify some servers. */

@@ -1,5 +1,7 @@
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { english } from '@homeport/contracts/error-texts/english';
+import { wordError } from '@homeport/contracts/error-texts/word-error';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
@@ -17,6 +19,7 @@ import {
   listedModels,
   listedOwners,
   listPaths,
+  nextPagePath,
   otherAnswered,
   otherProtocol,
 } from './model-list.ts';
@@ -45,7 +48,13 @@ export type ProviderTestInput =
 type Target = { kind: ProviderKind; baseUrl: string; credentials: Credentials };
 
 /** Limits of one test and of one owner's tests; sizes in bytes, times in milliseconds. */
-export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
+export const providerTestBounds = {
+  bodyBytes: 8 * 1024 * 1024,
+  totalMs: 15_000,
+  models: 10_000,
+  pages: 20,
+  atOnce: 4,
+} as const;
 
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
@@ -87,9 +96,16 @@ async function askForModels(
     );
     const other = status < 500 && status !== 429 ? otherProtocol(kind, status, answer) : undefined;
     if (other !== undefined) throw providerError(status, otherAnswered(other), other);
-    if (!isFine) throw providerError(status, statusAdvice(status));
-    const models = await listedModels(kind, answer, providerTestBounds.models);
-    if (models === undefined) throw providerError(status, notAList);
+    const isMissingVersion = isFine || status === 404 || status === 405;
+    const models = isFine ? await listedModels(kind, answer, providerTestBounds.models) : undefined;
+    if (models === undefined) {
+      const versioned = isMissingVersion
+        ? await findVersioned(deps, { kind, baseUrl, credentials }, signal)
+        : undefined;
+      if (versioned !== undefined) throw missingVersion(status, versioned);
+      throw providerError(status, isFine ? notAList : statusAdvice(status));
+    }
+    await addPages(deps, { kind, baseUrl, headers }, { models, first: answer }, signal);
     const doubt = doubtfulPath(kind, answer);
     const [first] = models;
     if (doubt !== undefined && first !== undefined) {
@@ -105,6 +121,72 @@ async function askForModels(
   } finally {
     body.destroy();
   }
+}
+
+/** Adds the models of the further pages of a list to `models`. */
+async function addPages(
+  deps: Pick<ProviderTestDeps, 'egress'>,
+  { kind, baseUrl, headers }: { kind: ProviderKind; baseUrl: string; headers: Record<string, string> },
+  { models, first }: { models: ListedEntry[]; first: unknown },
+  signal: AbortSignal,
+): Promise<void> {
+  const known = new Set(models.map(({ id }) => id));
+  let path = nextPagePath(kind, first);
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(providerTestBounds.totalMs)]);
+  for (let page = 1; page < providerTestBounds.pages && path !== undefined; page++) {
+    const { status, answer } = await requestList(deps, providerUrl(kind, baseUrl, path), headers, bounded);
+    const listed = status === 200 ? await listedModels(kind, answer, providerTestBounds.models) : undefined;
+    const news = (listed ?? []).filter(({ id }) => !known.has(id)).slice(0, providerTestBounds.models - models.length);
+    // A server that repeats a page has no more.
+    if (news.length === 0) return;
+    models.push(...news);
+    for (const { id } of news) known.add(id);
+    path = nextPagePath(kind, answer);
+  }
+}
+
+/** The base URL with `/v1` at its end, if an OpenAI-style list is there and the given one has no version. */
+async function findVersioned(
+  deps: Pick<ProviderTestDeps, 'egress'>,
+  { kind, baseUrl, credentials }: Target,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const url = new URL(baseUrl);
+  if (!kind.startsWith('openai') || /\/v\d/.test(url.pathname)) return undefined;
+  url.pathname = `${url.pathname.replace(/\/{1,9}$/, '')}/v1`;
+  const list = providerUrl(kind, url.href, listPaths[kind]);
+  try {
+    const { status, answer } = await requestList(deps, list, providerHeaders(kind, credentials), signal);
+    const models = status === 200 ? await listedModels(kind, answer, providerTestBounds.models) : undefined;
+    return models === undefined ? undefined : url.href;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function requestList(
+  deps: Pick<ProviderTestDeps, 'egress'>,
+  url: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<{ status: number; answer: unknown }> {
+  const { status, body } = await deps.egress.request(url, {
+    headers: { accept: 'application/json', ...headers },
+    signal,
+    totalTimeoutMs: providerTestBounds.totalMs,
+    maxResponseBytes: providerTestBounds.bodyBytes,
+  });
+  try {
+    return { status, answer: await parseJson(await body.text(providerTestBounds.bodyBytes)) };
+  } finally {
+    body.destroy();
+  }
+}
+
+function missingVersion(status: number, baseUrl: string): ApiError {
+  const details = { status, reason: 'other', values: { problem: 'version', baseUrl } };
+  return new ApiError('provider_error', wordError(english, 'provider_error', details) ?? notAList, { details });
 }
 
 async function findTarget(deps: ProviderTestDeps, owner: string, input: ProviderTestInput): Promise<Target> {

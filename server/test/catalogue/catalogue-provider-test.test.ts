@@ -81,8 +81,42 @@ test("accepts the shapes of providers' lists", async () => {
     answer = json(shape);
     assert.deepEqual(await ask(), expected, JSON.stringify(shape));
   }
-  answer = json({ data: [] });
-  assert.deepEqual(await ask(), []);
+  for (const none of [{ data: [] }, { object: 'list', data: null }, { models: null }]) {
+    answer = json(none);
+    assert.deepEqual(await ask(), [], JSON.stringify(none));
+  }
+});
+
+test('reads every page of a list, and ends with a server that repeats a page', async () => {
+  const pages = (names: Record<string, unknown>): Answer => {
+    return (response, request) => {
+      const query = new URL(request.url ?? '', 'http://x').searchParams;
+      const cursor = query.get('after_id') ?? query.get('pageToken') ?? query.get('after') ?? 'first';
+      return json(names[cursor] ?? names.first)(response, request);
+    };
+  };
+  answer = pages({
+    first: { data: [{ id: 'a', type: 'model' }], has_more: true, last_id: 'a' },
+    a: { data: [{ id: 'b', type: 'model' }], has_more: true, last_id: 'b' },
+    b: { data: [{ id: 'c', type: 'model' }], has_more: false, last_id: 'c' },
+  });
+  assert.deepEqual(await ask({ kind: 'anthropic', baseUrl }), [{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  const gemini = (id: string) => ({ name: `models/${id}`, supportedGenerationMethods: ['generateContent'] });
+  answer = pages({ first: { models: [gemini('a')], nextPageToken: 'two' }, two: { models: [gemini('b')] } });
+  assert.deepEqual(await ask({ kind: 'gemini', baseUrl }), [{ id: 'a' }, { id: 'b' }]);
+  answer = pages({ first: { data: [{ id: 'a' }], has_more: true } });
+  assert.deepEqual(await ask(), [{ id: 'a' }]);
+});
+
+test('finds a missing /v1 and names the base URL with it', async () => {
+  const root = baseUrl.replace('/v1', '');
+  for (const elsewhere of [json({ error: 'no' }, 404), text('<!doctype html>'), json({ hello: 1 })]) {
+    answer = (response, request) =>
+      request.url === '/v1/models' ? json({ data: [{ id: 'a' }] })(response, request) : elsewhere(response, request);
+    const error = await failure(ask({ baseUrl: root }));
+    assert.partialDeepStrictEqual(error.details, { reason: 'other', values: { problem: 'version', baseUrl } });
+    assert.ok(error.message.includes(baseUrl));
+  }
 });
 
 test('combines the facts of the list and the registry about a model, with their sources', async () => {

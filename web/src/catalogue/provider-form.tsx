@@ -1,5 +1,6 @@
 import '../forms/forms.css';
 import 'virtual:texts/catalogue';
+import { cutEndpoint } from '@homeport/contracts/catalogue/base-url';
 import type { Provider } from '@homeport/contracts/catalogue/catalogue';
 import type { ListedModel } from '@homeport/contracts/catalogue/model-facts';
 import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
@@ -83,6 +84,13 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);
 
   const { preset, choosePreset, setBaseUrl } = useProviderPreset(form, provider, initialPreset);
+  const [cut, setCut] = useState<string>();
+  const cutBaseUrl = () => {
+    const whole = cutEndpoint(form.getValues().baseUrl);
+    if (whole.cut === undefined) return;
+    setBaseUrl(whole.baseUrl);
+    setCut(whole.cut);
+  };
   const test = () => {
     if (api.check(['baseUrl', 'apiKey', 'headers'])) void connection.run(form, form.getValues());
   };
@@ -124,9 +132,17 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       </div>
       <TextInput
         {...form.getInputProps('baseUrl')}
-        onChange={(event) => setBaseUrl(event.currentTarget.value)}
+        onChange={(event) => {
+          setBaseUrl(event.currentTarget.value);
+          setCut(undefined);
+        }}
+        onBlur={cutBaseUrl}
         label={t('provider.baseUrl')}
-        description={t(isVersioned ? 'provider.baseUrlHint' : 'provider.baseUrlBareHint')}
+        description={
+          cut === undefined
+            ? t(isVersioned ? 'provider.baseUrlHint' : 'provider.baseUrlBareHint')
+            : t('provider.baseUrlCut', { cut })
+        }
         type="url"
         inputMode="url"
         autoComplete="off"
@@ -147,6 +163,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         <ProviderTestResult
           state={state}
           onUseKind={(kind) => form.setFieldValue('kind', kind)}
+          onUseBaseUrl={setBaseUrl}
           action={
             testsFirst && state.kind === 'failed' ? (
               <Button size="compact-sm" variant="default" onClick={saveAnyway}>

@@ -2,7 +2,8 @@ import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
-import { Notice } from '../forms/notice.tsx';
+import { FailureDetail, Notice } from '../forms/notice.tsx';
+import { failureDetail } from '../i18n/error-texts.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { type Translate, useText } from '../i18n/i18n.ts';
 import type { ProviderTestState } from './use-provider-test.ts';
@@ -12,10 +13,12 @@ type Props = {
   action?: ReactNode;
   /** Takes over the protocol that answered instead of the chosen one. */
   onUseKind?: (kind: ProviderKind) => void;
+  /** Takes over the base URL at which the test found a list. */
+  onUseBaseUrl?: (baseUrl: string) => void;
 };
 
 /** Result of a provider test, with the remedy. */
-export function ProviderTestResult({ state, action, onUseKind }: Props) {
+export function ProviderTestResult({ state, action, onUseKind, onUseBaseUrl }: Props) {
   const t = useText();
   if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;
   if (state.kind !== 'failed') return null;
@@ -26,9 +29,16 @@ export function ProviderTestResult({ state, action, onUseKind }: Props) {
       {t('provider.otherUse', { protocol: t(`provider.kind.${answered}`) })}
     </Button>
   );
+  const found = foundBaseUrl(state.failure);
+  const useFound = found !== undefined && onUseBaseUrl && (
+    <Button size="compact-sm" variant="default" onClick={() => onUseBaseUrl(found)}>
+      {t('provider.otherUse', { protocol: found })}
+    </Button>
+  );
   return (
-    <Notice kind="failure" title={title} action={use ?? action}>
+    <Notice kind="failure" title={title} action={use ?? useFound ?? action}>
       {text}
+      <FailureDetail text={state.failure instanceof ApiFailure ? failureDetail(state.failure) : undefined} />
     </Notice>
   );
 }
@@ -39,6 +49,13 @@ function answeredKind(failure: unknown): ProviderKind | undefined {
   return providerKinds.find((kind) => kind === answered);
 }
 
+/** The base URL with the version that was missing. */
+function foundBaseUrl(failure: unknown): string | undefined {
+  if (!(failure instanceof ApiFailure) || failure.code !== 'provider_error') return undefined;
+  const found = readDetail(readDetail(failure.details, 'values'), 'baseUrl');
+  return typeof found === 'string' && /^https?:\/\//.test(found) ? found : undefined;
+}
+
 function explain(failure: unknown, t: Translate): { title: string; text: string } {
   const text = failureText(failure, t);
   if (!(failure instanceof ApiFailure)) return { title: t('provider.testFailedTitle'), text };
@@ -47,6 +64,7 @@ function explain(failure: unknown, t: Translate): { title: string; text: string 
     const protocol = t(`provider.kind.${answered}`);
     return { title: t('provider.otherTitle'), text: t('provider.otherText', { protocol }) };
   }
+  if (foundBaseUrl(failure) !== undefined) return { title: t('provider.versionTitle'), text };
   if (failure.code === 'provider_error') return explainStatus(Number(readDetail(failure.details, 'status')), text, t);
   if (failure.code === 'blocked_destination') {
     const settings = { private: 'ALLOW_PRIVATE_EGRESS=true', insecure: 'ALLOW_INSECURE_HTTP=true' };

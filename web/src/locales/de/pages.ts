@@ -193,6 +193,8 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.kind.openai-responses': 'OpenAI Responses',
   'provider.kind.anthropic': 'Anthropic Messages',
   'provider.kind.gemini': 'Google Gemini',
+  'provider.baseUrlCut': '„{cut}“ wurde weggelassen: Die Basisadresse endet davor.',
+  'provider.versionTitle': 'Der Basisadresse fehlt ein Teil',
   'provider.baseUrlBad': 'Gib eine Adresse mit http:// oder https:// ein, ohne Benutzernamen, Passwort oder #.',
   'provider.apiKey': 'API-Schlüssel',
   'provider.apiKeyOptional':

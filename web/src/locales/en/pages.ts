@@ -186,6 +186,8 @@ export const texts = {
   'provider.kind.openai-responses': 'OpenAI Responses',
   'provider.kind.anthropic': 'Anthropic Messages',
   'provider.kind.gemini': 'Google Gemini',
+  'provider.baseUrlCut': '“{cut}” was left out: the base URL ends before it.',
+  'provider.versionTitle': 'The base URL lacks a part',
   'provider.baseUrlBad': 'Enter an address starting with http:// or https://, without user name, password or #.',
   'provider.apiKey': 'API key',
   'provider.apiKeyOptional': 'Leave empty if the provider needs none. Stored encrypted and never shown again.',
