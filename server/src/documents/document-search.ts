@@ -2,10 +2,10 @@ import { findHits, searchWords } from '@homeport/contracts/text/search-words';
 import { sql } from 'kysely';
 import type { Namespace } from '../artifacts/namespaces.ts';
 import { filenameOf } from '../artifacts/path.ts';
-import { searchText } from '../conversations/search-text.ts';
 import type { Queryable } from '../db/pool.ts';
 import { onFoundRow } from '../db/row-lookup.ts';
 import { extractorVersion } from './document.ts';
+import { type Identifier, identifiersOf, scoresOf, type Term, termsOf } from './document-ranking.ts';
 
 /** The documents of a conversation or project, and search in them. */
 
@@ -48,12 +48,12 @@ export type Match = { id: string; file: string; page: number; label: string; sni
 const commonFrom = 2_000;
 /** So many of them are, where a question has no others. */
 const fewestWords = 3;
-const mostWords = 24;
-const prefixFrom = 4;
+/** Pieces with the most and rarest words of the question, which are then ranked by their text. */
+const candidatesMax = 100;
 
 /**
- * Finds the best pages for a question in words, one piece of each. Rare words weigh more, in any language. Word
- * frequencies are those that PostgreSQL collected when it last analyzed the table.
+ * Finds the best pages for a question in words, one piece of each: the index finds candidates by their rare words, and
+ * BM25 ranks them. Word frequencies are those that PostgreSQL collected when it last analyzed the table.
  */
 export async function searchDocuments(
   db: Queryable,
@@ -61,68 +61,92 @@ export async function searchDocuments(
   query: string,
   most: number,
 ): Promise<Match[]> {
-  const words = [...new Set(searchText(query).split(' '))].filter(Boolean).slice(0, mostWords);
-  if (words.length === 0) return [];
-  const stems = [...new Set(words.map(stemOf))];
-  const { rows } = await sql<{ id: string; path: string; page: number; label: string; text: string }>`
+  const terms = termsOf(query);
+  if (terms.length === 0) return [];
+  const identifiers = identifiersOf(query);
+  const { rows } = await findCandidates(db, namespace, terms, identifiers);
+  const pieces = Number(rows[0]?.pieces ?? 0);
+  const counts = Object.entries(rows[0]?.found ?? {});
+  // Counting ends at the bound: such a word can be in every piece.
+  const found = new Map(counts.map(([stem, count]) => [stem, count >= commonFrom ? Math.max(count, pieces) : count]));
+  const scores = scoresOf(rows, terms, identifiers, { found, pieces });
+  const ranked = rows
+    .map((row, index) => ({ ...row, score: scores[index] ?? 0 }))
+    .toSorted((a, b) => b.score - a.score || (a.path < b.path ? -1 : a.path > b.path ? 1 : a.page - b.page));
+  const pages = new Set<string>();
+  const matches: Match[] = [];
+  const marked = searchWords(query);
+  for (const { id, path, page, label, text } of ranked) {
+    const key = `${id} ${page}`;
+    if (pages.has(key)) continue;
+    pages.add(key);
+    matches.push({ id, file: filenameOf(path), page, label, snippet: snippetAround(text, marked) });
+    if (matches.length === most) break;
+  }
+  return matches;
+}
+
+type CandidateRow = {
+  id: string;
+  path: string;
+  page: number;
+  label: string;
+  text: string;
+  /** Pieces that have each stem; the same in all rows, as is `pieces`. */
+  found: Record<string, number>;
+  pieces: string | number;
+};
+
+function findCandidates(
+  db: Queryable,
+  namespace: Namespace,
+  terms: readonly Term[],
+  identifiers: readonly Identifier[],
+) {
+  const stems = terms.map(({ stem }) => stem);
+  const queries = terms.map(({ stem, isExact }) => (isExact ? `'${stem}'` : `'${stem}':*`));
+  const phrases = identifiers
+    .filter(({ words }) => words.length > 1)
+    .map(({ words }) => words.map((word) => `'${word}'`).join(' <-> '));
+  return sql<CandidateRow>`
     with files as materialized (
       select distinct on (sha256) sha256, id, path from artifacts where namespace = ${namespace.key} order by sha256, created_at),
     size as materialized (
       select count(*) * coalesce((select c.reltuples / nullif(d.reltuples, 0) from pg_class c, pg_class d
         where c.oid = 'document_chunks'::regclass and d.oid = 'documents'::regclass), 0) as pieces from files),
+    pages as materialized (
+      select coalesce(sum(d.pages), 0) as pieces from files join documents d using (sha256)
+      where d.version = ${extractorVersion} and d.state = 'ready'),
     common as materialized (
       select lexeme, share * size.pieces as hits from size, pg_stats s
         cross join lateral unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as known (lexeme, share)
       where s.schemaname = any(current_schemas(false)) and s.tablename = 'document_chunks' and s.attname = 'words'
         and lexeme is not null),
     asked as materialized (
-      select stem, (select coalesce(sum(hits), 0) from common
-        where case when length(stem) >= ${prefixFrom} then starts_with(lexeme, stem) else lexeme = stem end) as expected
-      from unnest(${stems}::text[]) as stem),
+      select stem, word, (select coalesce(sum(hits), 0) from common
+        where case when word like '%:*' then starts_with(lexeme, stem) else lexeme = stem end) as expected
+      from unnest(${stems}::text[], ${queries}::text[]) as asked (stem, word)),
     words as materialized (
-      select case when length(stem) >= ${prefixFrom} then '''' || stem || ''':*' else '''' || stem || '''' end as word
-      from asked order by (expected >= ${commonFrom}), expected
-      limit greatest(${fewestWords}, (select count(*) from asked where expected < ${commonFrom}))),
+      (select stem, word from asked order by (expected >= ${commonFrom}), expected
+        limit greatest(${fewestWords}, (select count(*) from asked where expected < ${commonFrom})))
+      union all select phrase, phrase from unnest(${phrases}::text[]) as phrase),
     hits as materialized (
-      select word, h.sha256, h.page, h.piece from words cross join lateral (
+      select stem, h.sha256, h.page, h.piece from words cross join lateral (
         select c.sha256, c.page, c.piece from document_chunks c
         where c.words @@ to_tsquery('simple', word) and c.version = ${extractorVersion}
           and c.sha256 in (select sha256 from files) limit ${commonFrom}) h),
-    weights as (
-      select word, case when count(*) >= ${commonFrom} then 0.01 else 1 / ln(2 + count(*)) end as weight
-      from hits group by word),
-    pieces as (
-      select sha256, page, piece, sum(weight) as score from hits join weights using (word) group by 1, 2, 3),
-    best as (
-      select distinct on (sha256, page) sha256, page, piece, score from pieces order by sha256, page, score desc, piece),
-    chosen as (select * from best order by score desc, sha256, page limit ${most * 4})
-    select f.id, f.path, b.page, c.label, c.text from chosen b join files f using (sha256)
-    join document_chunks c on c.sha256 = b.sha256 and c.version = ${extractorVersion} and c.page = b.page and c.piece = b.piece
-    order by b.score + 0.1 * ts_rank_cd(c.words, to_tsquery('simple', ${words.map(asQuery).join(' | ')}), 1) desc,
-      f.path, b.page limit ${most}`.execute(db);
-  const marked = searchWords(query);
-  return rows.map(({ id, path, page, label, text }) => ({
-    id,
-    file: filenameOf(path),
-    page,
-    label,
-    snippet: snippetAround(text, marked),
-  }));
-}
-
-/**
- * Without its last letters, which are what most languages change: a word is found in its other forms, shorter and
- * longer.
- */
-function stemOf(word: string): string {
-  const letters = [...word];
-  const ending = letters.length >= 7 ? 2 : letters.length >= 5 ? 1 : 0;
-  return letters.slice(0, letters.length - ending).join('');
-}
-
-/** A longer word also finds what begins like it: its other forms, in many languages. */
-function asQuery(word: string): string {
-  return [...word].length >= prefixFrom ? `'${word}':*` : `'${word}'`;
+    weights as materialized (
+      select stem, count(*) as found, case when count(*) >= ${commonFrom} then 0.01
+        else ln(1 + (greatest(pages.pieces, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) end as weight
+      from hits, pages group by stem, pages.pieces),
+    chosen as (
+      select sha256, page, piece from hits join weights using (stem) group by 1, 2, 3
+      order by sum(weight) desc, sha256, page, piece limit ${candidatesMax})
+    select f.id, f.path, b.page, c.label, c.text, pages.pieces,
+      (select coalesce(json_object_agg(stem, found), '{}') from weights) as found
+    from pages cross join chosen b join files f using (sha256)
+    join document_chunks c on c.sha256 = b.sha256 and c.version = ${extractorVersion} and c.page = b.page
+      and c.piece = b.piece`.execute(db);
 }
 
 const snippetLength = 600;

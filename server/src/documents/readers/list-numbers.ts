@@ -6,7 +6,7 @@ export type ListLevel = { format: string; text: string; start: number; isLegal?:
 const deepestLevel = 9;
 const highest = 100_000;
 
-export const bulletMark = '-';
+const bulletMark = '-';
 
 /** Counts the items of one list; `next` returns the label of the next item of a level. */
 export class ListCounter {
@@ -47,7 +47,7 @@ export class ListCounter {
   }
 }
 
-export function formatNumber(number: number, format: string): string {
+function formatNumber(number: number, format: string): string {
   if (format === 'none' || format === 'bullet') return '';
   if (format === 'decimalZero') return String(number).padStart(2, '0');
   if (format === 'ordinal') return `${number}${ordinalEnding(number)}`;
