@@ -38,6 +38,8 @@ function textKind(bytes: Buffer): DocumentKind {
   if (htmlStart.test(head)) return 'html';
   const headers = new Set<string>();
   let rest = head.replaceAll('\r', '');
+  // Messages from a mailbox file begin with a line of it.
+  if (rest.startsWith('From ')) rest = rest.slice(rest.indexOf('\n') + 1);
   for (let line = headerLine.exec(rest); line !== null; line = headerLine.exec(rest)) {
     headers.add((line[1] ?? '').toLowerCase());
     rest = rest.slice(line[0].length);
