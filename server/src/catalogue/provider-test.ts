@@ -152,7 +152,7 @@ async function findVersioned(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const url = new URL(baseUrl);
-  if (!kind.startsWith('openai') || /\/v\d/.test(url.pathname)) return undefined;
+  if (!kind.startsWith('openai') || /\/v\d/i.test(url.pathname)) return undefined;
   url.pathname = `${url.pathname.replace(/\/{1,9}$/, '')}/v1`;
   const list = providerUrl(kind, url.href, listPaths[kind]);
   try {

@@ -1,6 +1,6 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
-import { Brain, ChevronRight, Info, Link, ListChecks } from 'lucide-react';
+import { Brain, ChevronRight, Info, ListChecks } from 'lucide-react';
 import { memo } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { fileIcon } from '../../files/preview/file-kind.ts';
@@ -38,7 +38,7 @@ export function PartView({ part, isLive, name }: PartProps) {
     case 'data-notice':
       return <Notice data={part.data} />;
     default:
-      return <Source part={part} />;
+      return null;
   }
 }
 
@@ -125,20 +125,6 @@ export function FileView({ part }: { part: FilePart }) {
   return (
     <a href={part.url} download={name} className={classes.file}>
       {content}
-    </a>
-  );
-}
-
-/** Source of an answer, in the AI SDK's format. */
-function Source({ part }: { part: { type: string } }) {
-  if (part.type !== 'source-url' || !('url' in part) || typeof part.url !== 'string') return null;
-  const link = safeLink(part.url);
-  if (link?.kind !== 'external') return null;
-  const title = 'title' in part && typeof part.title === 'string' && part.title !== '' ? part.title : link.href;
-  return (
-    <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" title={link.href} className={classes.file}>
-      <Link size={14} aria-hidden />
-      {title.slice(0, 200)}
     </a>
   );
 }

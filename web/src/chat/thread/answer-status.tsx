@@ -7,6 +7,7 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { FailureDetail } from '../../forms/notice.tsx';
 import { failureDetail, wordFailure } from '../../i18n/error-texts.ts';
 import { type TextId, useText } from '../../i18n/i18n.ts';
+import { endingOf } from './answer-ending.ts';
 import classes from './message-view.module.css';
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean; isEmpty: boolean };
@@ -33,6 +34,24 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
       return (
         <div className={classes.ended}>
           <ActionButton icon={icon} label={t('message.continue')} onClick={actions.goOn} />
+        </div>
+      );
+    }
+    const ending = endingOf(message);
+    if (ending !== undefined) {
+      return (
+        <div className={classes.ended} data-ending={ending.text}>
+          <TriangleAlert size={15} aria-hidden />
+          <span>{t(ending.text)}</span>
+          <FailureDetail text={ending.detail} />
+          {canAct && ending.canContinue ? (
+            <ActionButton
+              icon={<StepForward size={15} aria-hidden />}
+              label={t('message.continue')}
+              onClick={() => actions.resume(message.id)}
+            />
+          ) : null}
+          {canAct && !ending.canContinue && parentId !== null ? again : null}
         </div>
       );
     }

@@ -7,6 +7,7 @@ import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';
+import { SourceList } from '../parts/source-list.tsx';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
@@ -74,6 +75,7 @@ function Answer({ message, isLast, isRunning }: Props) {
           <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
+        <SourceList parts={message.parts} />
       </div>
       {isLast && isWaiting(message) ? null : (
         <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />

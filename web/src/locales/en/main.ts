@@ -186,6 +186,11 @@ export const texts = {
   'message.helpProviders': 'Open provider settings',
   'message.helpModels': 'Open model settings',
   'message.helpTools': 'Open tool settings',
+  'message.sources': 'Sources',
+  'message.endLength': 'The answer was cut off at the model’s output limit.',
+  'message.endFiltered': 'The provider’s content filter ended this answer.',
+  'message.endRefusal': 'The model refused to answer.',
+  'message.endReasoning': 'The model only thought and wrote no answer. A larger output limit can help.',
   'message.empty': 'The model returned an empty answer.',
   'message.file': 'File',
 
