@@ -62,3 +62,24 @@ test('reports added, removed and changed tools as drift', () => {
   );
   assert.equal(driftBetween(before, before).changed, false);
 });
+
+test('leaves out a tool with an invalid definition, and the second one of a name', () => {
+  const good = readDefinitions([tool]);
+  const deep = Array.from({ length: 80 }).reduce<object>((inner) => ({ inner }), {});
+  for (const bad of [
+    { name: 'none' },
+    { name: 'null', inputSchema: null },
+    { ...tool, description: 'Another of this name' },
+    { name: '', inputSchema: {} },
+    { name: '__proto__', inputSchema: {} },
+    { name: 'large', inputSchema: { description: 'x'.repeat(200_000) } },
+    { name: 'deep', inputSchema: deep },
+    { name: 'title', title: 5, inputSchema: {} },
+    null,
+    'text',
+  ]) {
+    assert.deepEqual(readDefinitions([tool, bad]), good, JSON.stringify(bad)?.slice(0, 60));
+  }
+  assert.throws(() => readDefinitions([{ name: 'none' }]), /no input schema/);
+  assert.deepEqual(readDefinitions([]).tools, []);
+});

@@ -12,14 +12,25 @@ export type ProgramIdentity = { command: string; args: readonly string[]; versio
 /** An invalid listing; the message names the fault and quotes nothing from the server. */
 export class BadDefinitions extends Error {}
 
-/** The definitions in everything that a server listed, all pages together. Throws BadDefinitions. */
+/**
+ * The definitions in everything that a server listed, all pages together. An invalid definition, or the second one of a
+ * name, leaves out this tool only. Throws BadDefinitions, also if no valid one is left.
+ */
 export function readDefinitions(listed: readonly unknown[], program?: ProgramIdentity): Definitions {
   if (listed.length > mcpBounds.tools) throw new BadDefinitions(`it lists more than ${mcpBounds.tools} tools`);
-  const tools = listed.map(readDefinition).sort(byName);
-  for (let index = 1; index < tools.length; index += 1) {
-    if (tools[index]?.name === tools[index - 1]?.name)
-      throw new BadDefinitions('it lists two tools with the same name');
+  const byNames = new Map<string, McpTool>();
+  let fault: BadDefinitions | undefined;
+  for (const raw of listed) {
+    try {
+      const tool = readDefinition(raw);
+      if (!byNames.has(tool.name)) byNames.set(tool.name, tool);
+    } catch (error) {
+      if (!(error instanceof BadDefinitions)) throw error;
+      fault ??= error;
+    }
   }
+  if (byNames.size === 0 && fault !== undefined) throw fault;
+  const tools = [...byNames.values()].sort(byName);
   return { tools, fingerprint: program === undefined ? fingerprintOf(tools) : fingerprintOfProgram(program, tools) };
 }
 

@@ -23,14 +23,21 @@ export function readResult(result: unknown): McpResult {
     readBlock(block, reading);
   const whole = reading.texts.join('\n');
   const text = cut(whole);
-  if (result.isError === true) return { errorText: text === '' ? 'The tool failed without an explanation.' : text };
   const structured = result.structuredContent;
+  if (result.isError === true) return { errorText: failureText(text, structured) };
   if (structured === undefined || structured === null) return withWhole({ output: text, files: reading.files }, whole);
   const json = JSON.stringify(structured);
   if (json.length > mcpBounds.resultText)
     return { output: cut(json), files: reading.files, whole: JSON.stringify(structured, null, 1) };
   const output = text === '' || isSameJson(text, structured) ? structured : { text, structuredContent: structured };
   return { output, files: reading.files };
+}
+
+/** The server's own words: its text, and structured content that says more. */
+function failureText(text: string, structured: unknown): string {
+  const isMore = structured !== undefined && structured !== null && !isSameJson(text, structured);
+  const parts = [text, isMore ? JSON.stringify(structured) : ''].filter((part) => part !== '');
+  return parts.length === 0 ? 'The tool failed without an explanation.' : cut(parts.join('\n'));
 }
 
 function withWhole(result: { output: string; files: ResultFile[] }, whole: string): McpResult {
@@ -89,6 +96,37 @@ function textOf(value: unknown): string {
 
 export function isBase64(data: string): boolean {
   return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+}
+
+/**
+ * Base64 as RFC 4648 section 4 has it. Servers also write it with line breaks (RFC 2045), without padding, in the
+ * alphabet for addresses, or as a `data:` URL. Undefined for anything else.
+ */
+export function plainBase64(data: unknown): string | undefined {
+  if (typeof data !== 'string') return undefined;
+  const start = data.startsWith('data:') ? data.slice(0, 200).indexOf(';base64,') + ';base64,'.length : 0;
+  const compact = data.slice(start).replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  const bare = compact.endsWith('=') ? compact.slice(0, compact.indexOf('=', compact.length - 2)) : compact;
+  const padded = bare.padEnd(Math.ceil(bare.length / 4) * 4, '=');
+  return bare.length % 4 !== 1 && isBase64(padded) ? padded : undefined;
+}
+
+/** First characters of files in base64, by their kind. */
+const beginnings: Readonly<Record<string, string>> = {
+  iVBORw0KGgo: 'image/png',
+  '/9j/': 'image/jpeg',
+  R0lGOD: 'image/gif',
+  UklGR: 'image/webp',
+};
+
+/** A media type without parameters; one that is missing follows from the `data:` URL or the bytes of a picture. */
+export function plainMediaType(type: unknown, data: unknown): string | undefined {
+  const stated = typeof type === 'string' ? (type.split(';')[0] ?? '').trim().toLowerCase() : '';
+  if (stated !== '') return stated;
+  if (typeof data !== 'string') return undefined;
+  const [, named] = /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(data.slice(0, 200)) ?? [];
+  if (named !== undefined) return named.toLowerCase();
+  return Object.entries(beginnings).find(([start]) => data.startsWith(start))?.[1];
 }
 
 function kilobytes(data: string): number {

@@ -82,7 +82,6 @@ describe('rejects false answers of a server', () => {
     ['a tool without a name', /tool name is missing/, () => ({ tools: [tool({ name: '' })] })],
     ['a name with half a surrogate pair', /tool name is missing/, () => ({ tools: [tool({ name: 'a\ud800' })] })],
     ['an endless name', /tool name is missing/, () => ({ tools: [tool({ name: 'x'.repeat(300) })] })],
-    ['two tools of one name', /two tools/, () => ({ tools: [echoTool, echoTool] })],
     ['no input schema', /input schema/, () => ({ tools: [{ name: 'a' }] })],
     ['text in place of an object', /not an object/, () => ({ tools: [tool({ annotations: 'safe' })] })],
     ['a definition of a megabyte', /too large/, () => ({ tools: [tool({ description: 'x'.repeat(1_000_000) })] })],

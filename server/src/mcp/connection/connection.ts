@@ -278,7 +278,8 @@ export class McpConnection {
         if (size > mcpBounds.listBytes) throw new BadDefinitions('its tool definitions are too large');
         listed.push(...result.tools.slice(0, mcpBounds.tools + 1));
         if (listed.length > mcpBounds.tools) break;
-        if (typeof result.nextCursor !== 'string') break;
+        // Some servers end their list with an empty cursor.
+        if (typeof result.nextCursor !== 'string' || result.nextCursor === '') break;
         if (seen.has(result.nextCursor)) throw new BadDefinitions('its tool list repeats its pages');
         seen.add(result.nextCursor);
         cursor = result.nextCursor;

@@ -1,7 +1,9 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import { mcpBounds } from '../bounds.ts';
 import { BadDefinitions } from '../fingerprint.ts';
 import { BrokenBound, RefusedAccess } from './guarded-transport.ts';
+import { noAnswer } from './message-rules.ts';
 
 /** The error for an unusable MCP server: a refusal by the guard stays one, everything else is `mcp_unreachable`. */
 export function mcpFailure(error: unknown): ApiError {
@@ -43,21 +45,52 @@ function reasonOf(error: unknown): string {
   return isRecord(details) && typeof details.reason === 'string' ? details.reason : '';
 }
 
+/** Statuses with which servers refuse a session that they no longer have. */
+const sessionStatuses: readonly number[] = [400, 401, 404, 409];
+
 /** True if the session or connection is gone, so that a new one may work. */
 export function isLostSession(error: unknown): boolean {
   return [...chainOf(error)].some((cause) => {
+    // Signing in would help, a new session would not.
+    if (cause instanceof RefusedAccess && cause.challenge !== undefined) return false;
     const status = httpStatusOf(cause);
-    return (
-      status === 404 || status === 400 || codeOf(cause) === 'CONNECTION_CLOSED' || codeOf(cause) === 'NOT_CONNECTED'
-    );
+    if (status !== undefined) return sessionStatuses.includes(status);
+    return codeOf(cause) === 'CONNECTION_CLOSED' || codeOf(cause) === 'NOT_CONNECTED';
   });
 }
 
-/** The server's own text in a JSON-RPC error, bounded; undefined for any other error. */
+/**
+ * The server's own text in a JSON-RPC error of any code, with its `data`, bounded; also in the body of an HTTP error.
+ * Undefined for any other error.
+ */
 export function serverWords(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = codeOf(error);
-  return typeof code === 'number' && code < 0 ? error.message.slice(0, mcpBounds.errorText) : undefined;
+  const said = isJsonRpcError(error) ? error : errorInBody(error);
+  if (said === undefined || said.message === '' || codeOf(error) === noAnswer) return undefined;
+  const data = 'data' in said ? textOfData(said.data) : '';
+  return `${said.message}${data === '' ? '' : ` ${data}`}`.slice(0, mcpBounds.errorText);
+}
+
+/** The JSON-RPC error that the library leaves unread in the body of an HTTP error. */
+function errorInBody(error: Error): { message: string; data?: unknown } | undefined {
+  const { data } = error as { data?: unknown };
+  if (!isRecord(data) || typeof data.text !== 'string') return undefined;
+  try {
+    const body: unknown = parseForeignJson(data.text);
+    const said = isRecord(body) && body.jsonrpc === '2.0' && isRecord(body.error) ? body.error : undefined;
+    return typeof said?.message === 'string' ? { message: said.message, data: said.data } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isJsonRpcError(error: Error): boolean {
+  return error.name === 'ProtocolError' && typeof codeOf(error) === 'number';
+}
+
+function textOfData(data: unknown): string {
+  if (data === undefined || data === null) return '';
+  return typeof data === 'string' ? data : JSON.stringify(data);
 }
 
 function ofApiError(error: ApiError): ApiError {
@@ -105,6 +138,7 @@ function codeOf(error: Error): unknown {
 
 /** The status of the library's HTTP errors, including those of its SSE transport. */
 function httpStatusOf(error: Error): number | undefined {
+  if (isJsonRpcError(error)) return undefined;
   if ('status' in error && typeof error.status === 'number') return error.status;
   const code = codeOf(error);
   return typeof code === 'number' && code >= 300 && code < 600 ? code : undefined;

@@ -106,8 +106,8 @@ export function failUnanswered(transport: StreamableHTTPClientTransport): (messa
   };
 }
 
-/** No code of JSON-RPC, whose codes stand for the server's own words. */
-const noAnswer = 1;
+/** Our own code for a request without an answer, which no JSON-RPC error of a server means. */
+export const noAnswer = -(2 ** 52);
 
 function requestIdOf(message: JSONRPCMessage | JSONRPCMessage[]): string | number | undefined {
   return !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;

@@ -77,3 +77,18 @@ test('truncates questions slightly above the accepted size and closes the connec
   );
   assert.match(makePlain(asking(mcpBounds.elicitations + 1)) ?? '', /too much at once/);
 });
+
+test('reads null members of a handshake as absent ones, and a server without a version', () => {
+  const result = {
+    protocolVersion: '2025-06-18',
+    instructions: null,
+    capabilities: { tools: { listChanged: null }, prompts: null },
+    serverInfo: { name: 'x', title: null },
+  };
+  assert.equal(makePlain({ jsonrpc: '2.0', id: 1, result }), undefined);
+  assert.deepEqual(result, {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'x', version: '' },
+  });
+});

@@ -1,6 +1,6 @@
 import { limits } from '@homeport/contracts/limits';
 import { mcpBounds } from '../bounds.ts';
-import { isBase64, isRecord } from '../tool-result.ts';
+import { isRecord, plainBase64, plainMediaType } from '../tool-result.ts';
 
 /**
  * Reduces a server's messages before the protocol's library validates them. The library checks every entry and explains
@@ -30,6 +30,7 @@ export function makePlain(message: object): string | undefined {
   }
   const result = 'result' in message ? message.result : undefined;
   if (!isRecord(result)) return undefined;
+  if ('protocolVersion' in result) plainHandshake(result);
   for (const [member, most] of Object.entries(listed)) {
     const list = result[member];
     if (Array.isArray(list)) result[member] = list.slice(0, most).map((entry) => plainEntry(member, entry));
@@ -40,6 +41,24 @@ export function makePlain(message: object): string | undefined {
   if (asked.length > mcpBounds.elicitations) return 'it asked for too much at once';
   for (const each of asked) if (isRecord(each)) plainQuestion(each.params);
   return undefined;
+}
+
+/** Some servers write null for absent members of the handshake, or no version of their own. */
+function plainHandshake(result: Record<string, unknown>): void {
+  dropNulls(result);
+  const { capabilities, serverInfo } = result;
+  for (const part of [capabilities, ...(isRecord(capabilities) ? Object.values(capabilities) : []), serverInfo]) {
+    if (isRecord(part)) dropNulls(part);
+  }
+  result.capabilities ??= {};
+  result.serverInfo ??= {};
+  if (!isRecord(result.serverInfo)) return;
+  result.serverInfo.name ??= '';
+  result.serverInfo.version ??= '';
+}
+
+function dropNulls(record: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(record)) if (value === null) delete record[name];
 }
 
 function plainEntry(member: string, entry: unknown): unknown {
@@ -67,10 +86,13 @@ function few(value: unknown): unknown {
 /** A block of a tool's result with the members that are used. */
 function plainBlock(block: unknown): Record<string, unknown> {
   if (!isRecord(block)) return unknownBlock();
-  const { type, text, mimeType, data, resource } = block;
+  const { type, text, resource } = block;
   if (type === 'text' && typeof text === 'string') return { type, text };
   if (type === 'image' || type === 'audio') {
-    return isFile(mimeType, data) ? { type, mimeType, data } : textBlock(`[An unreadable ${type} was left out]`);
+    const mimeType = plainMediaType(block.mimeType, block.data);
+    const data = plainBase64(block.data);
+    const isFile = mimeType !== undefined && data !== undefined;
+    return isFile ? { type, mimeType, data } : textBlock(`[An unreadable ${type} was left out]`);
   }
   if (type === 'resource_link') {
     const { name, title, description, uri } = block;
@@ -79,14 +101,11 @@ function plainBlock(block: unknown): Record<string, unknown> {
   if (type !== 'resource' || !isRecord(resource)) return unknownBlock();
   const uri = textOf(resource.uri);
   if (typeof resource.text === 'string') return { type, resource: { uri, text: resource.text } };
-  const { mimeType: kind = 'application/octet-stream', blob } = resource;
-  return isFile(kind, blob)
-    ? { type, resource: { uri, mimeType: kind, blob } }
-    : textBlock(`[An unreadable resource ${uri} was left out]`);
-}
-
-function isFile(mimeType: unknown, data: unknown): boolean {
-  return typeof mimeType === 'string' && typeof data === 'string' && isBase64(data);
+  const mimeType = plainMediaType(resource.mimeType, resource.blob) ?? 'application/octet-stream';
+  const blob = plainBase64(resource.blob);
+  return blob === undefined
+    ? textBlock(`[An unreadable resource ${uri} was left out]`)
+    : { type, resource: { uri, mimeType, blob } };
 }
 
 function unknownBlock(): Record<string, unknown> {

@@ -104,7 +104,11 @@ for (const [name, { settings, configured, ...habit }] of Object.entries(provider
       idp.close();
     });
     const configuration = () => ({
-      ...{ enabled: true, providerKey: 'corp', label: 'Corp', autoProvision: true, endSession: true },
+      enabled: true,
+      providerKey: 'corp',
+      label: 'Corp',
+      autoProvision: true,
+      endSession: true,
       issuer: configured?.(idp.issuer) ?? idp.issuer,
       ...idp.client,
       ...settings,
