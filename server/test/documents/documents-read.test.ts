@@ -158,3 +158,13 @@ test('reads text in every common encoding', async () => {
   assert.deepEqual(await pages(Buffer.from('Gr\u00f6\u00dfe \u0080', 'latin1')), [['part 1', 'Größe €']]);
   assert.equal((await read('a,b\n1,2')).kind, 'text');
 });
+
+test('reads an XML file in the encoding that it declares', async () => {
+  const xml = Buffer.concat([
+    Buffer.from('<?xml version="1.0" encoding="Shift_JIS"?><a>'),
+    Buffer.from([0x93, 0x8c, 0x8b, 0x9e]),
+    Buffer.from('</a>'),
+  ]);
+  const [[, text] = ['', '']] = await pages(xml);
+  assert.match(text, /<a>東京<\/a>/);
+});

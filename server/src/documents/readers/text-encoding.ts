@@ -29,7 +29,7 @@ function byName(bytes: Uint8Array): string | undefined {
 
 /** Plain text in whatever common encoding. Throws DocumentRefused for what is no text. */
 export function decodeAnyText(bytes: Uint8Array): string {
-  const marked = byMark(bytes) ?? wideWithoutMark(bytes) ?? byEscapes(bytes);
+  const marked = byMark(bytes) ?? wideWithoutMark(bytes) ?? byEscapes(bytes) ?? byDeclaration(bytes);
   if (marked !== undefined) return asText(new TextDecoder(marked).decode(bytes));
   try {
     return asText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -37,6 +37,12 @@ export function decodeAnyText(bytes: Uint8Array): string {
     if (!(error instanceof TypeError)) throw error;
     return asText(new TextDecoder(guessEncoding(bytes)).decode(bytes));
   }
+}
+
+/** Files of XML and HTML that are read as text name their encoding like others. */
+function byDeclaration(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 256)).toString('latin1').trimStart();
+  return start.startsWith('<?xml') || start.startsWith('<html') || start.startsWith('<!') ? byName(bytes) : undefined;
 }
 
 function byMark(bytes: Uint8Array): string | undefined {
