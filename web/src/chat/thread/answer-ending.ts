@@ -1,7 +1,7 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
 import type { TextId } from '../../i18n/i18n.ts';
 
-/** How an answer ended when it is not a plain end: a text, the maker's explanation, and whether it can go on. */
+/** How an answer ended when it is not a plain end: a text, the maker's explanation, and whether it can be continued. */
 export type AnswerEnding = { text: TextId; detail: string | undefined; canContinue: boolean };
 
 const endings: Readonly<Record<string, { text: TextId; canContinue: boolean }>> = {

@@ -41,8 +41,10 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
     if (ending !== undefined) {
       return (
         <div className={classes.ended} data-ending={ending.text}>
-          <TriangleAlert size={15} aria-hidden />
-          <span>{t(ending.text)}</span>
+          <span className={classes.endedText}>
+            <TriangleAlert size={15} aria-hidden />
+            <span>{t(ending.text)}</span>
+          </span>
           <FailureDetail text={ending.detail} />
           {canAct && ending.canContinue ? (
             <ActionButton
