@@ -55,7 +55,7 @@ const shortestStem = 4;
  * Without its ending, in the way of light stemmers for English, German and their relatives; of other words, without the
  * last letters, which are what most languages change.
  */
-export function stemOf(word: string): string {
+function stemOf(word: string): string {
   const letters = [...word];
   const stripped = letters.length - (endings.exec(word)?.[0].length ?? 0);
   if (stripped < letters.length) return letters.slice(0, Math.max(shortestStem, stripped)).join('');
