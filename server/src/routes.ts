@@ -74,6 +74,7 @@ import {
 } from './assistants/skill-handlers.ts';
 import {
   deleteModel,
+  deleteModelLessons,
   deleteProvider,
   getModelTiers,
   getProviders,
@@ -241,6 +242,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postModel,
   patchModel,
   deleteModel,
+  deleteModelLessons,
   getModelTiers,
   putModelTiers,
   getModelRegistry,

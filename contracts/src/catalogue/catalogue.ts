@@ -4,7 +4,7 @@ import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 import { line } from '../text/line.ts';
 import { cutEndpoint } from './base-url.ts';
-import { abilities, prices, sources } from './model-facts.ts';
+import { abilities, lesson, prices, sources } from './model-facts.ts';
 import { providerKinds } from './provider-kinds.ts';
 
 /** Providers, models and tiers (contract.md section 4). */
@@ -25,6 +25,8 @@ export const model = z.object({
   prices: prices.nullable(),
   /** Source of each of these values; absent if a person entered it. */
   sources,
+  /** Refusals of its server that answers respect, oldest first. */
+  lessons: z.array(lesson),
   createdAt: fields.timestamp,
 });
 export type Model = z.infer<typeof model>;

@@ -15,7 +15,7 @@ import {
   tierFields,
   tierList,
 } from './catalogue.ts';
-import { listedModel } from './model-facts.ts';
+import { lesson, listedModel } from './model-facts.ts';
 
 /** Endpoints of providers, models and tiers: for the caller's catalogue, and for administrators who edit a user's. */
 
@@ -132,6 +132,15 @@ export const catalogueEndpoints = {
     summary: 'Deletes a model',
     query: byId,
     response: z.object({ ok: z.literal(true), defaultModelId }),
+    errors: ['not_found'],
+  }),
+  deleteModelLessons: endpoint({
+    method: 'DELETE',
+    path: '/api/models/lessons',
+    access: 'provider-editor',
+    summary: "Forgets what was learned of a model from its server's refusals",
+    query: z.object({ id: fields.id, about: lesson.shape.about }),
+    response: z.object({ model }),
     errors: ['not_found'],
   }),
   getModelTiers: endpoint({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 
 /** Capabilities and limits of models (contract.md section 11). */
@@ -29,6 +30,15 @@ export const sources = z.object({
   prices: factSource.optional(),
 });
 export type FactName = keyof z.infer<typeof sources>;
+
+/** Something that a model's server refused, with the day it was learned. */
+export const lesson = z.object({
+  about: z.enum(['tools', 'images', 'system', 'parameter', 'max_output', 'context', 'reasoning']),
+  /** A number of tokens for `max_output` and `context`, the name of a parameter, else `refused`. */
+  value: z.string(),
+  at: fields.timestamp,
+});
+export type Lesson = z.infer<typeof lesson>;
 
 /** Facts on a model; absent members are unknown. */
 export type ModelFacts = {

@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts';
 import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
 import type { ChangedBy } from './changes.ts';
 import { findLocalServers } from './find-servers.ts';
-import { createModel, deleteModel as removeModel, updateModel } from './models.ts';
+import { createModel, forgetModelLessons, deleteModel as removeModel, updateModel } from './models.ts';
 import { testProvider } from './provider-test.ts';
 import {
   createProvider,
@@ -113,6 +113,11 @@ export const patchModel: CatalogueHandler<'patchModel', 'patchUserModel'> = asyn
 export const deleteModel: CatalogueHandler<'deleteModel', 'deleteUserModel'> = async (deps, input) => {
   const { owner, by } = await scopeOf(deps, input);
   return { ok: true, defaultModelId: await removeModel(deps, owner, input.query.id, by) };
+};
+
+export const deleteModelLessons: Handler<CatalogueDeps, Rows['deleteModelLessons']> = async (deps, input) => {
+  const { owner } = await scopeOf(deps, input);
+  return { model: await forgetModelLessons(deps, owner, input.query) };
 };
 
 export const getModelTiers: CatalogueHandler<'getModelTiers', 'getUserModelTiers'> = async (deps, input) => {

@@ -1,10 +1,11 @@
-import type { Abilities, Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { Abilities, Lesson, Prices } from '@homeport/contracts/catalogue/model-facts';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
+import { addressSql } from './lessons.ts';
 import { factsOf, type StoredFacts } from './model-facts.ts';
 import { modelNotFound } from './models.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
@@ -23,6 +24,7 @@ export type ResolvedModel = {
     prices: Prices | null;
     /** Abilities that a person, the provider or the registry states; empty: not known. */
     abilities: Partial<Abilities>;
+    lessons: Pick<Lesson, 'about' | 'value'>[];
   };
   providerName: string;
   provider: StoredProvider & { kind: ProviderKind };
@@ -38,6 +40,7 @@ type ChoiceRow = {
   prices: Prices | null;
   abilities: Abilities | null;
   sources: StoredFacts['sources'] | null;
+  lessons: Pick<Lesson, 'about' | 'value'>[];
   is_usable: boolean;
   is_theirs: boolean;
   provider_id: string;
@@ -63,6 +66,8 @@ const columns = columnList<ChoiceRow>({
   prices: 'm.prices',
   abilities: 'm.abilities',
   sources: 'm.sources',
+  lessons: `(select coalesce(json_agg(json_build_object('about', l.about, 'value', l.value)), '[]') from model_lessons l
+    where l.model_id = m.id and l.address = ${addressSql})`,
   is_usable: 'm.enabled and p.enabled',
   is_theirs: `m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})`,
   provider_id: 'p.id',
@@ -197,6 +202,7 @@ function resolved(row: ChoiceRow): ResolvedModel {
       maxOutputTokens: row.max_output_tokens,
       parameters: row.parameters,
       prices: facts.prices,
+      lessons: row.lessons,
       abilities: facts.sources.abilities === undefined ? {} : facts.abilities,
     },
     providerName: row.provider_name,

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Model, modelBody, modelPatchBody } from '@homeport/contracts/catalogue/catalogue';
-import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/catalogue/model-facts';
+import type { Abilities, FactName, FactSource, Lesson, Prices } from '@homeport/contracts/catalogue/model-facts';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
@@ -12,6 +12,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
 import { makeDefault, releaseDefault, settleDefault, settledDefault } from './default-model.ts';
+import { forgetLessons, withLessons } from './lessons.ts';
 import { factsToStore } from './model-facts.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
@@ -123,8 +124,26 @@ export function updateModel(
     if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
     const defaultModelId = await settledDefault(transaction, owner);
     const row = await getOwnedModel(within, owner, patch.id);
-    return { model: modelView(row, baseUrl), defaultModelId };
+    return { model: await viewOf(transaction, row, baseUrl), defaultModelId };
   });
+}
+
+/** Forgets the lessons of one kind. Returns the model. */
+export async function forgetModelLessons(
+  { db }: { db: Pick<Database, 'kysely'> },
+  owner: string,
+  { id, about }: { id: string; about: Lesson['about'] },
+): Promise<Model> {
+  const row = await getOwnedModel({ db }, owner, id);
+  const { base_url: baseUrl } = await getOwnedProvider({ db }, owner, row.provider_id);
+  await forgetLessons(db.kysely, id, about);
+  return viewOf(db.kysely, row, baseUrl);
+}
+
+async function viewOf(db: Queryable, row: ModelRow, baseUrl: string): Promise<Model> {
+  const view = modelView(row, baseUrl);
+  const [model = view] = await withLessons(db, [view]);
+  return model;
 }
 
 type Within = { db: { kysely: Queryable } };

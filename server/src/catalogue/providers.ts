@@ -14,6 +14,7 @@ import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './cat
 import { type ChangedBy, recordChange } from './changes.ts';
 import { bindCredentials, reseal, type StoredProvider, sealApiKey, sealHeaders } from './credentials.ts';
 import { settledDefault } from './default-model.ts';
+import { withLessons } from './lessons.ts';
 import {
   isShared,
   readSharing,
@@ -42,10 +43,11 @@ export async function listProviders(
   ]);
   const byProvider = Map.groupBy(models, (model) => model.provider_id);
   const sharing = await readSharing(kysely, providers);
-  return providers.map((provider) => {
+  const views = providers.map((provider) => {
     const sharedWith = sharing.get(provider.id) ?? 'none';
     return providerView(deps, provider, byProvider.get(provider.id) ?? [], { canEdit, sharedWith });
   });
+  return fillLessons(kysely, views);
 }
 
 /**
@@ -73,13 +75,23 @@ export async function listSharedProviders(
   ]);
   const sharing = await readSharing(kysely, providers);
   const byProvider = Map.groupBy(models, (model) => model.provider_id);
-  return providers.map((row) =>
+  const views = providers.map((row) =>
     sharedProviderView(row, byProvider.get(row.id) ?? [], {
       sharedWith: sharing.get(row.id) ?? 'none',
       modelTiers: tiers.get(row.owner_id) ?? [],
       defaultId,
     }),
   );
+  return fillLessons(kysely, views);
+}
+
+async function fillLessons(db: Queryable, providers: readonly Provider[]): Promise<Provider[]> {
+  const models = await withLessons(
+    db,
+    providers.flatMap((provider) => provider.models),
+  );
+  const byProvider = Map.groupBy(models, ({ providerId }) => providerId);
+  return providers.map((provider) => ({ ...provider, models: byProvider.get(provider.id) ?? [] }));
 }
 
 /** Throws the same `not_found` for a missing and a foreign provider. */
@@ -188,7 +200,10 @@ export async function updateProvider(
     const models = await modelsOf(transaction, id);
     const sharing = await readSharing(transaction, [row]);
     const shown = { canEdit: true, sharedWith: sharing.get(id) ?? 'none' };
-    return { provider: providerView(deps, row, models, shown), defaultModelId };
+    const [provider = providerView(deps, row, models, shown)] = await fillLessons(transaction, [
+      providerView(deps, row, models, shown),
+    ]);
+    return { provider, defaultModelId };
   });
 }
 

@@ -26,6 +26,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
     isDefault: row.is_default,
     parameters: row.parameters,
     ...facts,
+    lessons: [],
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -128,6 +128,11 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.id': { names: 'model' } },
   },
+  deleteModelLessons: {
+    request: ({ records }) => ({ query: { id: records.model, about: 'tools' } }),
+    own: 200,
+    ids: { 'query.id': { names: 'model' } },
+  },
   getModelTiers: nothing,
   putModelTiers: { ...nothing, request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }) },
 

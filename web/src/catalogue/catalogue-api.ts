@@ -1,3 +1,4 @@
+import type { Lesson } from '@homeport/contracts/catalogue/model-facts';
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { type CallOptions, call } from '../api/api.ts';
@@ -39,6 +40,7 @@ function catalogueApi(userId: string | undefined) {
       queryFn: ({ signal }) => call('GET /api/admin/model-tiers', { query, signal }),
       staleTime: 15_000,
     }),
+    forgetLessons: undefined,
     createProvider: (body: Body<'POST /api/providers'>) => call('POST /api/admin/providers', { query, body }),
     changeProvider: (body: Body<'PATCH /api/providers'>) => call('PATCH /api/admin/providers', { query, body }),
     deleteProvider: (id: string) => call('DELETE /api/admin/providers', { query: { userId, id } }),
@@ -52,6 +54,7 @@ function catalogueApi(userId: string | undefined) {
 }
 
 const ownCalls = {
+  forgetLessons: (id: string, about: Lesson['about']) => call('DELETE /api/models/lessons', { query: { id, about } }),
   createProvider: (body: Body<'POST /api/providers'>) => call('POST /api/providers', { body }),
   changeProvider: (body: Body<'PATCH /api/providers'>) => call('PATCH /api/providers', { body }),
   deleteProvider: (id: string) => call('DELETE /api/providers', { query: { id } }),

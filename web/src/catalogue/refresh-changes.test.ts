@@ -21,6 +21,7 @@ function model(fields: Partial<Model>): Model {
     parameters: {},
     abilities,
     prices,
+    lessons: [],
     createdAt: '',
     sources: { contextWindow: 'provider', maxOutputTokens: 'registry', abilities: 'registry', prices: 'registry' },
     ...fields,

@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { catalogueQuery } from '../api/queries.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { FactFields } from '../catalogue/models/fact-fields.tsx';
+import { ModelLessons } from '../catalogue/models/model-lessons.tsx';
 import { type FactValues, factFaults, modelFormValues, modelPatch } from '../catalogue/models/model-patch.ts';
 import { ModelSizeFields } from '../catalogue/models/model-size-fields.tsx';
 import { type ModelValues, modelFaults } from '../catalogue/models/model-values.ts';
@@ -73,6 +74,7 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
       />
       <ModelSizeFields form={form} tiers={tiers} model={model} />
       <FactFields model={model} form={form} />
+      <ModelLessons model={model} onUse={(size, tokens) => form.setFieldValue(size, tokens)} />
       <ParameterFields
         label={t('parameters.advanced')}
         values={form.values.parameters}

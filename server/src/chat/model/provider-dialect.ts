@@ -32,6 +32,8 @@ export type ProviderDialect = {
   /** Limits that the server told, in tokens. */
   maxOutputTokens: number | undefined;
   contextWindow: number | undefined;
+  /** The lessons that are stored with the model, as a text. */
+  storedLessons: string;
   /** The form of messages and tools. */
   shape: RequestShape;
 };
@@ -49,6 +51,7 @@ export function initialDialect(baseUrl: string, modelId?: string): ProviderDiale
     images: true,
     maxOutputTokens: undefined,
     contextWindow: undefined,
+    storedLessons: '',
     shape: initialShape(baseUrl, modelId),
   };
 }
@@ -119,15 +122,38 @@ const keptMs = 3_600_000;
 const keptMax = 1000;
 const dialects = new Map<string, { dialect: ProviderDialect; until: number }>();
 
-/** Returns the dialect of one model of one provider: the one learned in the last hour, otherwise the initial one. */
-export function dialectOf(key: readonly string[], baseUrl: string, now: number): ProviderDialect {
+type StoredLessons = { key: string; apply: (dialect: ProviderDialect) => void };
+
+/**
+ * Returns the dialect of one model of one provider: the one learned in the last hour, otherwise the initial one with
+ * the stored lessons. A dialect is dropped when its stored lessons were forgotten.
+ */
+export function dialectOf(
+  key: readonly string[],
+  baseUrl: string,
+  now: number,
+  lessons: StoredLessons = noLessons,
+): ProviderDialect {
   const text = JSON.stringify(key);
   const known = dialects.get(text);
-  if (known !== undefined && known.until > now) return known.dialect;
+  if (known !== undefined && known.until > now && !isForgotten(known.dialect.storedLessons, lessons.key)) {
+    known.dialect.storedLessons = lessons.key;
+    return known.dialect;
+  }
   dialects.delete(text);
   const oldest = dialects.keys().next();
   if (dialects.size >= keptMax && oldest.done !== true) dialects.delete(oldest.value);
   const dialect = initialDialect(baseUrl, key.at(-1));
+  lessons.apply(dialect);
+  dialect.storedLessons = lessons.key;
   dialects.set(text, { dialect, until: now + keptMs });
   return dialect;
+}
+
+const noLessons: StoredLessons = { key: '', apply: () => undefined };
+
+/** True if a lesson that was stored is stored no more. */
+function isForgotten(before: string, now: string): boolean {
+  const left = new Set(now.split(' '));
+  return before !== '' && before.split(' ').some((lesson) => !left.has(lesson));
 }

@@ -5,6 +5,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import { readCompletion } from './event-reader.ts';
+import type { LackingAbility } from './fitting/abilities.ts';
 import { createLearner } from './fitting/lessons.ts';
 import { createRequestFitter, type FittedRequest } from './fitting/request.ts';
 import { createTextCalls } from './fitting/text-calls.ts';
@@ -52,6 +53,8 @@ export type CompletionOptions = ModelRequest & {
   onParameterRefused?: ((name: keyof Parameters) => void) | undefined;
   /** Called with the tools that the server does not get, each once per turn. */
   onToolsLeftOut?: ((tools: OmittedTool[]) => void) | undefined;
+  /** Called with what the model does not take, each once per turn. */
+  onAbilityLacking?: ((ability: LackingAbility) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds>;
@@ -250,7 +253,11 @@ function requestOf(options: CompletionOptions): ModelRequest {
 }
 
 /** Reports each parameter and tool that is not sent, once per turn. */
-function reportRefused({ kind, reported, options }: Ask, { omitted }: FittedRequest): void {
+function reportRefused({ kind, reported, options }: Ask, { omitted, lacking }: FittedRequest): void {
+  for (const ability of lacking) {
+    if (!reported.has(`ability ${ability}`)) options.onAbilityLacking?.(ability);
+    reported.add(`ability ${ability}`);
+  }
   const news = omitted.filter(({ name }) => !reported.has(`tool ${name}`));
   if (news.length > 0) options.onToolsLeftOut?.(news);
   for (const { name } of news) reported.add(`tool ${name}`);

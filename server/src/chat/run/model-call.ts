@@ -4,11 +4,13 @@ import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
+import { storeLessons } from '../../catalogue/lessons.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import type { Documents } from '../../documents/documents.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Platform } from '../../platform.ts';
 import type { CallKind } from '../../usage/ledger.ts';
+import { applyLessons, lessonsKey, lessonsOf } from '../model/fitting/kept-lessons.ts';
 import { dialectOf, type ProviderDialect } from '../model/provider-dialect.ts';
 import {
   type CompletionOptions,
@@ -46,7 +48,7 @@ export function askModelOf(
     kind,
     onCall,
     ...hooks
-  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused' | 'onToolsLeftOut'> & {
+  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused' | 'onToolsLeftOut' | 'onAbilityLacking'> & {
     kind: CallKind;
     onCall: OnCall;
   },
@@ -92,10 +94,39 @@ export function askOnceOf(
   };
 }
 
+/** Stores what a call has taught; a call does not fail because of it. */
+function keepingLessons(
+  { db, log }: TurnDeps,
+  { model }: ResolvedModel,
+  dialect: ProviderDialect,
+  ask: ModelClient,
+): ModelClient {
+  let stored = lessonsKey(model.lessons);
+  return async (options, sink, signal) => {
+    try {
+      return await ask(options, sink, signal);
+    } finally {
+      const lessons = lessonsOf(dialect);
+      const key = lessonsKey(lessons);
+      if (key !== stored) {
+        stored = key;
+        storeLessons(db.kysely, model.id, lessons).then(
+          () => {
+            dialect.storedLessons = key;
+          },
+          (error) => log.warn({ cause: error, modelId: model.id }, 'failed to store what a model refuses'),
+        );
+      }
+    }
+  };
+}
+
 /** The lessons about a model. */
 export function dialectOfModel({ model, provider }: ResolvedModel, now: number): ProviderDialect {
   const { id, kind, base_url: baseUrl } = provider;
-  return dialectOf([id, kind, baseUrl, model.providerModelId], baseUrl, now);
+  const { lessons, providerModelId } = model;
+  const apply = (dialect: ProviderDialect): void => applyLessons(dialect, lessons);
+  return dialectOf([id, kind, baseUrl, providerModelId], baseUrl, now, { key: lessonsKey(lessons), apply });
 }
 
 /** A client of the provider's protocol, and what all its calls have in common. */
@@ -119,7 +150,8 @@ function modelCall(deps: TurnDeps, resolved: ResolvedModel) {
     headersTimeoutMs: providerHeadersTimeoutMs,
     idleTimeoutMs: providerIdleTimeoutMs,
   });
-  return { ask: traced(deps, createModelClient(kind), kind, modelId), call };
+  const ask = traced(deps, createModelClient(kind), kind, modelId);
+  return { ask: keepingLessons(deps, resolved, dialect, ask), call };
 }
 
 /** The model as the maker of reasoning state, which is sent to no other provider, address or family of models. */

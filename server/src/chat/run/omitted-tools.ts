@@ -1,3 +1,4 @@
+import type { LackingAbility } from '../model/fitting/abilities.ts';
 import type { OmittedTool } from '../model/fitting/tools.ts';
 import type { Notice } from '../tools/find-tools.ts';
 
@@ -12,13 +13,22 @@ const reasons: Record<OmittedTool['reason'], string> = {
   limit: 'The provider accepts only a limited number of tools. These were left out, as they were used least recently:',
 };
 
+const lackingTexts: Record<LackingAbility, { code: string; message: string }> = {
+  tools: { code: 'tools_unsupported', message: 'This model doesn’t take tools, so it answered without them.' },
+  images: { code: 'images_unsupported', message: 'This model doesn’t take pictures, so it answered without them.' },
+};
+
+/** The notice about something that a model does not take; undefined if the conversation has had it. */
+export function abilityLacking(chatId: string, ability: LackingAbility): Notice | undefined {
+  const known = knownOf(chatId);
+  if (known.has(`ability ${ability}`)) return undefined;
+  known.add(`ability ${ability}`);
+  return lackingTexts[ability];
+}
+
 /** The notice about tools that a model did not get; undefined if the conversation has had it for each of them. */
 export function toolsLeftOut(chatId: string, tools: readonly OmittedTool[]): Notice | undefined {
-  const known = reported.get(chatId) ?? new Set();
-  reported.delete(chatId);
-  reported.set(chatId, known);
-  const oldest = reported.keys().next();
-  if (reported.size > maxChats && oldest.done !== true) reported.delete(oldest.value);
+  const known = knownOf(chatId);
   const news = tools.filter(({ name, reason }) => !known.has(`${reason} ${name}`));
   for (const { name, reason } of news) known.add(`${reason} ${name}`);
   const texts = Object.entries(reasons).flatMap(([reason, text]) => {
@@ -26,6 +36,15 @@ export function toolsLeftOut(chatId: string, tools: readonly OmittedTool[]): Not
     return names.length === 0 ? [] : [`${text} ${listed(names)}.`];
   });
   return texts.length === 0 ? undefined : { code: 'tools_left_out', message: texts.join(' ') };
+}
+
+function knownOf(chatId: string): Set<string> {
+  const known = reported.get(chatId) ?? new Set();
+  reported.delete(chatId);
+  reported.set(chatId, known);
+  const oldest = reported.keys().next();
+  if (reported.size > maxChats && oldest.done !== true) reported.delete(oldest.value);
+  return known;
 }
 
 function listed(names: readonly string[]): string {

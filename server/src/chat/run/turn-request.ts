@@ -26,7 +26,7 @@ import { type ContextHooks, chooseContext, limitShareOf } from './context-step.t
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
 import { askModelOf, askOnceOf, dialectOfModel, sourceOf, type TurnDeps } from './model-call.ts';
-import { toolsLeftOut } from './omitted-tools.ts';
+import { abilityLacking, toolsLeftOut } from './omitted-tools.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
 
@@ -57,6 +57,7 @@ export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
 };
 
 const branchPageSize = 50;
+const leastMessageTokens = 2_048;
 
 const thinkingDropped: Notice = {
   code: 'thinking_dropped',
@@ -114,7 +115,9 @@ export async function prepareTurn(
     ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall, beforeAsking: hooks.beforeDelegateAsks })]
     : found;
   const tools = offered(callable);
-  const { contextWindow, maxOutputTokens } = limitsOf(deps, resolved, isOverflowing);
+  const fixedTokens =
+    estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools)));
+  const { contextWindow, maxOutputTokens } = limitsOf(deps, resolved, { isOverflowing, fixedTokens });
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
   const reasoningState = new ReasoningState(
@@ -127,8 +130,7 @@ export async function prepareTurn(
   const read = await readHistory({
     newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, takesPdf[kind]), signal),
     model: { contextWindow, maxOutputTokens: answerMax },
-    fixedTokens:
-      estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    fixedTokens,
     turnTokens: estimateMessages(messages),
     plan: plan === null || plan.messageId === response.id ? undefined : plan,
     limitShare: limitShareOf(deps, { context: chat }),
@@ -154,6 +156,10 @@ export async function prepareTurn(
       kind: 'answer',
       onCall: hooks.onCall,
       onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
+      onAbilityLacking: (ability) => {
+        const notice = abilityLacking(response.chat_id, ability);
+        if (notice !== undefined) hooks.notify(notice);
+      },
       onToolsLeftOut: (tools) => {
         const notice = toolsLeftOut(response.chat_id, tools);
         if (notice !== undefined) hooks.notify(notice);
@@ -170,11 +176,19 @@ export async function prepareTurn(
   };
 }
 
-/** The model's limits, or those that its server told. Without a number, half of the window is tried. */
-function limitsOf({ clock }: TurnDeps, resolved: ResolvedModel, isOverflowing: boolean) {
+/**
+ * The model's limits, or those in its server's refusals. Without a number, half of the window is tried. A told window
+ * leaves room for a message beside the fixed part: the server decides whether it fits.
+ */
+function limitsOf(
+  { clock }: TurnDeps,
+  resolved: ResolvedModel,
+  { isOverflowing, fixedTokens }: { isOverflowing: boolean; fixedTokens: number },
+) {
   const { contextWindow, maxOutputTokens } = resolved.model;
   const told = dialectOfModel(resolved, clock.now());
-  const window = Math.min(contextWindow, told.contextWindow ?? (isOverflowing ? contextWindow / 2 : contextWindow));
+  const half = isOverflowing ? contextWindow / 2 : contextWindow;
+  const window = Math.min(contextWindow, Math.max(told.contextWindow ?? half, 2 * fixedTokens + leastMessageTokens));
   return {
     contextWindow: Math.floor(window),
     maxOutputTokens: Math.min(maxOutputTokens, told.maxOutputTokens ?? maxOutputTokens),

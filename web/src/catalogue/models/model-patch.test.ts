@@ -7,6 +7,7 @@ const t = (id: string) => id;
 const model: Model = {
   id: 'm',
   providerId: 'p',
+  lessons: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   providerModelId: 'gpt-x',
   displayName: 'GPT X',

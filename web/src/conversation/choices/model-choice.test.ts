@@ -17,6 +17,7 @@ const model = (id: string, change: Partial<Model> = {}): Model => ({
   abilities: { images: true, documents: false, tools: true, temperature: true, reasoning: false },
   prices: null,
   sources: {},
+  lessons: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   ...change,
 });

@@ -20,6 +20,7 @@ function model(id: string, tier: number, fields: Partial<Model> = {}): Model {
     parameters: {},
     prices: null,
     sources: {},
+    lessons: [],
     createdAt: '',
     abilities: { images: true, documents: false, tools: true, temperature: true, reasoning: false },
     ...fields,

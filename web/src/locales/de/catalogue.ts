@@ -52,6 +52,18 @@ export const texts: Record<keyof typeof english, string> = {
   'refresh.source.provider': 'laut Anbieter',
   'refresh.source.registry': 'aus dem Verzeichnis',
 
+  'lessons.title': 'Vom Server gelernt',
+  'lessons.tools': 'Dieser Server lehnt ab: Definitionen von Tools.',
+  'lessons.images': 'Dieser Server lehnt ab: Bilder.',
+  'lessons.system':
+    'Dieser Server lehnt ab: eine Systemnachricht. Anweisungen stehen stattdessen in der ersten Nachricht.',
+  'lessons.reasoning': 'Dieser Server lehnt ab: eine Denkstufe.',
+  'lessons.parameter': 'Dieser Server lehnt ab: den Parameter {name}.',
+  'lessons.maxOutput': 'Der Server nimmt höchstens {count} Ausgabe-Tokens an.',
+  'lessons.context': 'Das Kontextfenster des Servers hat {count} Tokens.',
+  'lessons.day': 'Gelernt am {day}.',
+  'lessons.use': 'Zahl übernehmen',
+  'lessons.forget': 'Vergessen',
   'facts.title': 'Fähigkeiten und Preis',
   'facts.ability.images': 'Sieht Bilder',
   'facts.ability.documents': 'Liest PDFs selbst',

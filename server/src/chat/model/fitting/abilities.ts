@@ -16,6 +16,16 @@ export function fitAbilities(request: ModelRequest, dialect: ProviderDialect): M
   return hasImages ? fitted : withoutPictures(fitted);
 }
 
+export type LackingAbility = 'tools' | 'images';
+
+/** Abilities that a request would use and a server has refused. */
+export function lackingFor(request: ModelRequest, dialect: ProviderDialect): LackingAbility[] {
+  const lacking: LackingAbility[] = [];
+  if (!dialect.tools && (request.tools?.length ?? 0) > 0) lacking.push('tools');
+  if (!dialect.images && hasPictures(request)) lacking.push('images');
+  return lacking;
+}
+
 /** Pictures become notes, as in a request whose pictures were refused. */
 export function withoutPictures(request: ModelRequest, note = pictureNote): ModelRequest {
   const history = request.history ?? '';

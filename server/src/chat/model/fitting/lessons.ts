@@ -11,6 +11,8 @@ import { learnFitting } from './request.ts';
 
 const refusedPicture = '[A picture was left out: the provider refused it]';
 
+const failedCall = /tool_use_failed|failed to call a function|malformed[_ ]function[_ ]call/i;
+
 /** A refused request: as it was meant, as it was sent, and the words of the server. */
 export type Refusal = { request: ModelRequest; sent: ModelRequest; text: string };
 
@@ -20,7 +22,13 @@ export function createLearner(
   dialect: ProviderDialect,
 ): (refusal: Refusal) => ModelRequest | undefined {
   let toolRefusals = 0;
+  let hasFailedCall = false;
   return ({ request, sent, text }) => {
+    // The model wrote a call that its server could not read: it often succeeds the second time.
+    if (!hasFailedCall && failedCall.test(text)) {
+      hasFailedCall = true;
+      return request;
+    }
     const fitted = learnFitting(kind, dialect, sent, text, toolRefusals);
     if (fitted === 'tools') toolRefusals++;
     if (fitted !== undefined || learnNoTools(dialect, sent, text)) return request;

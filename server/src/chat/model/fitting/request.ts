@@ -2,14 +2,19 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import type { ModelRequest } from '../protocol.ts';
 import type { ProviderDialect } from '../provider-dialect.ts';
 import { parseHistory } from '../request-parts.ts';
-import { fitAbilities } from './abilities.ts';
+import { fitAbilities, type LackingAbility, lackingFor } from './abilities.ts';
 import { createMessageFitter } from './messages.ts';
 import { learnShape } from './shape-refusals.ts';
 import { learnTools } from './tool-refusals.ts';
 import { fitTools, type OmittedTool } from './tools.ts';
 
 /** A request as the server gets it, with the tools that it does not get. */
-export type FittedRequest = { request: ModelRequest; omitted: OmittedTool[] };
+export type FittedRequest = {
+  request: ModelRequest;
+  omitted: OmittedTool[];
+  /** Abilities that the server refused and that this request would have used. */
+  lacking: LackingAbility[];
+};
 
 /** Fits the requests of one turn: tools first, as the messages depend on whether there are any. */
 export function createRequestFitter(
@@ -21,7 +26,7 @@ export function createRequestFitter(
     const maxOutputTokens = Math.min(able.maxOutputTokens, dialect.maxOutputTokens ?? able.maxOutputTokens);
     const request = { ...able, maxOutputTokens };
     const { tools, omitted } = fitTools(kind, dialect, request);
-    return { request: fitMessages({ ...request, tools }, dialect), omitted };
+    return { request: fitMessages({ ...request, tools }, dialect), omitted, lacking: lackingFor(asked, dialect) };
   };
 }
 
