@@ -1,3 +1,5 @@
+import { trimEndOf } from '../text/trim-characters.ts';
+
 /** Endpoints below a base URL, which people paste along with it. */
 const endpoint =
   /\/(?:chat\/completions|completions|responses|messages(?:\/count_tokens)?|models(?:\/[^/]{1,200}:(?:streamG|g)enerateContent)?|embeddings)\/{0,3}$/i;
@@ -13,5 +15,5 @@ export function cutEndpoint(address: string): { baseUrl: string; cut: string | u
   url.pathname = url.pathname.slice(0, found.index);
   for (const name of [...url.searchParams.keys()]) if (name !== 'api-version') url.searchParams.delete(name);
   const bare = url.search === '' && url.pathname === '/' ? url.origin : url.href;
-  return { baseUrl: bare, cut: found[0].replace(/\/+$/, '') };
+  return { baseUrl: bare, cut: trimEndOf(found[0], '/') };
 }
