@@ -1,14 +1,14 @@
 import type { Client } from 'pg';
 
 /**
- * Schema baseline: one migration, `0062-baseline`, that replaces the 44 migrations from before the first release.
+ * Schema baseline: one migration, `0058-baseline`, that replaces the 42 migrations from before the first release.
  * A database that has all of them counts as having the baseline, because both make the same schema.
  */
 
-const baseline = '0062-baseline';
+const baseline = '0058-baseline';
 
 /** The last revision that has the replaced migrations as files. */
-const lastRevision = '800cc3b3';
+const lastRevision = 'e9301ab6';
 
 /** The migrations that the baseline replaces, in order. */
 export const replacedMigrations: readonly string[] = [
@@ -54,8 +54,6 @@ export const replacedMigrations: readonly string[] = [
   '0056-program-models',
   '0057-import-own',
   '0058-search-cleaning',
-  '0060-replicas',
-  '0062-workspace-use',
 ];
 
 const replaced = new Set(replacedMigrations);

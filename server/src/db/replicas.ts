@@ -125,10 +125,25 @@ async function join(self: Self, client: Client): Promise<Joined | Other[]> {
 
 /** Live replicas of other releases; those that have been silent for too long are removed. */
 async function othersOf({ release, goneMs }: Self, client: Client): Promise<Other[]> {
+  const { rows: tables } = await client.query(`select 1 where to_regclass('replicas') is not null`);
+  if (tables.length === 0) return unregistered(client);
   await client.query(`delete from replicas where seen_at < now() - $1 * interval '1 millisecond'`, [goneMs]);
   const { rows } = await client.query<Other>(
     'select release, host from replicas where (release, schema) <> ($1, $2) order by id limit 20',
     [release.version, release.schema],
+  );
+  return rows;
+}
+
+/**
+ * Replicas of releases before the table `replicas`. Each queries the database every few seconds; a pooler keeps
+ * connections of processes that have gone, so only those in use count.
+ */
+async function unregistered(client: Client): Promise<Other[]> {
+  const { rows } = await client.query<Other>(
+    `select distinct 'an earlier release' as release, coalesce(host(client_addr), 'local') as host from pg_stat_activity
+     where datname = current_database() and application_name = 'homeport'
+       and (state <> 'idle' or state_change > now() - interval '15 seconds') limit 20`,
   );
   return rows;
 }

@@ -13,8 +13,7 @@ const recordedBefore = `
   0027-shared-providers 0028-usage 0029-steering 0030-tool-rules 0031-workspace-notes 0032-mcp-sign-in
   0033-operations 0034-imports 0039-plan-and-questions 0040-turn-budget 0042-mcp-programs 0044-deleted-accounts
   0045-usage-retention 0046-mcp-offers 0047-handed-over 0048-artifact-source 0049-live-questions 0050-budget-indexes
-  0051-skills 0052-artifact-versions 0056-program-models 0057-import-own 0058-search-cleaning 0060-replicas
-  0062-workspace-use
+  0051-skills 0052-artifact-versions 0056-program-models 0057-import-own 0058-search-cleaning
 `
   .trim()
   .split(/\s+/);
@@ -45,7 +44,7 @@ test('leaves a migrated database unchanged', async () => {
 async function databaseBefore(count: number): Promise<TestDatabase> {
   const one = await emptyDatabase();
   const client = await one.database.openClient();
-  await migrateWithin(client, ['0062-baseline']);
+  await migrateWithin(client, ['0058-baseline']);
   await client.end();
   await one.database.pool.query('delete from kysely_migration');
   await one.database.pool.query(
@@ -57,10 +56,10 @@ async function databaseBefore(count: number): Promise<TestDatabase> {
 }
 
 test('counts a database with all replaced migrations as having the baseline, and keeps its rows', async () => {
-  assert.equal(recordedBefore.length, 44);
-  const { database, url } = await databaseBefore(44);
+  assert.equal(recordedBefore.length, 42);
+  const { database, url } = await databaseBefore(42);
   const later = (await listMigrations()).slice(1);
-  assert.deepEqual(await executedMigrations(database), ['0062-baseline']);
+  assert.deepEqual(await executedMigrations(database), ['0058-baseline']);
   const replicas = Array.from({ length: 4 }, () => openDatabase({ connection: url, max: 2, log: silentLog }));
   const applied = await Promise.all(replicas.map((replica) => migrate(replica)));
   await Promise.all(replicas.map((replica) => replica.close()));
@@ -68,21 +67,21 @@ test('counts a database with all replaced migrations as having the baseline, and
   const { rows } = await database.pool.query('select name from kysely_migration order by timestamp, name');
   assert.deepEqual(
     rows.map((row) => row.name),
-    ['0062-baseline', ...later],
+    ['0058-baseline', ...later],
   );
   assert.equal((await database.pool.query('select from users')).rowCount, 1);
 });
 
 test('refuses a database with a part of the replaced migrations and names the revision to start first', async () => {
-  const { database } = await databaseBefore(42);
+  const { database } = await databaseBefore(40);
   await assert.rejects(
     migrate(database),
-    /before release 0\.1\.0 \(it lacks 0060-replicas, 0062-workspace-use\)\. Start revision \w+ of Homeport on it once/,
+    /before release 0\.1\.0 \(it lacks 0057-import-own, 0058-search-cleaning\)\. Start revision \w+ of Homeport on it once/,
   );
   const { rows } = await database.pool.query('select name from kysely_migration order by name');
   assert.deepEqual(
     rows.map((row) => row.name),
-    recordedBefore.slice(0, 42),
+    recordedBefore.slice(0, 40),
   );
 });
 

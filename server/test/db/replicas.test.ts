@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { Client } from 'pg';
 import { until } from '../../../contracts/test/until.ts';
-import { listMigrations } from '../../src/db/migrate.ts';
+import { executedMigrations, listMigrations, migrateWithin } from '../../src/db/migrate.ts';
 import {
   DisplacedError,
   type Joining,
@@ -130,6 +131,25 @@ test('a replica that was unreachable stops if another release has joined, and co
   assert.match(old.displaced.reason.message, /it was away, and other releases use the database now: 1\.0\.0 on /);
   await old.leave();
   assert.deepEqual(await registered(), ['1.0.0']);
+});
+
+test('recognizes an unregistered release by its connections, and leaves its database unchanged', async () => {
+  const empty = await createEmptyDatabase();
+  const before = (await listMigrations()).filter((name) => name < '0060');
+  const migrating = await empty.database.openClient();
+  await migrateWithin(migrating, before);
+  await migrating.end();
+  const old = new Client({ connectionString: empty.url, application_name: 'homeport' });
+  await old.connect();
+  await old.query('listen homeport');
+  const { joined, warnings } = joining({ db: empty.database });
+  await until(() => warnings.length > 0);
+  assert.deepEqual(await executedMigrations(empty.database), before);
+  await old.end();
+  const replica = await joined;
+  assert.ok(replica.applied.includes('0060-replicas'));
+  await replica.leave();
+  await empty.drop();
 });
 
 test('many replicas that start at the same time on an empty database all join, and one of them migrates', async () => {

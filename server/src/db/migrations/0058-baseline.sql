@@ -41,15 +41,6 @@ create table maintenance (
 );
 insert into maintenance default values;
 
--- The processes that serve this database. Replicas of earlier and later releases read it: no release may rename or drop a column.
-create table replicas (
-  id text primary key,
-  release text not null,
-  schema text not null,
-  host text not null,
-  seen_at timestamptz not null default now()
-);
-
 -- Backups of this installation. While a row is `running` and its lease has not expired, contents of files are not removed.
 create table backups (
   id text primary key,
@@ -891,7 +882,7 @@ create table workspaces (
   op_until timestamptz,
   -- The reason why a start waits, in words.
   message text,
-  stop_reason text check (stop_reason in ('person', 'idle', 'age', 'disabled', 'failed', 'lost', 'release')),
+  stop_reason text check (stop_reason in ('person', 'idle', 'age', 'disabled', 'failed', 'lost')),
   -- The reason why it failed or was lost, in words.
   last_error text,
   started_at timestamptz,
@@ -899,8 +890,6 @@ create table workspaces (
   created_at timestamptz not null default now(),
   -- SHA-256 of the token for model calls of programs in the workspace, derived one-way from the workspace's own.
   model_token_hash text unique,
-  -- Whether a tool, file, terminal or preview has used the running generation: an unused one is stopped sooner.
-  used boolean not null default false,
   check (phase in ('stopped', 'running') or (op_owner is not null and op_until is not null)),
   check (phase = 'stopped' or (runtime is not null and key_id is not null))
 );
