@@ -8,7 +8,7 @@ import type { Queryable } from '../db/pool.ts';
  * provider's model id that were in use, so a changed address starts without any.
  */
 
-export const lessonsMax = 20;
+const lessonsMax = 20;
 const valueMax = 100;
 
 /** SQL of the address that a lesson of model `m` of provider `p` must have. */
@@ -18,7 +18,7 @@ type Row = { model_id: string; about: Lesson['about']; value: string; learned_at
 type NewLesson = Pick<Lesson, 'about' | 'value'>;
 
 /** The lessons of models, oldest first, by the model's id. */
-export async function readLessons(db: Queryable, modelIds: readonly string[]): Promise<Map<string, Lesson[]>> {
+async function readLessons(db: Queryable, modelIds: readonly string[]): Promise<Map<string, Lesson[]>> {
   if (modelIds.length === 0) return new Map();
   const { rows } = await sql<Row>`
     select l.model_id, l.about, l.value, l.learned_at from model_lessons l join models m on m.id = l.model_id
