@@ -1,55 +1,88 @@
-const openTag = '<think>';
-const closeTag = '</think>';
+/** Marks around reasoning in an answer's content, as models and templates write them. */
+const marks: readonly { open: string; close: string; before?: RegExp }[] = [
+  { open: '<think>', close: '</think>' },
+  { open: '<thinking>', close: '</thinking>' },
+  { open: '<thought>', close: '</thought>' },
+  { open: '<reasoning>', close: '</reasoning>' },
+  { open: '[THINK]', close: '[/THINK]' },
+  // The channels of gpt-oss, which some servers pass on.
+  {
+    open: '<|channel|>analysis<|message|>',
+    close: '<|channel|>final<|message|>',
+    before: /(?:<\|end\|>)?(?:<\|start\|>assistant)?$/,
+  },
+];
+/** Marks of channels around an answer without reasoning, or after it. */
+const emptyMarks = ['<|channel|>final<|message|>'];
+const endMarks = ['<|return|>', '<|end|>'];
 const maxLeadingSpace = 64;
+const maxHeld = 80;
 
 /** Receiver for the pieces of an answer. */
 export type AnswerSink = { text(delta: string): void; reasoning(delta: string): void };
 
 /**
- * Splits streamed content that begins with `<think>…</think>` into reasoning and text. Tags can be split between
- * deltas; a tag that does not begin the message is text. `end` releases the text that is held back.
+ * Splits streamed content that begins with marked reasoning, such as `<think>…</think>`, into reasoning and text. Marks
+ * can be split between deltas; a mark that does not begin the message is text. `end` releases the text that is held
+ * back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
   let state: 'opening' | 'reasoning' | 'text' = 'opening';
+  let mark = marks[0];
   let held = '';
   let skipSpace = false;
+  let hasChannels = false;
 
   function pushOpening(content: string): void {
     held += content;
     const start = held.trimStart();
-    const undecided = start.length < openTag.length && openTag.startsWith(start);
-    if (undecided && held.length - start.length <= maxLeadingSpace) return;
+    const isUndecided = [...marks.map(({ open }) => open), ...emptyMarks].some(
+      (open) => start.length < open.length && open.startsWith(start),
+    );
+    if (isUndecided && held.length - start.length <= maxLeadingSpace) return;
     const rest = held;
     held = '';
-    if (!start.startsWith(openTag)) {
+    mark = marks.find(({ open }) => start.startsWith(open));
+    const empty = emptyMarks.find((open) => start.startsWith(open));
+    hasChannels = mark?.before !== undefined || empty !== undefined;
+    if (mark === undefined) {
       state = 'text';
-      sink.text(rest);
+      pushText(empty === undefined ? rest : start.slice(empty.length));
       return;
     }
     state = 'reasoning';
     skipSpace = true;
-    pushReasoning(start.slice(openTag.length));
+    pushReasoning(start.slice(mark.open.length));
   }
 
   function pushReasoning(content: string): void {
     const all = withoutLeadingSpace(held + content);
     held = '';
-    const close = all.indexOf(closeTag);
-    if (close === -1) {
-      const keep = cutTagLength(all);
+    const { close, before } = mark ?? { close: '</think>' };
+    const at = all.indexOf(close);
+    if (at === -1) {
+      const keep = before === undefined ? cutMarkLength(all, close) : channelLength(all);
       held = all.slice(all.length - keep);
       if (all.length > keep) sink.reasoning(all.slice(0, all.length - keep));
       return;
     }
-    if (close > 0) sink.reasoning(all.slice(0, close));
+    const thought = all.slice(0, at).replace(before ?? '', '');
+    if (thought !== '') sink.reasoning(thought);
     state = 'text';
     skipSpace = true;
-    pushText(all.slice(close + closeTag.length));
+    pushText(all.slice(at + close.length));
   }
 
   function pushText(content: string): void {
     const text = skipSpace ? withoutLeadingSpace(content) : content;
-    if (text !== '') sink.text(text);
+    if (!hasChannels) {
+      if (text !== '') sink.text(text);
+      return;
+    }
+    const all = held + text;
+    const keep = Math.max(...endMarks.map((end) => (all.endsWith(end) ? end.length : cutMarkLength(all, end))));
+    held = all.slice(all.length - keep);
+    if (all.length > keep) sink.text(all.slice(0, all.length - keep));
   }
 
   function withoutLeadingSpace(content: string): string {
@@ -66,21 +99,28 @@ export function createThinkSplitter(sink: AnswerSink) {
       else pushReasoning(content);
     },
     end(): void {
-      if (held !== '') {
+      if (held !== '' && !(hasChannels && endMarks.includes(held))) {
         if (state === 'reasoning') sink.reasoning(held);
         else sink.text(held);
       }
       held = '';
+      hasChannels = false;
       state = 'text';
       skipSpace = false;
     },
   };
 }
 
-/** Length of the longest end of `text` that could be the beginning of the closing tag. */
-function cutTagLength(text: string): number {
-  for (let length = Math.min(closeTag.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(closeTag.slice(0, length))) return length;
+/** Length of the longest end of `text` that could be the beginning of the closing mark. */
+function cutMarkLength(text: string, close: string): number {
+  for (let length = Math.min(close.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(close.slice(0, length))) return length;
   }
   return 0;
+}
+
+/** Length of an end that could be marks of channels: from the first `<` of the last characters. */
+function channelLength(text: string): number {
+  const at = text.indexOf('<', Math.max(0, text.length - maxHeld));
+  return at === -1 ? 0 : text.length - at;
 }

@@ -70,12 +70,36 @@ function cleanTitle(answer: string): string | undefined {
   const end = answer.lastIndexOf('</think>');
   const spoken = end === -1 ? answer : answer.slice(end + '</think>'.length);
   if (spoken.trimStart().startsWith('<think>')) return undefined;
-  const lines = spoken.trimStart().slice(0, titleBounds.excerptLength).split('\n').map(plainText);
+  const lines = unwrapped(spoken.trimStart()).slice(0, titleBounds.excerptLength).split('\n').map(plainText);
   const [first = '', second = ''] = lines.filter((line) => line !== '');
   const named = (second !== '' && announcement.test(first) ? second : first).replace(/^title\s?:\s?/i, '');
   const bare = named.replace(/^["'“”„«»‘’「」]{1,3}/, '').replace(/["'“”„«»‘’「」.:]{1,3}$/, '');
   const title = cutAtWord(bare.trim(), titleBounds.generatedLength);
   return title === '' ? undefined : title;
+}
+
+/** The title in JSON, in tags, or behind a courtesy such as "Sure!". */
+function unwrapped(answer: string): string {
+  const text = answer
+    .slice(0, titleBounds.excerptLength)
+    .replace(/^```(?:json)?\s/i, '')
+    .trimStart();
+  const json = /^\{\s{0,20}"(?:title|titel|name|titre|t[ií]tulo)"\s{0,5}:\s{0,5}("(?:[^"\\]|\\.){0,500}")/i.exec(
+    text,
+  )?.[1];
+  const tagged = /<title>([^<]{1,300})<\/title>/i.exec(text)?.[1];
+  const found = json === undefined ? tagged : parsedText(json);
+  if (found !== undefined) return found;
+  return text.replace(/^(?:sure|certainly|of course|okay|ok|gerne|klar|natürlich)[!,.:]{1,3}\s{0,5}(?=\S)/i, '');
+}
+
+function parsedText(json: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Text without markdown marks, control and direction characters, on one line. */

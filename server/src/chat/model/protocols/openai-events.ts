@@ -149,7 +149,8 @@ export function createCompletionParser(
   }
 
   function readDelta(delta: Record<string, unknown>): boolean {
-    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    // Some servers send both, one of them empty.
+    const reasoning = delta.reasoning_content || delta.reasoning;
     let plain = !state.add(delta);
     if (typeof reasoning === 'string' && reasoning !== '') {
       addReasoning(reasoning, delta.reasoning_content === reasoning ? 'reasoning_content' : 'reasoning');
@@ -256,14 +257,35 @@ function readUsage(value: unknown): Usage | undefined {
     value.cached_tokens,
   ];
   const written = [input.cache_write_tokens, input.cache_creation_tokens, value.cache_creation_input_tokens];
+  const [inputTokens, told, reasoningTokens = 0] = [
+    value.prompt_tokens,
+    value.completion_tokens,
+    output.reasoning_tokens,
+  ].map(count);
+  // xAI counts reasoning beside the completion; the total shows it.
+  const isBeside = reasoningTokens > 0 && value.total_tokens === (inputTokens ?? 0) + (told ?? 0) + reasoningTokens;
   return usageOf({
-    inputTokens: count(value.prompt_tokens) ?? 0,
-    outputTokens: count(value.completion_tokens) ?? 0,
+    inputTokens: inputTokens ?? 0,
+    outputTokens: (told ?? 0) + (isBeside ? reasoningTokens : 0),
     reasoningTokens: count(output.reasoning_tokens),
-    cachedInputTokens: cached.map(count).find((tokens) => tokens !== undefined),
-    cacheWriteTokens: written.map(count).find((tokens) => tokens !== undefined),
-    cost: dollars(value.cost),
+    cachedInputTokens: largest(cached),
+    cacheWriteTokens: largest(written),
+    cost: costOf(value),
   });
+}
+
+/** Gateways repeat a count, and one of the places can hold 0. */
+function largest(values: readonly unknown[]): number | undefined {
+  const counts = values.map(count).filter((tokens) => tokens !== undefined);
+  return counts.length === 0 ? undefined : Math.max(...counts);
+}
+
+/** With a key of its own at OpenRouter, an account pays the provider: the cost is told apart, or not at all. */
+function costOf(usage: Record<string, unknown>): number | undefined {
+  const details = isRecord(usage.cost_details) ? usage.cost_details : {};
+  if (usage.is_byok !== true) return dollars(usage.cost);
+  const upstream = dollars(details.upstream_inference_cost);
+  return upstream === undefined || upstream === 0 ? undefined : upstream + (dollars(usage.cost) ?? 0);
 }
 
 /** The cost of the call as reported by some servers, in millionths of a US dollar. */

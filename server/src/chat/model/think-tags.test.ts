@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createThinkSplitter } from './think-tags.ts';
+
+/** Splits a text that arrives in pieces of each length. */
+function splitEachWay(content: string): { text: string; reasoning: string }[] {
+  return [1, 2, 3, 5, 7, 1_000].map((length) => {
+    const read = { text: '', reasoning: '' };
+    const splitter = createThinkSplitter({
+      text: (delta) => {
+        read.text += delta;
+      },
+      reasoning: (delta) => {
+        read.reasoning += delta;
+      },
+    });
+    for (let at = 0; at < content.length; at += length) splitter.push(content.slice(at, at + length));
+    splitter.end();
+    return read;
+  });
+}
+
+const cases: [content: string, reasoning: string, text: string][] = [
+  ['<think>\nhm\n</think>\n\nFour.', 'hm\n', 'Four.'],
+  ['<thinking>hm</thinking>Four.', 'hm', 'Four.'],
+  ['<thought>hm</thought> Four.', 'hm', 'Four.'],
+  ['<reasoning>hm</reasoning>\nFour.', 'hm', 'Four.'],
+  ['[THINK]hm[/THINK]Four.', 'hm', 'Four.'],
+  [
+    '<|channel|>analysis<|message|>hm 1 < 2<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>',
+    'hm 1 < 2',
+    'Four.',
+  ],
+  ['<|channel|>final<|message|>Four.', '', 'Four.'],
+  ['<think>never closed', 'never closed', ''],
+  ['Use `<think>` tags.', '', 'Use `<think>` tags.'],
+  ['<thinker>is no mark', '', '<thinker>is no mark'],
+  ['```\n<think>\n```', '', '```\n<think>\n```'],
+  ['a < b <|end|>', '', 'a < b <|end|>'],
+];
+
+for (const [content, reasoning, text] of cases) {
+  test(`splits ${JSON.stringify(content).slice(0, 60)} however it arrives`, () => {
+    for (const read of splitEachWay(content)) assert.deepEqual(read, { text, reasoning });
+  });
+}
