@@ -280,7 +280,7 @@ function largest(values: readonly unknown[]): number | undefined {
   return counts.length === 0 ? undefined : Math.max(...counts);
 }
 
-/** With a key of its own at OpenRouter, an account pays the provider: the cost is told apart, or not at all. */
+/** With a key of its own at OpenRouter, an account pays the provider: the cost has a member of its own, or none. */
 function costOf(usage: Record<string, unknown>): number | undefined {
   const details = isRecord(usage.cost_details) ? usage.cost_details : {};
   if (usage.is_byok !== true) return dollars(usage.cost);
