@@ -68,7 +68,7 @@ test('waits an hour after a collection of more than 100 ms', () => {
 
 test('a full collection returns the pages of dead objects to the system', () => {
   let kept: unknown[] = [];
-  for (let index = 0; index < 400_000; index += 1) kept.push({ index, list: [index, index] });
+  for (let index = 0; index < 1_000_000; index += 1) kept.push({ index, list: [index, index] });
   assert.ok(kept.length > 0);
   const before = process.memoryUsage().heapTotal;
   kept = [];
