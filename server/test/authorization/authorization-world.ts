@@ -180,7 +180,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const id = randomUUIDv7();
     await database.pool.query(
       `insert into credentials (id, user_id, account_id, provider_id) values ($1, $2, $3, 'oidc')`,
-      [id, userId, `https://id.example.org#${userId}`],
+      [id, userId, `https://id.example.org#${id}`],
     );
     return id;
   }
