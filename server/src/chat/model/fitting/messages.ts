@@ -28,7 +28,10 @@ export function createMessageFitter(kind: ProviderKind): MessageFitter {
     if (known?.key !== key || known.history !== history) {
       known = { history, key, ...fitHistory(kind, request, dialect) };
     }
-    return { ...request, history: known.text, messages: fit(kind, request, dialect, messages, new Set(known.used)) };
+    // A model can call a tool that is not listed: such calls of this turn stay calls.
+    const takesCalls = request.tools !== undefined && dialect.tools && request.abilities?.tools !== false;
+    const fitted = fit(kind, request, dialect, messages, new Set(known.used), takesCalls);
+    return { ...request, history: known.text, messages: fitted };
   };
 }
 
@@ -53,12 +56,12 @@ function fit(
   dialect: ProviderDialect,
   messages: readonly ChatMessage[],
   used: UsedIds,
+  takesCalls = (request.tools?.length ?? 0) > 0,
 ): ChatMessage[] {
   const { shape } = dialect;
   const { source } = request;
-  const hasTools = request.tools !== undefined && request.tools.length > 0;
   const asText = stepsAsText(messages, (message) =>
-    hasTools ? isSentAsText(message, shape.stepsAsText, source) : true,
+    takesCalls ? isSentAsText(message, shape.stepsAsText, source) : true,
   );
   const unique = fitIds(asText, idsOf(kind, dialect), used);
   const begun = needsUser(kind, dialect) ? beginWithUser(unique) : unique;
