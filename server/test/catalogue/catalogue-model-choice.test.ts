@@ -36,6 +36,7 @@ test('resolves the given model, else the default, with everything that a call ne
     maxOutputTokens: 1000,
     parameters: {},
     prices: null,
+    lessons: [],
     abilities: {},
   });
   assert.deepEqual([byDefault.provider.id, byDefault.provider.base_url], [provider, 'https://api.example.org/v1']);

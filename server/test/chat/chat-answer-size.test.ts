@@ -47,7 +47,7 @@ for (const [character, kind] of [
     assert.match(message.error.message, /reached 8 MB.*kept/);
     assert.equal(closed, 'aborted', 'the provider is not read any further');
     const error = frames.map(({ frame }) => frame).findLast(({ type }) => type === 'error');
-    assert.deepEqual(error, { type: 'error', errorText: message.error.message });
+    assert.deepEqual(error, { type: 'error', code: 'answer_too_long', errorText: message.error.message });
     const bytes = Buffer.byteLength(JSON.stringify(message.parts));
     assert.ok(bytes <= limits.answerBytes + 10_000 && bytes > limits.answerBytes - megabyte, `${bytes} bytes`);
     const stored = message.parts.map(({ text = '' }) => text).join('');

@@ -5,8 +5,8 @@ import { startTestApp } from '../app.ts';
 import { watchTurns } from '../loop-turns.ts';
 import type { LargeMessages, StepNotice } from './large-message-worker.ts';
 
-/** CPU time of one turn of the event loop. */
-const longestTurnMs = 100;
+/** CPU time of one turn of the event loop: 38 ms on a quiet machine. Collections of a loaded process add to it. */
+const longestTurnMs = 200;
 
 test('a message of 10 MB holds up other requests only briefly', { timeout: 120_000 }, async (t) => {
   const app = await startTestApp();
