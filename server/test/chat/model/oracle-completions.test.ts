@@ -182,7 +182,7 @@ test('both clients report an error in a stream that began well, with the text be
     await assert.rejects(readTheirs(bytes));
     const ours = await readOurs('openai', bytes, 'everywhere');
     assert.ok(ours.failure instanceof ApiError && !ours.failure.message.includes('secret'));
-    assert.deepEqual(ours.failure.details, { status });
+    assert.partialDeepStrictEqual(ours.failure.details, { status });
     assert.ok(ours.text !== '' && 'Half of it'.startsWith(ours.text));
   }
 });

@@ -257,7 +257,7 @@ test('reports errors in a stream, in both shapes and as a failed response', asyn
     output: [],
     error: { code: 'rate_limit_exceeded', message: secret },
   };
-  const cases: [WireEvent, unknown][] = [
+  const cases: [WireEvent, object][] = [
     [{ type: 'error', code: 'server_error', message: secret, param: null }, { status: 503 }],
     [
       { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: secret } },
@@ -270,7 +270,7 @@ test('reports errors in a stream, in both shapes and as a failed response', asyn
   for (const [event, details] of cases) {
     const ours = await readOurs('openai-responses', toBytes([...begun, event], style), 'everywhere');
     assert.ok(ours.failure instanceof ApiError);
-    assert.deepEqual(ours.failure.details, details);
+    assert.partialDeepStrictEqual(ours.failure.details, details);
     assert.ok(!ours.failure.message.includes('secret'));
     assert.ok(ours.text !== '' && 'Half of it'.startsWith(ours.text));
   }
