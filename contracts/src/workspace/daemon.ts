@@ -139,6 +139,8 @@ const execRequest = z.object({
     .string()
     .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
     .optional(),
+  /** Both outputs arrive as `stdout`, in the order in which they were written. */
+  joined: z.boolean().optional(),
   /** The person, for the commits of Git. */
   author: z.object({ name: z.string().max(200), email: z.string().max(320) }).optional(),
   /** Turn to which changes of files are attributed. */
@@ -154,10 +156,7 @@ export const execAbilities = z.object({ readOnly: z.boolean() });
 
 export const execEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), id: z.string(), pid: count, logPath: path }),
-  /**
-   * `data` is text with invalid UTF-8 replaced; at most 32 KiB each. A command writes both outputs into `stdout`, in
-   * their order; `stderr` are lines that the daemon adds.
-   */
+  /** `data` is text with invalid UTF-8 replaced; at most 32 KiB each. */
   z.object({ type: z.literal('stdout'), data: z.string() }),
   z.object({ type: z.literal('stderr'), data: z.string() }),
   z.object({ type: z.literal('ping') }),

@@ -94,5 +94,6 @@ async function uploadFrom(
   };
   const worker = new Worker(new URL('./hostile/upload-worker.ts', import.meta.url), { workerData: round });
   const [results] = await once(worker, 'message');
+  await worker.terminate();
   return results;
 }

@@ -33,9 +33,8 @@ export async function findFacts(
   email: string | undefined,
   now: number,
 ): Promise<Facts> {
-  const { rows } = await sql<KnownUser & { owns: boolean; isUnclaimed: boolean }>`
-    select u.id, u.name, u.email, u.enabled, c.id is not null as owns,
-      not exists (select from credentials other where other.user_id = u.id) as "isUnclaimed"
+  const { rows } = await sql<KnownUser & { owns: boolean }>`
+    select u.id, u.name, u.email, u.enabled, c.id is not null as owns
     from users u
     left join credentials c on c.user_id = u.id and c.provider_id = ${oidcProviderId} and c.account_id = ${identity}
     where u.id = (select user_id from credentials where provider_id = ${oidcProviderId} and account_id = ${identity})

@@ -12,8 +12,8 @@ export type KnownUser = { id: string; name: string; email: string; enabled: bool
 export type Facts = {
   /** The owner of this identity. */
   owner: KnownUser | undefined;
-  /** The account with the claimed address; `isUnclaimed` if it has no way to sign in yet. */
-  sameEmail: (KnownUser & { isUnclaimed: boolean }) | undefined;
+  /** The account with the claimed address. */
+  sameEmail: KnownUser | undefined;
   /** An open invitation for the claimed address. */
   isInvited: boolean;
   setupIsComplete: boolean;
@@ -32,7 +32,7 @@ export function claimedEmail({ emails }: Claims, { allowedDomains }: OidcSetting
 /**
  * An identity that belongs to an account signs it in, whatever its address has become. Others need an address that
  * counts as verified: as the settings allow, they are linked to the account with that address or get a new one. An
- * administrator who made an account without a password or an open invitation for the address has allowed it already.
+ * administrator who made an open invitation for the address has allowed it already.
  */
 export function decide(claims: Claims, settings: OidcSettings, facts: Facts): Decision {
   const { owner, sameEmail } = facts;
@@ -43,7 +43,7 @@ export function decide(claims: Claims, settings: OidcSettings, facts: Facts): De
   }
   if ('code' in admitted) return refuse(admitted.code);
   if (sameEmail !== undefined) {
-    if (!settings.linkByEmail && !sameEmail.isUnclaimed) return refuse('account_not_linked');
+    if (!settings.linkByEmail) return refuse('account_not_linked');
     return sameEmail.enabled ? { action: 'link-account', user: sameEmail } : refuse('account_disabled');
   }
   if (!facts.setupIsComplete) return refuse('setup_required');

@@ -5,6 +5,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { findModelByName, type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
 import { countCalls, type ModelCall } from '../../usage/ledger.ts';
 import type { CompletionSink } from '../model/protocol.ts';
+import { isRecord } from '../model/storable-text.ts';
 import { askModelOf, type TurnDeps } from '../run/model-call.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import type { Ended } from './completion.ts';
@@ -17,6 +18,15 @@ export async function modelOf(deps: TurnDeps, userId: string, name: string): Pro
   const found = await findModelByName(deps, owner, name);
   if (found !== undefined) return found;
   throw new ApiError('not_found', 'No model has this name. GET /models lists them; "default" is always there.');
+}
+
+/** The same failure without the provider's own sentence, which is for the owner of the provider. */
+function withoutProviderMessage(error: unknown): unknown {
+  if (!(error instanceof ApiError) || !isRecord(error.details) || error.details.providerMessage === undefined)
+    return error;
+  const { providerMessage: _, ...details } = error.details;
+  const { code, message, retryAfter } = error;
+  return new ApiError(code, message, { details, retryAfter, cause: error.cause });
 }
 
 /**
@@ -52,7 +62,7 @@ export async function askForProgram(
     const { finishReason, toolCalls } = answer;
     return { finishReason, toolCalls, usage: answer.usage ?? made[0]?.usage ?? { inputTokens: 0, outputTokens: 0 } };
   } catch (error) {
-    if (!tooLong.aborted || leaves.aborted) throw error;
+    if (!tooLong.aborted || leaves.aborted) throw withoutProviderMessage(error);
     const message = `The model did not finish within ${limits.programCallMinutes} minutes`;
     throw new ApiError('provider_unreachable', message, { cause: error });
   } finally {

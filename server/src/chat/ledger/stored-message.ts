@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { wordsOf } from '../../conversations/messages.ts';
-import { encodeJson, encodeUtf8, isLargeJson } from '../../platform/json/json-pieces.ts';
+import { encodeJson, isLargeJson } from '../../platform/json/json-pieces.ts';
 import type { HistoryState } from '../model/reasoning-state.ts';
-import { promptOf } from '../turn/prompt.ts';
+import { promptMessages, promptOf } from '../turn/prompt.ts';
+import { estimateMessages } from '../turn/token-estimate.ts';
 
 /** Parts with more characters than this yield to the event loop between processing steps. */
 const longText = 512 * 1024;
@@ -28,7 +29,9 @@ export async function storeMessage(
   const encoded = await encodeJson(parts);
   const words = wordsOf(parts);
   await setImmediate();
-  const { prompt, promptTokens } = promptOf(role, parts, state);
+  const messages = promptMessages(role, parts, state);
   await setImmediate();
-  return { parts: encoded, words, prompt: await encodeUtf8(prompt), promptTokens };
+  const promptTokens = estimateMessages(messages);
+  const array = await encodeJson(messages);
+  return { parts: encoded, words, prompt: array.subarray(1, -1), promptTokens };
 }

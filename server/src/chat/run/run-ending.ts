@@ -82,7 +82,7 @@ export function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
 export function isTooLong({ outcome, steps, error }: TurnResult): boolean {
   const details = error?.code === 'provider_error' ? error.details : undefined;
   const reason = isRecord(details) ? details.reason : undefined;
-  return outcome === 'failed' && steps === 0 && (reason === 'context_length' || reason === 'context');
+  return outcome === 'failed' && steps === 0 && reason === 'context';
 }
 
 export function failedEnding(error: unknown): Ending {

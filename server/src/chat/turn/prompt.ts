@@ -16,11 +16,18 @@ export function promptOf(
   parts: readonly MessagePart[],
   state?: HistoryState,
 ): StoredPrompt {
-  const messages =
-    role === 'user'
-      ? toProviderMessages([{ role, parts: [...parts] }])
-      : toSteps([...parts]).flatMap((step) => withState(stepMessages(step, false), step, state));
+  const messages = promptMessages(role, parts, state);
   return { prompt: JSON.stringify(messages).slice(1, -1), promptTokens: estimateMessages(messages) };
+}
+
+/** The provider messages of a stored message. */
+export function promptMessages(
+  role: 'user' | 'assistant',
+  parts: readonly MessagePart[],
+  state?: HistoryState,
+): ChatMessage[] {
+  if (role === 'user') return toProviderMessages([{ role, parts: [...parts] }]);
+  return toSteps([...parts]).flatMap((step) => withState(stepMessages(step, false), step, state));
 }
 
 /** A step without calls has its reasoning in the form of the others: some servers demand all of a turn with calls. */

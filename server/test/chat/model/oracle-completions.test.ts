@@ -171,18 +171,18 @@ test('both clients report an error in a stream that began well, with the text be
   const [style] = styles;
   assert.ok(style !== undefined);
   const begun = chunksOf({ text: 'Half of it' }, 'stop', undefined, randomOf(1)).slice(0, 3);
-  const errors: [object, number][] = [
-    [{ message: 'secret words', type: 'server_error', code: 503 }, 503],
-    [{ message: 'secret words', type: 'insufficient_quota', code: 'insufficient_quota' }, 402],
-    [{ message: 'secret words', type: 'rate_limit_error', code: null }, 429],
-    [{ message: 'secret words', type: 'mystery' }, 200],
+  const errors: [error: object, status: number, reason: string][] = [
+    [{ message: 'secret words', type: 'server_error', code: 503 }, 503, 'overloaded'],
+    [{ message: 'secret words', type: 'insufficient_quota', code: 'insufficient_quota' }, 402, 'quota'],
+    [{ message: 'secret words', type: 'rate_limit_error', code: null }, 429, 'rate_limit'],
+    [{ message: 'secret words', type: 'mystery' }, 200, 'other'],
   ];
-  for (const [error, status] of errors) {
+  for (const [error, status, reason] of errors) {
     const bytes = toBytes([...begun, { error }], style);
     await assert.rejects(readTheirs(bytes));
     const ours = await readOurs('openai', bytes, 'everywhere');
     assert.ok(ours.failure instanceof ApiError && !ours.failure.message.includes('secret'));
-    assert.partialDeepStrictEqual(ours.failure.details, { status });
+    assert.deepEqual(ours.failure.details, { status, reason, values: {}, providerMessage: 'secret words' });
     assert.ok(ours.text !== '' && 'Half of it'.startsWith(ours.text));
   }
 });

@@ -194,7 +194,8 @@ test('reads a blocked prompt, an error in the stream and an answer in one piece'
   const limited = await read([...half, { error }]);
   assert.ok(limited.failure instanceof ApiError && !limited.failure.message.includes('secret'));
   assert.deepEqual([limited.text, limited.failure.retryAfter], ['Half', 34]);
-  assert.partialDeepStrictEqual(limited.failure.details, { status: 429 });
+  const details = { status: 429, reason: 'rate_limit', values: {}, providerMessage: 'secret words' };
+  assert.deepEqual(limited.failure.details, details);
 
   const chunks = chunksOf([text('All at once.')], 'STOP', usages[0] ?? {}, randomOf(3));
   const whole = await readOurs('gemini', new TextEncoder().encode(JSON.stringify(chunks)), 'everywhere');

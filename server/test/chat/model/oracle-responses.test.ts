@@ -258,19 +258,25 @@ test('reports errors in a stream, in both shapes and as a failed response', asyn
     error: { code: 'rate_limit_exceeded', message: secret },
   };
   const cases: [WireEvent, object][] = [
-    [{ type: 'error', code: 'server_error', message: secret, param: null }, { status: 503 }],
+    [
+      { type: 'error', code: 'server_error', message: secret, param: null },
+      { status: 503, reason: 'overloaded' },
+    ],
     [
       { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: secret } },
-      { status: 402 },
+      { status: 402, reason: 'quota' },
     ],
-    [{ type: 'response.failed', response: failed }, { status: 429 }],
+    [
+      { type: 'response.failed', response: failed },
+      { status: 429, reason: 'rate_limit' },
+    ],
   ];
   const [style] = styles;
   assert.ok(style !== undefined);
   for (const [event, details] of cases) {
     const ours = await readOurs('openai-responses', toBytes([...begun, event], style), 'everywhere');
     assert.ok(ours.failure instanceof ApiError);
-    assert.partialDeepStrictEqual(ours.failure.details, details);
+    assert.deepEqual(ours.failure.details, { ...details, values: {}, providerMessage: secret });
     assert.ok(!ours.failure.message.includes('secret'));
     assert.ok(ours.text !== '' && 'Half of it'.startsWith(ours.text));
   }

@@ -45,8 +45,8 @@ export class Command {
     this.request = request;
     this.#beforeEnd = beforeEnd;
     this.#onEnd = onEnd;
-    const { id, command, background: keep = false, readOnly = false, timeoutMs } = request;
-    const supervised = startSupervised({ id, command, cwd, environment, keep, readOnly, perl: perlPath });
+    const { id, command, background: keep = false, readOnly = false, joined = false, timeoutMs } = request;
+    const supervised = startSupervised({ id, command, cwd, environment, keep, readOnly, joined, perl: perlPath });
     this.#signal = supervised.signal;
     this.pid = supervised.pid;
     this.#log = openLog(home, id);

@@ -117,6 +117,7 @@ function isSame(a: ExecRequest, b: ExecRequest): boolean {
     a.timeoutMs === b.timeoutMs &&
     a.scope === b.scope &&
     (a.background ?? false) === (b.background ?? false) &&
-    (a.readOnly ?? false) === (b.readOnly ?? false)
+    (a.readOnly ?? false) === (b.readOnly ?? false) &&
+    (a.joined ?? false) === (b.joined ?? false)
   );
 }

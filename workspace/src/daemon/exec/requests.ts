@@ -98,7 +98,7 @@ function isSignal(value: unknown): value is Signal {
 
 /** The body of POST /v1/exec; contracts/src/workspace/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
-  const { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly, ...rest } = body;
+  const { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly, joined, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`Unknown field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
@@ -109,10 +109,11 @@ function parseExec(body: Record<string, unknown>): ExecRequest {
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) throw invalid('timeoutMs is a whole number from 1 to 3600000');
   if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
   if (readOnly !== undefined && typeof readOnly !== 'boolean') throw invalid('readOnly is true or false');
+  if (joined !== undefined && typeof joined !== 'boolean') throw invalid('joined is true or false');
   if (scope !== undefined && !isScope(scope)) throw invalid('scope is chat:<id> or project:<id>');
   if (author !== undefined && !isAuthor(author)) throw invalid('author is a name and an e-mail address');
   if (turn !== undefined && !isTurnId(turn)) throw invalid('turn is 1 to 128 of A-Z a-z 0-9 _ -');
-  return { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly };
+  return { id, command, cwd, timeoutMs, background, scope, author, turn, readOnly, joined };
 }
 
 function isTimeout(value: unknown): value is number {

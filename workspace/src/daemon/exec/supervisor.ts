@@ -21,10 +21,7 @@ export type Signal = (typeof signals)[number];
 
 export type Supervised = {
   pid: number;
-  /**
-   * Its output; both streams end when no process holds them open. A line of shell writes both outputs into `stdout`, in
-   * their order; `stderr` has what the supervisor adds.
-   */
+  /** Its output; both streams end when no process holds them open. */
   streams: Promise<Streams>;
   /** Of a program with arguments. */
   input: Writable | undefined;
@@ -45,6 +42,8 @@ type Start = {
   environment: Record<string, string>;
   /** It lives as long as anything that it started. */
   keep: boolean;
+  /** Both outputs go into `stdout`, in their order; needs Perl. */
+  joined?: boolean;
   /** It may only read: throws without Perl, and on machine types that are not known. */
   readOnly?: boolean;
   /** Path of Perl; if it does not exist, only processes with the marker are found. */
@@ -63,6 +62,7 @@ export function startSupervised({
   environment,
   keep,
   readOnly,
+  joined,
   perl,
 }: Start): Supervised {
   const number = prctl[process.arch];
@@ -72,7 +72,7 @@ export function startSupervised({
   const shell = given === undefined ? shellOf(command) : programOf(command, given);
   const hasInput = given !== undefined || isLong(command);
   const [file = '', ...args] = hasPerl
-    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', rights, given === undefined ? '1' : '', ...shell]
+    ? [perl, '-e', supervisorScript, String(number), keep ? '1' : '', rights, joined ? '1' : '', ...shell]
     : shell;
   const child = spawn(file, args, {
     cwd,

@@ -4,7 +4,7 @@ import { itself } from './descriptors.ts';
 /** A name in a folder; bytes if it is not UTF-8. */
 export type Name = string | Buffer;
 
-const scannedMax = 100_000;
+const scannedMax = 20_000;
 
 /** The name as paths show it: bytes that are not UTF-8 become U+FFFD. */
 export function shownName(name: Name): string {

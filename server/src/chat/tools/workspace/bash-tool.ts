@@ -113,7 +113,10 @@ async function execute(
   const { signal, readOnly } = context;
   const { id } = of;
   const how = { ...timeout, ...(readOnly === undefined ? {} : { readOnly: true }) };
-  const answer = await request(daemon, '/v1/exec', { signal, json: { ...of, command, background, ...how } });
+  const answer = await request(daemon, '/v1/exec', {
+    signal,
+    json: { ...of, command, background, joined: true, ...how },
+  });
   const output = new CommandOutput();
   const reports = reportChanges(() => context.report(output.tail()));
   let logPath = '';
