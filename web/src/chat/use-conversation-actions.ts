@@ -11,7 +11,7 @@ import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
 import { showFailure } from '../layout/toasts.tsx';
 import { useModelNames } from './model/use-model-names.ts';
-import { editDraftName } from './thread/message-editor.tsx';
+import { editDraftName } from './thread/edit-draft-name.ts';
 import type { Choices } from './use-choices.ts';
 import type { SubmissionState } from './use-submission.ts';
 

@@ -2,12 +2,15 @@ import type { ReactNode } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { EffortChoice } from '../model/effort-choice.tsx';
 import { ModelPicker } from '../model/model-picker.tsx';
-import { ContextGauge, type UsedContext } from '../panels/context-gauge.tsx';
+import type { UsedContext } from '../panels/used-context.ts';
 import { AttachButton } from './attach-button.tsx';
 import classes from './composer.module.css';
 import type { TurnOptions } from './use-turn-options.ts';
+
+const ContextGauge = lazyComponent(async () => (await import('../panels/context-gauge.tsx')).ContextGauge);
 
 type Props = {
   store: ConversationStore;

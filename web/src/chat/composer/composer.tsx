@@ -13,16 +13,14 @@ import type { IncomingFiles } from '../../incoming-files.ts';
 import { useIsOnline } from '../../layout/banners/online.ts';
 import { useBranding } from '../../layout/branding.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
-import type { UsedContext } from '../panels/context-gauge.tsx';
+import { MessageEditor, ToolCall } from '../lazy-parts.ts';
+import type { UsedContext } from '../panels/used-context.ts';
 import type { Choices } from '../use-choices.ts';
 import type { SubmissionProblem, SubmissionState } from '../use-submission.ts';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
 import { blockedHint, ComposerButtons } from './composer-buttons.tsx';
 import { ComposerTools } from './composer-tools.tsx';
-import { PastedChips } from './pasted-chips.tsx';
-import { QueueChips } from './queue-chips.tsx';
-import { ReceiptBanner } from './receipt-banner.tsx';
 import { useAttachments, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { useSendMessage } from './use-send-message.ts';
@@ -48,6 +46,9 @@ type Props = {
   newChat?: NewChat;
 };
 
+const ReceiptBanner = lazyComponent(async () => (await import('./receipt-banner.tsx')).ReceiptBanner);
+const QueueChips = lazyComponent(async () => (await import('./queue-chips.tsx')).QueueChips);
+const PastedChips = lazyComponent(async () => (await import('./pasted-chips.tsx')).PastedChips);
 const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.tsx')).AssistantChip);
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
 const SuggestionMenu = lazyComponent(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
@@ -55,6 +56,11 @@ const PromptDialog = lazyComponent(async () => (await import('../../mcp/prompt-d
 const AttachmentTray = lazyComponent(
   async () => (await import('../../files/attachments/attachment-tray.tsx')).AttachmentTray,
 );
+
+/** Loads the parts that must be there when the network is gone. */
+function preloadParts(): void {
+  for (const part of [ReceiptBanner, QueueChips, PastedChips, MessageEditor, ToolCall]) part.preload();
+}
 
 /**
  * Message composer. Disabled while a message is being saved or its outcome is unknown (control-plane-api.md
@@ -95,17 +101,20 @@ export const Composer = memo(function Composer(props: Props) {
     if (canSend) void send(isNow);
   };
   useAutofocus(field, !isClosed);
+  useEffect(preloadParts, []);
 
   return (
     <section aria-label={t('composer.region')} className={classes.composer}>
       <div className={classes.column}>
         {plan === undefined || plan.length === 0 ? null : <PlanList items={plan} />}
-        <QueueChips
-          store={store}
-          inputs={inputs}
-          isRunning={isRunning}
-          draft={{ name: draftName, isFree: !isClosed }}
-        />
+        {inputs.length > 0 ? (
+          <QueueChips
+            store={store}
+            inputs={inputs}
+            isRunning={isRunning}
+            draft={{ name: draftName, isFree: !isClosed }}
+          />
+        ) : null}
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}
@@ -150,12 +159,14 @@ export const Composer = memo(function Composer(props: Props) {
               isDisabled={isClosed}
             />
           ) : null}
-          <PastedChips
-            texts={pending && !isEdit ? [] : pasted.texts}
-            isDisabled={isClosed}
-            onInsert={pasted.insert}
-            onRemove={pasted.remove}
-          />
+          {pasted.texts.length > 0 ? (
+            <PastedChips
+              texts={pending && !isEdit ? [] : pasted.texts}
+              isDisabled={isClosed}
+              onInsert={pasted.insert}
+              onRemove={pasted.remove}
+            />
+          ) : null}
           <MessageField
             ref={field}
             value={pending && !isEdit ? pending.receipt.text : draft.text}

@@ -3,11 +3,11 @@ import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { contextQuery } from '../../context/context-api.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
-import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 import classes from '../composer/composer.module.css';
+import type { UsedContext } from './used-context.ts';
 
 const ContextMenu = lazyComponent(async () => (await import('./context-menu.tsx')).ContextMenu);
 
@@ -65,22 +65,4 @@ export function ContextGauge({ store, model, context, isDisabled }: Props) {
       ) : null}
     </>
   );
-}
-
-export type UsedContext = {
-  /** Tokens of the last exchange, which the next message adds to. */
-  used: number;
-  answerId: string | undefined;
-  /** True if a summary was made since the answer began: its usage then no longer describes the context. */
-  isStale: boolean;
-};
-
-/** Tokens of the last answer in the current context, input and output. */
-export function usedContext({ messages, summaries, chat }: ConversationView): UsedContext {
-  const startId = chat?.contextStartMessageId;
-  const start = startId ? messages.findIndex((message) => message.id === startId) : -1;
-  const last = messages.findLast((message, index) => index > start && message.usage !== undefined);
-  const madeAt = summaries.at(-1)?.createdAt ?? '';
-  const { inputTokens = 0, outputTokens = 0, contextTokens = inputTokens + outputTokens } = last?.usage ?? {};
-  return { used: contextTokens, answerId: last?.id, isStale: last !== undefined && madeAt >= last.createdAt };
 }

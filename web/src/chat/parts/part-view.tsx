@@ -8,8 +8,8 @@ import { type Translate, useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { safeLink } from '../../markdown/links.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
+import { ToolCall } from '../lazy-parts.ts';
 import classes from './part-view.module.css';
-import { ToolCall } from './tool-call.tsx';
 import { isLongRunning, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 

@@ -6,6 +6,7 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { useDraft } from '../../conversation/use-draft.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { Autosize } from '../composer/autosize.tsx';
+import { editDraftName } from './edit-draft-name.ts';
 import classes from './message-view.module.css';
 
 type Props = { message: Message; text: string; isRunning: boolean; onClose: () => void };
@@ -57,8 +58,4 @@ export function MessageEditor({ message, text, isRunning, onClose }: Props) {
       </div>
     </div>
   );
-}
-
-export function editDraftName(messageId: string): string {
-  return `edit:${messageId}`;
 }

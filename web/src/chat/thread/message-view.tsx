@@ -5,15 +5,15 @@ import { memo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
+import { MessageEditor } from '../lazy-parts.ts';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';
-import { SourceList } from '../parts/source-list.tsx';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
-import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
 import { callOf, isOpenQuestion } from './pending-parts.ts';
 
+const SourceList = lazyComponent(async () => (await import('../parts/source-list.tsx')).SourceList);
 const QuestionCard = lazyComponent(async () => (await import('../../agent/question-card.tsx')).QuestionCard);
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
@@ -75,7 +75,7 @@ function Answer({ message, isLast, isRunning }: Props) {
           <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
-        <SourceList parts={message.parts} />
+        {message.parts.some(isSource) ? <SourceList parts={message.parts} /> : null}
       </div>
       {isLast && isWaiting(message) ? null : (
         <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
@@ -120,6 +120,10 @@ export function Waiting() {
       <span className={classes.shimmer}>{t('thread.thinking')}</span>
     </p>
   );
+}
+
+function isSource({ type }: { type: string }): boolean {
+  return type.startsWith('source-');
 }
 
 function isVisible(part: MessagePart): boolean {

@@ -10,11 +10,11 @@ import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
-import { ProviderWaitNote } from './provider-wait.tsx';
-import { QuoteButton } from './quote-button.tsx';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
 
+const ProviderWaitNote = lazyComponent(async () => (await import('./provider-wait.tsx')).ProviderWaitNote);
+const QuoteButton = lazyComponent(async () => (await import('./quote-button.tsx')).QuoteButton);
 const SummaryLine = lazyComponent(async () => (await import('./summary-line.tsx')).SummaryLine);
 
 /** The messages of a conversation, from the oldest loaded to the answer that is arriving. */
