@@ -61,7 +61,8 @@ export function createMcpFetch(
     if (status === 401 || status === 403) {
       // With a key entered by the user, OAuth sign-in is not the problem.
       const hasOwnKey = new Headers(init?.headers).has('authorization');
-      const refused = new RefusedAccess(status, hasOwnKey ? undefined : await readChallenge(response));
+      const challenge = hasOwnKey ? undefined : ((await readChallenge(response)) ?? (await unsaid(base, url, status)));
+      const refused = new RefusedAccess(status, challenge);
       noteRefused(refused);
       events.onFailure(refused);
     }
@@ -104,6 +105,25 @@ async function readChallenge(response: Response): Promise<Challenge | undefined>
     ...(resourceMetadataUrl === undefined ? {} : { metadataUrl: resourceMetadataUrl.href }),
     ...(scope === undefined || scope.length > scopeMax ? {} : { scope }),
   };
+}
+
+/** Where a server describes its sign-in, or the authorization server on the same origin does (RFC 9728, RFC 8414). */
+const wellKnownPaths = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'];
+const wellKnownMs = 5_000;
+
+/** The challenge of a server that refuses access without a word about sign-in, but describes one. */
+async function unsaid(base: typeof fetch, { origin, pathname }: URL, status: number): Promise<Challenge | undefined> {
+  if (status !== 401) return undefined;
+  const places = wellKnownPaths.flatMap((place) => (pathname === '/' ? [place] : [place + pathname, place]));
+  for (const place of places) {
+    const init = { signal: AbortSignal.timeout(wellKnownMs), headers: { accept: 'application/json' } };
+    const response = await base(origin + place, { ...init, redirect: 'manual' }).catch(() => undefined);
+    if (response === undefined) return undefined;
+    await response.body?.cancel();
+    if (response.ok && /^application\/(?:[\w.-]+\+)?json\b/i.test(response.headers.get('content-type') ?? ''))
+      return {};
+  }
+  return undefined;
 }
 
 function isNotificationStream(init: RequestInit | undefined, response: Response): boolean {

@@ -175,6 +175,7 @@ export class McpTokens {
       throw error;
     });
     if (tokens === 'ended') return this.#end(place, row);
+    if (tokens === 'forgotten') return this.#end(place, { ...row, held: {} });
     const fresh = grantOf(this.#deps, tokens, grant);
     await this.#store(place, { held: { ...row.held, grant: fresh }, generation: row.generation });
     return fresh;

@@ -125,38 +125,6 @@ export function joinScopes(one: string | undefined, other: string | undefined): 
   return joined === '' ? undefined : joined;
 }
 
-/** Registers this installation (RFC 7591). Throws `mcp_unreachable`. */
-export async function registerHere(
-  deps: OAuthDeps,
-  server: AuthorizationServer,
-  client: { name: string; origin: string; redirectUri: string },
-): Promise<OAuthClient> {
-  const library = await import('@modelcontextprotocol/client');
-  const methods = server.authMethods ?? ['client_secret_basic'];
-  const method = ['none', 'client_secret_basic', 'client_secret_post'].find((known) => methods.includes(known));
-  const registered = await library
-    .registerClient(server.issuer, {
-      metadata: metadataOf(server),
-      clientMetadata: {
-        client_name: client.name,
-        client_uri: client.origin,
-        redirect_uris: [client.redirectUri],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: method ?? 'none',
-        application_type: 'web',
-      },
-      fetchFn: boundedFetch(deps),
-    })
-    .catch((error) => {
-      throw refusalOf(error, 'it did not register this installation');
-    });
-  const { client_id: clientId, client_secret: clientSecret } = registered;
-  if (clientId === '' || clientId.length > bounds.address)
-    throw refusal('registration', 'its registration is unusable');
-  return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
-}
-
 /** The address for the person's browser, and the secret that proves later who asked. */
 export async function authorizeAddress(
   deps: OAuthDeps,
@@ -177,7 +145,10 @@ export async function authorizeAddress(
   return { url: authorizationUrl.href, codeVerifier };
 }
 
-/** Exchanges a code for tokens, if the answer came from the server that was asked. Throws `mcp_unreachable`. */
+/**
+ * Exchanges a code for tokens, if the answer came from the server that was asked. Throws `mcp_unreachable`, with the
+ * reason `forgotten` if the server no longer knows our client.
+ */
 export async function redeemCode(
   deps: OAuthDeps,
   server: AuthorizationServer,
@@ -203,17 +174,21 @@ export async function redeemCode(
     });
     return readTokens(tokens);
   } catch (error) {
+    if (isForgottenClient(error)) throw refusal('forgotten', 'it no longer knows this installation');
     throw refusalOf(error, 'it did not accept the sign-in');
   }
 }
 
-/** Fresh tokens, or `ended` if the server no longer accepts the old ones. Throws for any other failure. */
+/**
+ * Fresh tokens; `ended` if the server no longer accepts the old ones, `forgotten` if it no longer knows our client.
+ * Throws for any other failure.
+ */
 export async function refreshTokens(
   deps: OAuthDeps,
   server: AuthorizationServer,
   client: OAuthClient,
   held: { refreshToken: string; resource: string },
-): Promise<Tokens | 'ended'> {
+): Promise<Tokens | 'ended' | 'forgotten'> {
   const library = await import('@modelcontextprotocol/client');
   try {
     const tokens = await library.refreshAuthorization(server.issuer, {
@@ -225,12 +200,16 @@ export async function refreshTokens(
     });
     return readTokens(tokens);
   } catch (error) {
-    if (endings.has(oauthCode(error) ?? '')) return 'ended';
+    if (isForgottenClient(error)) return 'forgotten';
+    if (oauthCode(error) === 'invalid_grant') return 'ended';
     throw refusalOf(error, 'its sign-in could not be renewed');
   }
 }
 
-const endings = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+/** True if the server no longer knows our client, so that only a new registration helps. */
+function isForgottenClient(error: unknown): boolean {
+  return ['invalid_client', 'unauthorized_client'].includes(oauthCode(error) ?? '');
+}
 
 /** Asks the server to forget a token (RFC 7009); whether it does is its own business. */
 export async function revokeToken(
@@ -273,7 +252,7 @@ function readServer(deps: OAuthDeps, metadata: AuthorizationServerMetadata): Aut
 }
 
 /** Converts the stored metadata to the library's type. */
-function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
+export function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
   return {
     issuer: server.issuer,
     authorization_endpoint: server.authorizationEndpoint,
@@ -349,8 +328,8 @@ function strings(values: unknown): string[] {
   return Array.isArray(values) ? values.filter((value): value is string => typeof value === 'string') : [];
 }
 
-/** Fetch bounded in time and size; never follows redirects, since requests carry secrets. */
-function boundedFetch(deps: OAuthDeps, onResponse?: (asked: string, answered: string) => void): typeof fetch {
+/** Fetch bounded in time and size; never follows redirects of requests that carry secrets. */
+export function boundedFetch(deps: OAuthDeps, onResponse?: (asked: string, answered: string) => void): typeof fetch {
   const { totalTimeoutMs, maxResponseBytes } = bounds;
   const base = deps.egress.fetchWithin({ totalTimeoutMs, maxResponseBytes });
   return async (input, init) => {
@@ -372,7 +351,7 @@ export function refusal(reason: string, text: string): ApiError {
 }
 
 /** The guard's or our own refusal if there is one inside; never the stranger's words, which may quote a secret. */
-function refusalOf(error: unknown, text: string): ApiError {
+export function refusalOf(error: unknown, text: string): ApiError {
   let cause = error;
   for (let depth = 0; depth < 6 && cause instanceof Error; depth += 1) {
     if (cause instanceof ApiError) {

@@ -19,8 +19,8 @@ import {
   type OAuthClient,
   redeemCode,
   refusal,
-  registerHere,
 } from './protocol.ts';
+import { isForgotten, registerHere } from './registration.ts';
 import { type BegunMcpSignIn, insertMcpState, newState, takeMcpState } from './states.ts';
 
 /** Signing in to MCP servers by OAuth, and out again (contract.md section 11, "Agent"). */
@@ -57,14 +57,13 @@ export async function beginMcpSignIn(
   const found = await discoverSignIn(deps, row.url, wanted);
   const redirectUri = request.origin + callbackPath;
   const { held } = await readAnyHeld(deps, deps.db.kysely, row);
-  const { client, isGiven } = await clientFor(deps, request, row, found.server, redirectUri);
   const scope = joinScopes(
     held.grant?.server.issuer === found.server.issuer ? held.grant.scope : undefined,
     found.scope,
   );
   const state = newState();
   const ask = { redirectUri, state, scope, resource: found.resource };
-  const { url, codeVerifier } = await authorizeAddress(deps, found.server, client, ask);
+  const { client, isGiven, url, codeVerifier } = await askClient(deps, request, row, found.server, ask);
   await insertMcpState({ db: deps.db.kysely, secrets: deps.secrets }, state, request.sessionId, {
     serverId: row.id,
     revision: row.revision,
@@ -117,12 +116,26 @@ export async function finishMcpSignIn(
     return withServer(page, request.origin, row.id);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (isReason(error, 'forgotten')) await forgetRegistration(deps, request.owner, begun);
     deps.log.warn(
       { reason: error.details, code: error.code, server: begun.serverId },
       'failed to sign in to an MCP server',
     );
     return refuse(error.code === 'not_found' ? 'mcp_changed' : 'mcp_failed');
   }
+}
+
+function isReason({ details }: ApiError, reason: string): boolean {
+  return typeof details === 'object' && details !== null && 'reason' in details && details.reason === reason;
+}
+
+/** Forgets a registration that the authorization server has forgotten; a later one stays. */
+async function forgetRegistration(deps: SignInDeps, owner: string, begun: BegunMcpSignIn): Promise<void> {
+  const row = await getOwnedMcpServer(deps.db.kysely, owner, begun.serverId);
+  const { held, generation } = await readAnyHeld(deps, deps.db.kysely, row);
+  if (held.registered?.client.clientId !== begun.client.clientId) return;
+  const { registered: _, ...rest } = held;
+  await storeHeld(deps, deps.db.kysely, row, { held: rest, generation });
 }
 
 async function storeSignIn(
@@ -146,7 +159,7 @@ async function storeSignIn(
   return row;
 }
 
-/** Signs out: the tokens are deleted here before they are revoked at the authorization server. */
+/** Signs out and forgets the registration: the tokens are deleted here before they are revoked at the server. */
 export async function endMcpSignIn(
   deps: SignInDeps,
   owner: string,
@@ -160,8 +173,7 @@ export async function endMcpSignIn(
     const connection = row.connection === 'none' ? 'none' : 'needed';
     const changed = await recordConnection(trx, row, { connection });
     if (changed === undefined) throw new ApiError('not_found', 'MCP server not found');
-    const { grant: _, ...rest } = held;
-    await storeHeld(deps, trx, row, { held: rest, generation });
+    await storeHeld(deps, trx, row, { held: {}, generation });
     await recordEvent(trx, source, { action: 'mcp_server.disconnected', ...targetOf(id), details: { owner } });
     return { changed, held };
   });
@@ -179,6 +191,23 @@ async function readWanted(deps: SignInDeps, id: string) {
   return row?.wanted ?? {};
 }
 
+type Ask = Parameters<typeof authorizeAddress>[3];
+
+/** Our client and the address for the browser. A stored registration that the server has forgotten is made again. */
+async function askClient(
+  deps: SignInDeps,
+  request: SignInRequest,
+  row: McpServerRow,
+  server: AuthorizationServer,
+  ask: Ask,
+): Promise<{ client: OAuthClient; isGiven: boolean; url: string; codeVerifier: string }> {
+  const found = await clientFor(deps, request, row, server, ask.redirectUri);
+  const address = await authorizeAddress(deps, server, found.client, ask);
+  if (!found.isStored || !(await isForgotten(deps, address.url))) return { ...found, ...address };
+  const client = await register(deps, request, row, server, ask.redirectUri);
+  return { client, isGiven: false, ...(await authorizeAddress(deps, server, client, ask)) };
+}
+
 /** Our client there: the configured one, else our client metadata document, else a dynamic registration. */
 async function clientFor(
   deps: SignInDeps,
@@ -186,7 +215,7 @@ async function clientFor(
   row: McpServerRow,
   server: AuthorizationServer,
   redirectUri: string,
-): Promise<{ client: OAuthClient; isGiven: boolean }> {
+): Promise<{ client: OAuthClient; isGiven: boolean; isStored: boolean }> {
   if (row.client_id !== null) {
     if (row.client_issuer !== null && row.client_issuer !== server.issuer) {
       throw refusal('issuer', 'it now asks you to sign in elsewhere; enter the client id again if that is right');
@@ -195,30 +224,34 @@ async function clientFor(
     return {
       client: { clientId: row.client_id, ...(clientSecret === undefined ? {} : { clientSecret }) },
       isGiven: true,
+      isStored: false,
     };
   }
   if (server.readsDocuments && isReachableFrom(request.origin, server.issuer)) {
-    return { client: { clientId: request.origin + clientPath }, isGiven: false };
+    return { client: { clientId: request.origin + clientPath }, isGiven: false, isStored: false };
   }
-  return { client: await registeredClient(deps, request, row, server, redirectUri), isGiven: false };
+  // A registration is valid for its issuer and one redirect address of ours.
+  const { registered } = (await readAnyHeld(deps, deps.db.kysely, row)).held;
+  if (registered?.issuer === server.issuer && registered.redirectUri === redirectUri) {
+    return { client: registered.client, isGiven: false, isStored: true };
+  }
+  return { client: await register(deps, request, row, server, redirectUri), isGiven: false, isStored: false };
 }
 
-/** A registration is valid for its issuer and one redirect address of ours; otherwise registers again. */
-async function registeredClient(
+/** Registers this installation, and stores the registration with the server. */
+async function register(
   deps: SignInDeps,
   request: SignInRequest,
   row: McpServerRow,
   server: AuthorizationServer,
   redirectUri: string,
 ): Promise<OAuthClient> {
-  const known = await readAnyHeld(deps, deps.db.kysely, row);
-  const { registered } = known.held;
-  if (registered?.issuer === server.issuer && registered.redirectUri === redirectUri) return registered.client;
   if (server.registrationEndpoint === undefined) {
     throw refusal('client_id', 'it wants a client id; register Homeport there and enter the id with this server');
   }
   const { origin, productName: name } = request;
   const client = await registerHere(deps, server, { name, origin, redirectUri });
+  const known = await readAnyHeld(deps, deps.db.kysely, row);
   const held = { ...known.held, registered: { issuer: server.issuer, redirectUri, client } };
   await storeHeld(deps, deps.db.kysely, row, { held, generation: known.generation });
   return client;
