@@ -5,6 +5,8 @@ import { EventStream } from './event-stream.ts';
 import { type RequestFacts, streamed } from './handler.ts';
 
 const pieces = 4;
+/** Milliseconds between two pieces. Tests make it longer. */
+export const pace = { pieceMs: limits.liveStreamPieceMs };
 /** Anybody may ask. */
 const openMax = 20;
 let open = 0;
@@ -25,6 +27,6 @@ export function streamPieces({ id, outgoing }: RequestFacts): typeof streamed {
     if (sent === pieces) stream.end('');
   };
   next();
-  if (!stream.closed) timer = systemClock.every(limits.liveStreamPieceMs, next);
+  if (!stream.closed) timer = systemClock.every(pace.pieceMs, next);
   return streamed;
 }

@@ -4,10 +4,10 @@ import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { limits } from '@homeport/contracts/limits';
 import { until } from '../../../contracts/test/until.ts';
 import { examine } from '../../src/commands/doctor.ts';
 import type { Finding } from '../../src/commands/finding.ts';
+import { pace } from '../../src/http/stream-chunks.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 
 /** The doctor on a running service: correct settings, and mistakes with advice. */
@@ -114,7 +114,7 @@ test('finds a proxy that buffers streams, and accepts one that forwards them', a
 
 test('limits trial streams, and closing one frees its place', async (t) => {
   // None of them ends before all are requested, however long that takes.
-  const pace = t.mock.property(limits as { liveStreamPieceMs: number }, 'liveStreamPieceMs', 60_000);
+  const slower = t.mock.property(pace, 'pieceMs', 60_000);
   const leaving = new AbortController();
   const streams = await Promise.all(
     Array.from({ length: 21 }, () => fetch(`${app.url}/api/live/stream`, { signal: leaving.signal })),
@@ -123,7 +123,7 @@ test('limits trial streams, and closing one frees its place', async (t) => {
     streams.map(({ status }) => status).sort((a, b) => a - b),
     [...Array.from({ length: 20 }, () => 200), 429],
   );
-  pace.mock.restore();
+  slower.mock.restore();
   leaving.abort();
   for (;;) {
     const again = await fetch(`${app.url}/api/live/stream`);
