@@ -13,7 +13,7 @@ import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
 import { useTitle } from '../layout/branding.ts';
 import { lazyComponent } from '../layout/lazy-component.tsx';
-import { ConversationMenu } from '../layout/menus/lazy-conversation-menu.ts';
+import { ConversationMenu } from '../layout/menus/conversation-menu.tsx';
 import { HomeButton, MessagePage } from '../layout/message-page.tsx';
 import { useChatChanges } from '../layout/records/use-chat-changes.ts';
 import { showToast } from '../layout/toasts.tsx';

@@ -12,7 +12,7 @@ import { OfflineBanner } from './banners/offline-banner.tsx';
 import { ProxySessionBanner } from './banners/proxy-session-banner.tsx';
 import { useBranding, usePageTitle } from './branding.ts';
 import { lazyComponent } from './lazy-component.tsx';
-import { ConversationMenu } from './menus/lazy-conversation-menu.ts';
+import { ConversationMenu } from './menus/conversation-menu.tsx';
 import { useCommands, useShortcuts } from './palette/use-commands.ts';
 import { SideRail } from './sidebar/side-rail.tsx';
 import { Sidebar } from './sidebar/sidebar.tsx';
