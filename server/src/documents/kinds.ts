@@ -1,7 +1,7 @@
 import { type DocumentKind, DocumentRefused, damaged, notReadable } from './document.ts';
 import { binaryWorkbook, oldFormat } from './old-formats.ts';
+import { decoderFor } from './readers/encodings/text-encoding.ts';
 import { findMainPart } from './readers/main-part.ts';
-import { decoderFor } from './readers/text-encoding.ts';
 import { ZipFile } from './readers/zip.ts';
 
 /** File formats by their bytes alone: the same content is the same document under any name. */

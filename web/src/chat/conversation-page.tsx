@@ -23,7 +23,6 @@ import { BudgetLine } from './composer/budget-line.tsx';
 import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
 import { usedContext } from './panels/used-context.ts';
-import { Announcer } from './thread/announcer.tsx';
 import { Thread } from './thread/thread.tsx';
 import { useChoices } from './use-choices.ts';
 import { useConversation } from './use-conversation.ts';
@@ -39,6 +38,7 @@ const ContextPanel = lazyComponent(async () => (await import('../context/context
 const ChangesPanel = lazyComponent(async () => (await import('../workspace/changes/changes-panel.tsx')).ChangesPanel);
 const ProjectLink = lazyComponent(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const TemporaryBanner = lazyComponent(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
+const Announcer = lazyComponent(async () => (await import('./thread/announcer.tsx')).Announcer);
 const FindBar = lazyComponent(async () => (await import('../layout/find/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */

@@ -1,7 +1,7 @@
 import PostalMime, { type Address } from 'postal-mime';
 import type { PageWriter } from '../page-writer.ts';
+import { decoderFor } from './encodings/text-encoding.ts';
 import { writeHtml } from './html.ts';
-import { decoderFor } from './text-encoding.ts';
 
 const deepest = 32;
 const mostHeaderBytes = 1024 * 1024;

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { beforeFirst } from '@homeport/contracts/text/trim-characters';
 import { DocumentRefused, damaged } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
+import { decoderFor } from './encodings/text-encoding.ts';
 import { writeHtml } from './html.ts';
-import { decoderFor } from './text-encoding.ts';
 import { readXml } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 

@@ -2,7 +2,7 @@ import { trimEndOf } from '@homeport/contracts/text/trim-characters';
 import { Parser } from 'htmlparser2';
 import { deepestNesting, tooDeep } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
-import { decodeHtml } from './text-encoding.ts';
+import { decodeHtml } from './encodings/text-encoding.ts';
 
 const skipped = new Set(['script', 'style', 'noscript', 'template', 'svg', 'head', 'iframe', 'object']);
 const blocks = new Set(

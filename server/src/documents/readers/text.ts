@@ -1,5 +1,5 @@
 import type { PageWriter } from '../page-writer.ts';
-import { decodeAnyText } from './text-encoding.ts';
+import { decodeAnyText } from './encodings/text-encoding.ts';
 
 /** Plain text and CSV, in parts that end with a line. */
 export function readText(bytes: Uint8Array, writer: PageWriter): void {

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { DocumentRefused, deepestNesting, tooDeep } from '../document.ts';
-import { decoderFor } from './text-encoding.ts';
+import { decoderFor } from './encodings/text-encoding.ts';
 
 /**
  * XML of office files as events. Entities that a file declares itself are refused, wherever they lead; nothing is ever

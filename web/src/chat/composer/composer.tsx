@@ -21,6 +21,7 @@ import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
 import { blockedHint, ComposerButtons } from './composer-buttons.tsx';
 import { ComposerTools } from './composer-tools.tsx';
+import { ReceiptBanner } from './receipt-banner.tsx';
 import { useAttachments, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { useSendMessage } from './use-send-message.ts';
@@ -46,7 +47,6 @@ type Props = {
   newChat?: NewChat;
 };
 
-const ReceiptBanner = lazyComponent(async () => (await import('./receipt-banner.tsx')).ReceiptBanner);
 const QueueChips = lazyComponent(async () => (await import('./queue-chips.tsx')).QueueChips);
 const PastedChips = lazyComponent(async () => (await import('./pasted-chips.tsx')).PastedChips);
 const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.tsx')).AssistantChip);
@@ -59,7 +59,7 @@ const AttachmentTray = lazyComponent(
 
 /** Loads the parts that must be there when the network is gone. */
 function preloadParts(): void {
-  for (const part of [ReceiptBanner, QueueChips, PastedChips, MessageEditor, ToolCall]) part.preload();
+  for (const part of [QueueChips, PastedChips, MessageEditor, ToolCall]) part.preload();
 }
 
 /**

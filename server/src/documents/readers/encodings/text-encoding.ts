@@ -1,5 +1,6 @@
-import { notReadable } from '../document.ts';
-import { guessEncoding } from './guess-encoding.ts';
+import { notReadable } from '../../document.ts';
+import { decodeAs } from './decoders.ts';
+import { guessEncoding } from './guess.ts';
 
 /** Which encoding bytes are in: by their mark, else what they say of themselves, else what they look like. */
 
@@ -29,13 +30,13 @@ function byName(bytes: Uint8Array): string | undefined {
 
 /** Plain text in whatever common encoding. Throws DocumentRefused for what is no text. */
 export function decodeAnyText(bytes: Uint8Array): string {
-  const marked = byMark(bytes) ?? wideWithoutMark(bytes) ?? byEscapes(bytes) ?? byDeclaration(bytes);
-  if (marked !== undefined) return asText(new TextDecoder(marked).decode(bytes));
+  const marked = widest(bytes) ?? byMark(bytes) ?? wideWithoutMark(bytes) ?? byEscapes(bytes) ?? byDeclaration(bytes);
+  if (marked !== undefined) return asText(decodeAs(marked, bytes));
   try {
     return asText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return asText(new TextDecoder(guessEncoding(bytes)).decode(bytes));
+    return asText(decodeAs(guessEncoding(bytes), bytes));
   }
 }
 
@@ -43,6 +44,17 @@ export function decodeAnyText(bytes: Uint8Array): string {
 function byDeclaration(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 256)).toString('latin1').trimStart();
   return start.startsWith('<?xml') || start.startsWith('<html') || start.startsWith('<!') ? byName(bytes) : undefined;
+}
+
+/** UTF-32, with a mark or without one: of four bytes, one is always zero and another nearly always. */
+function widest(bytes: Uint8Array): string | undefined {
+  const length = Math.min(bytes.length, looked) & ~3;
+  if (length < 8) return undefined;
+  const zeros = [0, 0, 0, 0];
+  for (let at = 0; at < length; at += 1) if (bytes[at] === 0) zeros[at % 4] = (zeros[at % 4] ?? 0) + 1;
+  const [first = 0, second = 0, third = 0, fourth = 0] = zeros.map((count) => (4 * count) / length);
+  if (fourth === 1 && third > 0.7 && first < 0.2) return 'utf-32le';
+  return first === 1 && second > 0.7 && fourth < 0.2 ? 'utf-32be' : undefined;
 }
 
 function byMark(bytes: Uint8Array): string | undefined {
@@ -76,12 +88,17 @@ function wideWithoutMark(bytes: Uint8Array): string | undefined {
   return isHigh(even, odd) ? 'utf-16be' : undefined;
 }
 
-const escapes = ['\u001b$B', '\u001b$@'].map((mark) => Buffer.from(mark));
+const escapes = new Map([
+  ['\u001b$B', 'iso-2022-jp'],
+  ['\u001b$@', 'iso-2022-jp'],
+  ['\u001b$)C', 'iso-2022-kr'],
+]);
 
-/** Japanese in seven bits switches between its alphabets. */
+/** Japanese and Korean in seven bits switch between their alphabets. */
 function byEscapes(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, looked));
-  return escapes.some((mark) => head.includes(mark)) ? 'iso-2022-jp' : undefined;
+  for (const [mark, name] of escapes) if (head.includes(mark)) return name;
+  return undefined;
 }
 
 function asText(text: string): string {
