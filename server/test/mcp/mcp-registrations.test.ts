@@ -98,7 +98,7 @@ async function begin(user: SignedIn, id: string): Promise<URL> {
 
 const clientOf = (url: URL) => url.searchParams.get('client_id');
 
-test('sign-in registers again after the authorization server forgot the registration', () =>
+test('sign-in registers again where the registration is no longer known', () =>
   withAuthority(async ({ authority, user, id }) => {
     assert.equal(clientOf(await begin(user, id)), 'client-1');
     assert.equal(clientOf(await begin(user, id)), 'client-1', 'a known registration is used again');

@@ -107,7 +107,7 @@ async function readChallenge(response: Response): Promise<Challenge | undefined>
   };
 }
 
-/** Where a server describes its sign-in, or the authorization server on the same origin does (RFC 9728, RFC 8414). */
+/** Paths of the description of a sign-in, or of an authorization server on the same origin (RFC 9728, RFC 8414). */
 const wellKnownPaths = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'];
 const wellKnownMs = 5_000;
 

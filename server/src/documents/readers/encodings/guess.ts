@@ -125,7 +125,7 @@ function best(names: readonly string[], least: number, scoreOf: (name: string) =
   return found.name;
 }
 
-/** Undefined where the bytes are no text of this encoding; a character that the end cuts off is no fault. */
+/** Undefined where the bytes are not valid in this encoding; a character that the end cuts off is no fault. */
 function decoded(name: string, head: Uint8Array): string | undefined {
   try {
     return new TextDecoder(name, { fatal: true }).decode(head, { stream: true });
