@@ -254,7 +254,7 @@ test('refuses to remove a queued message that has started, and keeps the draft',
 
 test('shows a rate limit of the provider while the answer waits', async ({ page, person, installation, provider }) => {
   // A short wait can pass unseen on a busy machine: the test sees and stops a long wait, and lets a short one end.
-  await addModels(person.caller, provider, ['limited-60', 'limited-1']);
+  await addModels(person.caller, provider, ['limited-59', 'limited-1']);
   const chatId = await newChat(person.caller);
   await page.goto(`${installation.url}/c/${chatId}`);
   await ask(page, 'Go');
