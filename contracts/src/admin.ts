@@ -101,6 +101,12 @@ const oidcPrompt = z.enum(['none', 'select_account', 'login']);
 /** How the client secret is sent to the token endpoint; `auto` tries the other way when one is refused. */
 const oidcTokenAuth = z.enum(['auto', 'basic', 'post']);
 
+/** The people who may have access tokens. */
+const tokenPolicy = z.enum(['off', 'administrators', 'everyone']);
+export type TokenPolicy = z.infer<typeof tokenPolicy>;
+/** The longest life of a token in days; null: any. */
+const tokenMaxDays = z.number().int().min(1).max(limits.tokenDaysMax).nullable();
+
 /** OIDC as administrators see it: `hasClientSecret` instead of the secret. */
 export const oidcConfiguration = z.object({
   enabled: z.boolean(),
@@ -205,6 +211,8 @@ const adminConfig = z.object({
   defaultInstructions: z.string(),
   /** How much a model may do in one turn. */
   turnBudget,
+  tokens: tokenPolicy,
+  tokenMaxDays,
 });
 export type AdminConfig = z.infer<typeof adminConfig>;
 
@@ -236,6 +244,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/users',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'All users, a page at a time; q searches names and addresses, or is the id of one',
     query: z.object({ q: z.string().trim().max(limits.searchMax).optional(), ...page }),
     response: z.object({ users: z.array(managedUser), nextCursor }),
@@ -244,6 +253,8 @@ export const adminEndpoints = {
     method: 'POST',
     path: '/api/admin/users',
     access: 'admin',
+    scope: 'admin:write',
+    closedToTokens: ['password', 'mustChangePassword', 'role'],
     summary: 'Creates a user; without a password the account can only sign in by OIDC',
     body: userBody,
     response: z.object({ user: managedUser }),
@@ -254,6 +265,8 @@ export const adminEndpoints = {
     method: 'PATCH',
     path: '/api/admin/users',
     access: 'admin',
+    scope: 'admin:write',
+    closedToTokens: ['email', 'password', 'mustChangePassword', 'role'],
     summary: 'Changes one user, or a switch of all accounts that are not administrators',
     body: userPatchBody,
     response: z.union([z.object({ user: managedUser }), z.object({ ok: z.literal(true), updated: z.number().int() })]),
@@ -263,6 +276,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/config',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'Branding, OIDC configuration and instructions, never a secret',
     response: adminConfig,
   }),
@@ -276,6 +290,8 @@ export const adminEndpoints = {
       oidc: oidcPatch.optional(),
       instructions: fields.instructions.optional(),
       turnBudget: turnBudget.partial().optional(),
+      tokens: tokenPolicy.optional(),
+      tokenMaxDays: tokenMaxDays.optional(),
     }),
     bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,
@@ -293,6 +309,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/invitations',
     access: 'admin',
+    scope: 'admin:read',
     publicWith: 'token',
     summary: 'All invitations; with ?token= the one that it opens, for anybody',
     query: z.object({ token: invitationToken.optional(), ...page }),
@@ -337,6 +354,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/audit',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'Lists audit events with actor, action, target, time and address; newest first',
     query: z.object(page),
     response: z.object({ events: z.array(auditEvent), nextCursor }),

@@ -98,6 +98,7 @@ export const assistantEndpoints = {
     method: 'GET',
     path: '/api/assistants',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The assistants that the caller may use, last changed first; ?q= searches them; with ?id= one',
     query: z.object({
       id: fields.id.optional(),
@@ -140,6 +141,7 @@ export const assistantEndpoints = {
     method: 'GET',
     path: '/api/assistants/versions',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The versions of an assistant, newest first, for those who may edit it',
     query: z.object({ id: fields.id }),
     response: z.object({ versions: z.array(version) }),

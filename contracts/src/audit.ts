@@ -10,6 +10,9 @@ export const auditActions = [
   'session.signed_out',
   'session.ended',
   'password.changed',
+  'token.created',
+  'token.used',
+  'token.deleted',
 
   'user.created',
   'user.updated',

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
 import { limits } from './limits.ts';
+import type { TokenScope } from './token-scopes.ts';
 
 /**
  * Required credentials (control-plane-api.md "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session
  * with the extra permission; `admin-for-user` is an administrator acting on the user named by `?userId=`;
- * `session-any-password` is a session that also works while the password must be changed (contract.md section 3).
+ * `session-any-password` is a session that also works while the password must be changed (contract.md section 3);
+ * `token` is an access token and nothing else. An access token with the endpoint's `scope` stands for a session.
  */
 export type Access =
   | 'public'
@@ -15,6 +17,7 @@ export type Access =
   | 'mcp-editor'
   | 'admin'
   | 'admin-for-user'
+  | 'token'
   | 'workspace';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -24,6 +27,10 @@ export type EndpointSpec = {
   method: Method;
   path: `/${string}`;
   access: Access;
+  /** The scope with which an access token may call it; without one, it is closed to tokens. */
+  scope?: TokenScope;
+  /** Members of the body that a token may not give: they change sign-in, or let tools run without a question. */
+  closedToTokens?: readonly string[];
   /** For `workspace`: the token that programs in it have for models is enough. */
   modelToken?: true;
   /** With this query parameter no session is needed: the parameter proves as much. */

@@ -21,6 +21,7 @@ import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
 import { skillEndpoints } from './skills.ts';
 import { systemEndpoints } from './system.ts';
+import { tokenEndpoints } from './tokens.ts';
 import { usageEndpoints } from './usage.ts';
 import { workspaceEndpoints } from './workspace/workspace.ts';
 
@@ -30,6 +31,7 @@ import { workspaceEndpoints } from './workspace/workspace.ts';
 export const endpoints = {
   ...systemEndpoints,
   ...accountEndpoints,
+  ...tokenEndpoints,
   ...catalogueEndpoints,
   ...modelRegistryEndpoints,
   ...conversationEndpoints,

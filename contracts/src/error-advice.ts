@@ -26,6 +26,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The e-mail address or the password is wrong. Which one is not said.',
     todo: 'Check both. An administrator can set a new password, also with `users reset-password`.',
   },
+  invalid_api_key: {
+    means: 'The access token is missing, incomplete or wrong, has ended, or may not be used here any more.',
+    todo: 'Create a token under Settings > Access tokens, and send it as `Authorization: Bearer hp_…`.',
+  },
   forbidden: { means: 'Your account may not do this.', todo: 'Ask an administrator.' },
   account_disabled: { means: 'The account is disabled. Its data is kept.', todo: 'Ask an administrator to enable it.' },
   setup_claim_mismatch: {
@@ -47,6 +51,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   recent_sign_in_required: {
     means: 'The session began more than an hour ago, and this needs a more recent sign-in.',
     todo: 'Sign out, sign in again, and repeat it.',
+  },
+  insufficient_scope: {
+    means: 'The access token may not do this. Some things need a session in the browser and no token can do them.',
+    todo: 'Create a token with the scope that the error names.',
   },
   origin_not_allowed: {
     means: 'The request comes from a page at another address than the one Homeport knows as its own.',

@@ -156,6 +156,13 @@ export const brandingImageMax = 512 * 1024;
 export const oidcLabelMax = 60;
 /** Age of a session that still counts as a recent sign-in. */
 export const recentSignInMinutes = 60;
+/** Personal access tokens. */
+export const tokensPerUser = 100;
+export const tokenNameMax = 64;
+export const tokenScopesMax = 20;
+export const tokenDaysMax = 3650;
+/** The life of a token whose creator says nothing. */
+export const tokenDaysDefault = 90;
 export const oidcClientIdMax = 512;
 export const oidcClientSecretMax = 4096;
 export const oidcScopesMax = 512;

@@ -31,6 +31,7 @@ export const operationEndpoints = {
     method: 'GET',
     path: '/api/admin/backups',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'The newest backups of this installation, and when the next ones are made',
     response: z.object({
       backups: z.array(backup),
@@ -44,6 +45,7 @@ export const operationEndpoints = {
     method: 'POST',
     path: '/api/admin/backups',
     access: 'admin',
+    scope: 'admin:write',
     summary: 'Begins a backup into the place of scheduled ones; the one that runs, if there is one',
     body: z.object({ withWorkspaces: z.boolean().optional() }),
     status: 202,
@@ -53,6 +55,7 @@ export const operationEndpoints = {
     method: 'GET',
     path: '/api/admin/doctor',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'Whether the installation is right, and what to do where it is not',
     response: z.object({ checks: z.array(check) }),
   }),

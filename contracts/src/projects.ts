@@ -37,6 +37,7 @@ export const projectEndpoints = {
     method: 'GET',
     path: '/api/projects',
     access: 'session',
+    scope: 'chats:read',
     summary:
       "The caller's projects; ?archived=1 the archived ones; ?all=1 those of the installation, for its administrators",
     query: z.object({
@@ -53,6 +54,7 @@ export const projectEndpoints = {
     method: 'POST',
     path: '/api/projects',
     access: 'session',
+    scope: 'chats:write',
     summary: 'Creates a project; the caller owns it',
     body: z.object({ name }),
     response: z.object({ project }),
@@ -62,6 +64,7 @@ export const projectEndpoints = {
     method: 'PATCH',
     path: '/api/projects',
     access: 'session',
+    scope: 'chats:write',
     summary: 'Renames, archives or restores a project: owners and installation administrators; instructions: owners',
     body: z.object({
       id: fields.id,

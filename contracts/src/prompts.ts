@@ -48,6 +48,7 @@ export const promptEndpoints = {
     method: 'GET',
     path: '/api/prompts',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The prompts that the caller may use, last used first, then the newest; ?q= searches name and title',
     query: z.object({
       q: z.string().trim().max(limits.searchMax).optional(),

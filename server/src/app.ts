@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import { createTokenActorFinder } from './accounts/tokens/token-actor.ts';
 import { canEditProviders } from './catalogue/catalogue-owner.ts';
 import type { Deps } from './deps.ts';
 import { RequestBodyBudget } from './http/body/request-body-budget.ts';
@@ -23,8 +24,10 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
   const { log, metrics, tracing, config } = deps;
   const trusted = trustedProxies(config.trustedProxies);
   const watchProxy = watchProxies(trusted, log);
+  const identifyToken = createTokenActorFinder(deps);
   const router = createRouter(mounted(deps), {
     identify: deps.findActor,
+    identifyToken,
     identifyWorkspace: createWorkspaceCaller(deps),
     permissions: {
       canEditProviders: (actor) => canEditProviders(config, actor),
@@ -48,7 +51,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     const { path } = target;
     const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
     if (path === '/metrics' && isRead) {
-      return send(outgoing, await metricsResponse(metrics, config.metricsToken, incoming.headers.authorization));
+      return send(outgoing, await metricsResponse(metrics, config.metricsToken, incoming, identifyToken));
     }
     if (web === undefined || !isRead || /^\/+api(?:\/|$)/i.test(path)) return send(outgoing, nothingHere());
     await web.serve(path, incoming.headers['accept-encoding'] ?? '', outgoing);

@@ -31,6 +31,13 @@ import {
   postSignInSocial,
 } from './accounts/oidc/handlers.ts';
 import {
+  deleteAdminToken,
+  deleteMyToken,
+  getAdminTokens,
+  getMyTokens,
+  postMyToken,
+} from './accounts/tokens/handlers.ts';
+import {
   deleteArtifact,
   getArtifactDownload,
   getArtifactPreview,
@@ -225,6 +232,11 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteIdentity,
   getMySessions,
   deleteMySessions,
+  getMyTokens,
+  postMyToken,
+  deleteMyToken,
+  getAdminTokens,
+  deleteAdminToken,
 
   getBackups,
   postBackup,

@@ -25,6 +25,7 @@ export const changesEndpoints = {
     method: 'GET',
     path: '/api/chats/changes',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The files of the workspace that an answer added, modified and deleted, also by its commands',
     query: answer,
     response: turnChanges,

@@ -61,6 +61,7 @@ export const contextEndpoints = {
     method: 'GET',
     path: '/api/chats/context',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The prompt context of one response: instructions, parameters, tools and messages',
     query: z.object({ chatId: fields.id, messageId: fields.id }),
     response: answerContext,

@@ -169,6 +169,7 @@ export const conversationEndpoints = {
     method: 'GET',
     path: '/api/chats',
     access: 'session',
+    scope: 'chats:read',
     summary: 'The list of conversations, newest activity first; or with ?id= one with its newest messages',
     query: z.object({
       id: fields.id.optional(),
@@ -186,6 +187,8 @@ export const conversationEndpoints = {
     method: 'POST',
     path: '/api/chats',
     access: 'session',
+    scope: 'chats:write',
+    closedToTokens: ['toolRules'],
     summary: 'Creates a conversation',
     body: z.object({
       id: fields.clientId.optional(),
@@ -205,6 +208,8 @@ export const conversationEndpoints = {
     method: 'PATCH',
     path: '/api/chats',
     access: 'session',
+    scope: 'chats:write',
+    closedToTokens: ['toolRules'],
     summary:
       'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context; sets instructions',
     body: z
@@ -237,6 +242,7 @@ export const conversationEndpoints = {
     method: 'DELETE',
     path: '/api/chats',
     access: 'session',
+    scope: 'chats:write',
     summary: 'Deletes a conversation and its messages; stops its running response first',
     query: z.object({ id: fields.id }),
     response: fields.ok,
@@ -246,6 +252,7 @@ export const conversationEndpoints = {
     method: 'GET',
     path: '/api/chats/export',
     access: 'session',
+    scope: 'chats:read',
     summary: 'Downloads one conversation',
     query: z.object({ id: fields.id, format: z.enum(['markdown', 'json']) }),
     response: 'file',

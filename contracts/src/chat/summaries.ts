@@ -19,6 +19,7 @@ export const summaryEndpoints = {
     method: 'POST',
     path: '/api/chats/compact',
     access: 'session',
+    scope: 'chats:write',
     summary:
       'Begins to summarize the earlier messages, or makes the newest summary again; the stream tells when it is done',
     takesMessage: true,
@@ -47,6 +48,7 @@ export const summaryEndpoints = {
     method: 'PATCH',
     path: '/api/chats/summaries',
     access: 'session',
+    scope: 'chats:write',
     summary: 'Changes the text of a summary, from the next turn on',
     body: z.object({ chatId: fields.id, id: fields.id, text: z.string().trim().min(1).max(limits.summaryTextMax) }),
     response: z.object({ summary }),
@@ -56,6 +58,7 @@ export const summaryEndpoints = {
     method: 'DELETE',
     path: '/api/chats/summaries',
     access: 'session',
+    scope: 'chats:write',
     summary: 'Undoes a summary: its messages are sent again; automatic summaries stop until one is requested',
     query: z.object({ chatId: fields.id, id: fields.id }),
     response: fields.ok,

@@ -9,6 +9,7 @@ export const german: Record<keyof typeof english, string> = {
   invalid_path: 'Dieser Pfad ist nicht erlaubt. Wähle einen anderen Namen oder Ordner.',
   unauthorized: 'Du bist nicht angemeldet. Melde dich erneut an.',
   invalid_credentials: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+  invalid_api_key: 'Das Zugriffstoken ist ungültig oder abgelaufen.',
   forbidden: 'Dein Konto darf das nicht. Frage einen Administrator.',
   account_disabled: 'Dieses Konto ist gesperrt. Frage einen Administrator.',
   setup_claim_mismatch: 'Das Einrichtungs-Token ist falsch.',
@@ -16,6 +17,7 @@ export const german: Record<keyof typeof english, string> = {
   mcp_settings_disabled: 'Dein Konto darf MCP-Server nicht ändern. Frage einen Administrator.',
   password_change_required: 'Wähle zuerst ein neues Passwort.',
   recent_sign_in_required: 'Melde dich erneut an, um das zu bestätigen.',
+  insufficient_scope: 'Das Zugriffstoken darf das nicht.',
   origin_not_allowed:
     'Diese Seite hat eine andere Adresse, als der Server erwartet. Öffne Homeport unter seiner eigenen Adresse.',
   not_found: 'Das gibt es nicht oder nicht mehr.',

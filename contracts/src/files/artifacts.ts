@@ -75,6 +75,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts',
     access: 'session',
+    scope: 'files:read',
     summary: 'Lists and searches the artifacts of a conversation or project, by path',
     query: z
       .object({
@@ -93,6 +94,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/stat',
     access: 'session',
+    scope: 'files:read',
     summary: 'One artifact by id or path',
     query: target,
     response: one,
@@ -102,6 +104,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/preview',
     access: 'session',
+    scope: 'files:read',
     summary: 'A preview of the artifact: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
     query: versioned,
     response: 'file',
@@ -112,6 +115,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/text',
     access: 'session',
+    scope: 'files:read',
     summary:
       'The text of a file as models read it: its length, its first lines, or one page. Starts the extraction if needed',
     query: z
@@ -143,6 +147,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/download',
     access: 'session',
+    scope: 'files:read',
     summary: 'The bytes of an artifact, with Range',
     query: versioned,
     response: 'file',
@@ -153,6 +158,7 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/versions',
     access: 'session',
+    scope: 'files:read',
     summary: 'The versions of an artifact that are kept, the newest first; preview and download take a version',
     query: target,
     response: z.object({ versions: z.array(artifactVersion) }),
@@ -162,6 +168,7 @@ export const artifactEndpoints = {
     method: 'POST',
     path: '/api/artifacts/restore',
     access: 'session',
+    scope: 'files:write',
     summary: 'Makes an earlier version of an artifact the present one again, as a new version',
     body: z
       .object({ ...scope, id: fields.id.optional(), path: path.optional(), version })
@@ -174,6 +181,7 @@ export const artifactEndpoints = {
     method: 'POST',
     path: '/api/artifacts',
     access: 'session',
+    scope: 'files:write',
     summary: 'Uploads a file (multipart/form-data, part `file`)',
     form: z
       .object({
@@ -192,6 +200,7 @@ export const artifactEndpoints = {
     method: 'PATCH',
     path: '/api/artifacts',
     access: 'session',
+    scope: 'files:write',
     summary: 'Moves or renames a file (id or from) or a folder (from) inside its namespace',
     body: z
       .object({ ...scope, id: fields.id.optional(), from: path.optional(), to: path })
@@ -208,6 +217,7 @@ export const artifactEndpoints = {
     method: 'DELETE',
     path: '/api/artifacts',
     access: 'session',
+    scope: 'files:write',
     summary: 'Deletes a file (id or path) or everything below a folder (prefix)',
     query: z
       .object({ ...scope, id: fields.id.optional(), path: path.optional(), prefix: path.optional() })

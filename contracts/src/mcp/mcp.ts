@@ -243,6 +243,7 @@ export const mcpEndpoints = {
     method: 'GET',
     path: '/api/admin/mcp',
     access: 'admin-for-user',
+    scope: 'admin:read',
     summary: "A user's MCP servers",
     query: z.object({ ...userId, id: fields.id.optional() }),
     response: list,

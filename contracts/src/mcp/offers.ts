@@ -71,6 +71,7 @@ export const mcpOfferEndpoints = {
     method: 'GET',
     path: '/api/admin/mcp/offers',
     access: 'admin',
+    scope: 'admin:read',
     summary: 'The MCP servers offered to everybody, and how many people have added each',
     response: z.object({ offers: z.array(counted) }),
   }),

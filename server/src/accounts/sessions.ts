@@ -8,6 +8,7 @@ import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { SessionsTable } from '../db/tables/people.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sessionSeconds } from './session-cookie.ts';
+import { tokenWorks } from './tokens/token-rule.ts';
 
 /** The only writer of `sessions`. */
 
@@ -89,7 +90,7 @@ export async function listSessions(deps: Deps, caller: Caller): Promise<AccountS
 }
 
 /**
- * Which of these sessions are still valid: not ended or expired, the account enabled and not required to change its
+ * Which of these sessions and access tokens are still valid: not ended or expired, the account enabled and not required to change its
  * password.
  */
 export async function findLiveSessions(
@@ -100,7 +101,10 @@ export async function findLiveSessions(
   const { rows } = await db.pool.query<{ id: string }>({
     name: 'live-sessions',
     text: `select s.id from sessions s join users u on u.id = s.user_id
-      where s.id = any($1::text[]) and s.expires_at > $2 and u.enabled and not u.must_change_password`,
+        where s.id = any($1::text[]) and s.expires_at > $2 and u.enabled and not u.must_change_password
+      union all
+      select t.id from access_tokens t join users u on u.id = t.user_id cross join settings g
+        where t.id = any($1::text[]) and not u.must_change_password and ${tokenWorks('$2::timestamptz')}`,
     values: [ids, new Date(now)],
   });
   return new Set(rows.map(({ id }) => id));

@@ -6,6 +6,7 @@ import { findPasswordHash } from '../accounts/credentials.ts';
 import { verifyPassword } from '../accounts/passwords.ts';
 import { deleteSessionsOf } from '../accounts/sessions.ts';
 import { type SignInLimitDeps, withinSignInLimit } from '../accounts/sign-in-limit.ts';
+import { deleteTokensOf } from '../accounts/tokens/tokens.ts';
 import {
   findOtherAdministrator,
   lockAdministrators,
@@ -46,7 +47,10 @@ export async function deleteAccount(
     return lockUser(trx, userId);
   });
   if (user.enabled) await setUserEnabled({ db }, userId, false);
-  await inTransaction(db, (trx) => deleteSessionsOf(trx, userId));
+  await inTransaction(db, async (trx) => {
+    await deleteSessionsOf(trx, userId);
+    await deleteTokensOf(trx, userId);
+  });
   await needs.accountDisabled(userId);
   if (data === 'delete') {
     while ((await inTransaction(db, (trx) => deleteSomeChats(trx, userId, atOnce))) > 0);

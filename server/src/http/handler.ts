@@ -9,14 +9,20 @@ import type {
   ResponseOf,
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
+import type { TokenScope } from '@homeport/contracts/token-scopes';
 import type { Form } from './body/form-body.ts';
 import type { HttpResponse } from './response.ts';
 
 /**
- * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user and has
- * `tokenHash`, the hash of the token that it showed.
+ * The caller as found and checked by the guard. With an access token, `sessionId` is the token's id and `scopes` are
+ * set. It is empty for a workspace, which acts for its user and has `tokenHash`, the hash of the token that it showed.
  */
-export type Actor = User & { sessionId: string; tokenHash?: string; maintenance?: string | null };
+export type Actor = User & {
+  sessionId: string;
+  scopes?: readonly TokenScope[];
+  tokenHash?: string;
+  maintenance?: string | null;
+};
 
 /** A handler's input, parsed and authorized. `actor` is set wherever a session is required. */
 export type HandlerInput<E extends EndpointSpec> = {

@@ -29,6 +29,7 @@ export function openapiDocument(
     components: {
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: `${isSecure ? '__Secure-' : ''}homeport.session_token` },
+        token: { type: 'http', scheme: 'bearer', description: 'A personal access token with the scope in `x-scope`' },
         workspace: { type: 'http', scheme: 'bearer', description: "The workspace's own token" },
       },
       schemas: { Error: errorSchema },
@@ -59,6 +60,7 @@ function operation(name: string, spec: EndpointSpec): Json {
     operationId: name,
     summary: spec.summary,
     'x-access': spec.access,
+    ...(spec.scope === undefined ? {} : { 'x-scope': spec.scope }),
     ...(spec.access === 'public' ? {} : { security: security(spec) }),
     parameters: [
       ...parameters(spec.params, 'path'),
@@ -72,9 +74,11 @@ function operation(name: string, spec: EndpointSpec): Json {
   };
 }
 
-function security({ access, publicWith }: EndpointSpec): Json[] {
+function security({ access, scope, publicWith }: EndpointSpec): Json[] {
   if (access === 'workspace') return [{ workspace: [] }];
-  return [{ session: [] }, ...(publicWith === undefined ? [] : [{}])];
+  if (access === 'token') return [{ token: [] }];
+  const tokens = scope === undefined ? [] : [{ token: [] }];
+  return [{ session: [] }, ...tokens, ...(publicWith === undefined ? [] : [{}])];
 }
 
 /** Any type is accepted; this one says nothing about the content. */
@@ -138,18 +142,26 @@ function success(spec: EndpointSpec): Json {
 /** Error codes listed in the endpoint table, and the codes implied by access, body and query. */
 export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
-  if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
+  if (spec.access === 'token') implied.push('invalid_api_key', 'insufficient_scope');
+  else if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
+  if (takesSession(spec)) implied.push('invalid_api_key', 'insufficient_scope');
   if (spec.access !== 'public' && spec.access !== 'session-any-password') implied.push('password_change_required');
   const isForAdministrators = spec.access === 'admin' || spec.access === 'admin-for-user';
   if (isForAdministrators) implied.push('forbidden');
   if (spec.access === 'provider-editor') implied.push('provider_settings_disabled', 'forbidden');
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
-  if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
+  if (spec.method !== 'GET' && spec.access !== 'token') implied.push('origin_not_allowed');
+  if (spec.method !== 'GET') implied.push('storage_full');
   if (spec.access !== 'public' && !isForAdministrators && isClosedByMaintenance(spec)) implied.push('maintenance');
   if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   if (spec.upload === true) implied.push('payload_too_large');
   if (spec.body !== undefined && maxBodyBytes(spec) > requestBodyBudgetBounds.freeBytes) implied.push('rate_limited');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
+}
+
+/** Whether an access token is looked at, if only to be refused. */
+function takesSession({ access }: EndpointSpec): boolean {
+  return access !== 'public' && access !== 'workspace' && access !== 'token';
 }
 
 function failures(spec: EndpointSpec): Json {

@@ -14,12 +14,13 @@ import { type BodyReading, readJsonBody, readSentBytes } from './body/request-bo
 import type { RequestBodyBudget } from './body/request-body-budget.ts';
 import { openUpload } from './body/upload-body.ts';
 import { headerObject, pathObject, queryObject, validate } from './body/validate.ts';
+import { isTokenRequest } from './credentials.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import {
+  assertMembers,
   assertOpen,
   assertPermission,
-  type Identify,
-  type IdentifyWorkspace,
+  type Finders,
   identifyCaller,
   type Permissions,
 } from './guard.ts';
@@ -42,15 +43,13 @@ type ErasedInput = {
   request: RequestFacts;
 };
 
-export type RouterOptions = {
+export type RouterOptions = Finders & {
   /** The largest file in bytes, in a form or as a body. */
   maxUploadBytes: number;
   /** Memory for all other bodies. */
   bodies: RequestBodyBudget;
   /** Throws `storage_full` if there is no space for what a request would write. */
   assertRoom(use: 'files' | 'messages'): Promise<void>;
-  identify: Identify;
-  identifyWorkspace: IdentifyWorkspace;
   permissions: Permissions;
   origin: OriginRule;
   trusted: TrustedProxies;
@@ -123,19 +122,24 @@ async function answer(
   let answered: HttpResponse | typeof streamed;
   try {
     const access = isPublicCall(request, spec) ? 'public' : spec.access;
-    const caller = await identifyCaller(access, options, incoming.headers, spec);
+    const isByToken = isTokenRequest(incoming, spec.path);
+    const from = { incoming, address: request.address, requestId: request.id };
+    const caller = await identifyCaller(access, options, from, spec);
     actor = caller?.actor;
     // On Node's own response, so that streams and refusals carry it too; a handler that sets the cookie itself replaces
     // it.
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
-    assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
-    assertPermission(access, actor, options.permissions);
+    // No browser adds a token by itself, so any page that has one may use it.
+    if (actor?.scopes === undefined)
+      assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
+    assertPermission(access, spec, actor, options.permissions);
     assertOpen(spec, actor);
     if (spec.upload === true || spec.form !== undefined) await options.assertRoom('files');
     if (spec.takesMessage === true) await options.assertRoom('messages');
     const input = await parseInput(exchange, spec, actor, options);
     try {
       answered = await render(await handle(input), spec, headers);
+      if (isByToken && answered !== streamed) delete answered.headers['set-cookie'];
     } finally {
       input.release();
     }
@@ -180,12 +184,14 @@ async function parseInput(
   const upload = spec.upload === true ? openUpload(incoming, spec.uploadBytes ?? options.maxUploadBytes) : undefined;
   const sent = await readBody(incoming, spec, actor?.id ?? request.address, options.bodies);
   try {
+    const body = spec.body === undefined || spec.bytes !== undefined ? sent.value : validate(spec.body, sent.value);
+    assertMembers(spec, actor, body);
     return {
       actor,
       params: spec.params === undefined ? undefined : validate(spec.params, pathObject(params)),
       query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.query)),
       headers: spec.headers === undefined ? undefined : validate(spec.headers, headerObject(incoming.headers)),
-      body: spec.body === undefined || spec.bytes !== undefined ? sent.value : validate(spec.body, sent.value),
+      body,
       form,
       upload,
       request,

@@ -78,8 +78,9 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
   try {
     const caller = await identifyCaller(
       'session',
-      { ...options, identifyWorkspace: async () => undefined },
-      request.headers,
+      // A terminal is for people: no token opens one.
+      { ...options, identifyToken: async () => undefined, identifyWorkspace: async () => undefined },
+      { incoming: request, address: '', requestId },
       { method: 'GET', path },
     );
     if (caller === undefined) throw new ApiError('unauthorized', 'Sign in first');

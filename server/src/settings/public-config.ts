@@ -29,6 +29,8 @@ export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig
       'maintenance.since',
       'maintenance.message',
       'settings.turn_budget',
+      'settings.tokens',
+      'settings.token_max_days',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);

@@ -1,4 +1,10 @@
-import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
+import {
+  type AdminConfig,
+  type brandingPatch,
+  oidcConfiguration,
+  type oidcPatch,
+  type TokenPolicy,
+} from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { defaultBranding } from '@homeport/contracts/default-branding';
@@ -33,6 +39,8 @@ export type Settings = {
   oidcRevision: number;
   instructions: string | null;
   turnBudget: TurnBudget;
+  tokens: TokenPolicy;
+  tokenMaxDays: number | null;
 };
 /** Settings that `POST /api/admin/config` and the manifest can change; an omitted member keeps its value. */
 export type SettingsPatch = {
@@ -40,10 +48,21 @@ export type SettingsPatch = {
   oidc?: z.output<typeof oidcPatch>;
   instructions?: string | null;
   turnBudget?: { [Name in keyof TurnBudget]?: TurnBudget[Name] } | undefined;
+  tokens?: TokenPolicy;
+  tokenMaxDays?: number | null;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
-const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision', 'instructions', 'turn_budget'] as const;
+const columns = [
+  'branding',
+  'oidc',
+  'oidc_client_secret',
+  'oidc_revision',
+  'instructions',
+  'turn_budget',
+  'tokens',
+  'token_max_days',
+] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
 const storedOidc = oidcConfiguration
@@ -63,6 +82,8 @@ export function toSettings(row: SettingsRow): Settings {
     oidcRevision: row.oidc_revision,
     instructions: row.instructions,
     turnBudget: { ...defaultTurnBudget, ...row.turn_budget },
+    tokens: row.tokens,
+    tokenMaxDays: row.token_max_days,
   };
 }
 
@@ -103,7 +124,7 @@ export async function updateSettings(
   const changed = [
     ...differences('branding', before.branding, after.branding),
     ...differences('oidc', before.oidc, after.oidc),
-    ...(before.instructions === after.instructions ? [] : ['instructions']),
+    ...plainMembers.filter((name) => before[name] !== after[name]),
     ...differences('turnBudget', before.turnBudget, after.turnBudget),
   ];
   if (changed.length === 0) return { settings: before, changed };
@@ -117,6 +138,8 @@ export async function updateSettings(
       oidc_client_secret: clientSecret,
       instructions: after.instructions,
       turn_budget: JSON.stringify(withoutDefaults(after.turnBudget, defaultTurnBudget)),
+      tokens: after.tokens,
+      token_max_days: after.tokenMaxDays,
       updated_at: new Date(deps.clock.now()),
     })
     .execute();
@@ -182,9 +205,17 @@ function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: Set
     ...before,
     branding: { ...before.branding, ...withoutUndefined(patch.branding ?? {}) },
     oidc: patchOidc(deps, before.oidc, patch.oidc),
-    instructions: patch.instructions === undefined ? before.instructions : patch.instructions,
+    ...plainPatch(patch),
     turnBudget: { ...before.turnBudget, ...withoutUndefined(patch.turnBudget ?? {}) },
   };
+}
+
+/** Members that are one value each. */
+const plainMembers = ['instructions', 'tokens', 'tokenMaxDays'] as const;
+
+function plainPatch(patch: SettingsPatch) {
+  const { instructions, tokens, tokenMaxDays } = patch;
+  return withoutUndefined({ instructions, tokens, tokenMaxDays });
 }
 
 function differences(group: string, before: object, after: object): string[] {
@@ -208,6 +239,7 @@ function withoutDefaults(value: object, defaults: object): object {
 }
 
 function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
-  const { branding, instructions, turnBudget } = settings;
-  return { branding, oidc: oidcView(deps, settings.oidc), instructions, defaultInstructions, turnBudget };
+  const { branding, instructions, turnBudget, tokens, tokenMaxDays } = settings;
+  const oidc = oidcView(deps, settings.oidc);
+  return { branding, oidc, instructions, defaultInstructions, turnBudget, tokens, tokenMaxDays };
 }

@@ -5,8 +5,8 @@ import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import type { Json } from '../app.ts';
-import { formBody } from '../artifacts/artifact-makers.ts';
 import { idPlaces } from './authorization-ids.ts';
+import { addressOf, bodyOf } from './authorization-request.ts';
 import type { IdRule, SampleRequest } from './authorization-sample.ts';
 import { samples } from './authorization-samples.ts';
 import { beingBuilt } from './authorization-samples-workspace.ts';
@@ -176,6 +176,7 @@ function isElsewhere(spec: EndpointSpec, edition: World['edition']): boolean {
 /** The error code with which the access word refuses this caller; undefined if it admits them. */
 function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): ErrorCode | undefined {
   if (access === 'public') return undefined;
+  if (access === 'token') return 'invalid_api_key';
   // Each kind of identity opens its own endpoints only.
   if ((access === 'workspace') !== /workspace/.test(kind) || kind === 'stopped workspace') return 'unauthorized';
   if (kind === 'workspace') return undefined;
@@ -301,10 +302,8 @@ function malformedIds(rule: IdRule, place: string): string[] {
 type Answered = { status: number; text: string; headers: Headers };
 
 async function send(world: World, spec: EndpointSpec, actor: Actor, request: SampleRequest): Promise<Answered> {
-  const path = spec.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''));
-  const query = request.query === undefined ? '' : `?${new URLSearchParams(request.query)}`;
   const { body, contentType } = bodyOf(request);
-  const response = await fetch(`${world.app.url}${path}${query}`, {
+  const response = await fetch(`${world.app.url}${addressOf(spec, request)}`, {
     method: spec.method,
     redirect: 'manual',
     headers: {
@@ -318,15 +317,6 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
   const isHeld = spec.response === 'events' && response.ok;
   if (isHeld) await response.body?.cancel();
   return { status: response.status, text: isHeld ? '' : await response.text(), headers: response.headers };
-}
-
-function bodyOf({ body, form, file = 'A new file', upload }: SampleRequest) {
-  if (upload !== undefined) return { body: upload, contentType: 'text/plain' };
-  if (form !== undefined) {
-    const fields = Object.entries(form).map(([name, value]) => ({ name, value }));
-    return formBody([...fields, { name: 'file', value: file, filename: 'new.txt' }]);
-  }
-  return body === undefined ? {} : { body: JSON.stringify(body), contentType: 'application/json' };
 }
 
 function assertError(answer: Answered, code: ErrorCode | undefined, message: string): void {

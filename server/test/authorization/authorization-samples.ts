@@ -83,6 +83,24 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.id': { names: 'identity' } },
   },
+  getMyTokens: nothing,
+  postMyToken: {
+    request: () => ({ body: { name: 'Script', scopes: ['models'], expiresAt: null } }),
+    own: 201,
+    ids: {},
+  },
+  deleteMyToken: {
+    request: ({ records }) => ({ query: { id: records.token } }),
+    own: 200,
+    ids: { 'query.id': { names: 'token' } },
+  },
+  getAdminTokens: nothing,
+  // Of any user: an administrator's own is one of them.
+  deleteAdminToken: {
+    request: ({ records }) => ({ query: { id: records.token } }),
+    own: 200,
+    ids: { 'query.id': { names: 'token', openTo: 'administrator' } },
+  },
   getMySessions: nothing,
   deleteMySessions: {
     request: ({ records }) => ({ query: { id: records.session } }),

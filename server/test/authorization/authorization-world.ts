@@ -9,6 +9,7 @@ import { createInvitation } from '../../src/accounts/invitations.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { cookieRule, sessionCookie } from '../../src/accounts/session-cookie.ts';
 import { insertSession } from '../../src/accounts/sessions.ts';
+import { createToken } from '../../src/accounts/tokens/tokens.ts';
 import { insertUser, type NewUser, setUserEnabled } from '../../src/accounts/users.ts';
 import { createArtifact } from '../../src/artifacts/uploads.ts';
 import { createAssistant } from '../../src/assistants/assistants.ts';
@@ -70,6 +71,8 @@ export type Records = {
   question: string;
   /** A session other than the one that calls. */
   session: string;
+  /** An access token. */
+  token: string;
   /** An identity at an identity provider, besides a password. */
   identity: string;
   /** A project that the records' user owns, and the id of another member of it. */
@@ -159,6 +162,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       if (needs('artifact')) made.artifact = await storeFile(userId, conversation.chat);
     }
     if (needs('identity')) made.identity = await addIdentity(userId);
+    if (needs('token')) made.token = await addToken(userId);
     if (needs('session')) made.session = (await openSession(userId)).id;
     if (needs('project', 'member')) {
       const other = await makeUser({});
@@ -174,6 +178,12 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     if (needs('person', 'personProvider', 'personModel', 'invitation', 'invitationToken'))
       Object.assign(made, await makePerson(userId));
     return allOf(made);
+  }
+
+  async function addToken(userId: string): Promise<string> {
+    const input = { name: 'Token', scopes: ['models' as const], expiresAt: null };
+    const owner = { id: userId, role: 'user' as const };
+    return (await createToken({ db: database, clock: systemClock }, owner, input, operator)).token.id;
   }
 
   async function addIdentity(userId: string): Promise<string> {

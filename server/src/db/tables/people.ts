@@ -1,5 +1,7 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
+import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import type { TokenScope } from '@homeport/contracts/token-scopes';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
 
@@ -36,6 +38,23 @@ export type SessionsTable = {
   by_oidc: Flag;
   /** The address that ends the session at the provider. */
   sign_out_url: string | null;
+};
+
+export type AccessTokensTable = {
+  id: string;
+  user_id: string;
+  name: string;
+  scopes: TokenScope[];
+  /** The first characters of the secret. */
+  start: string;
+  /** SHA-256 of the secret in hexadecimal. */
+  hash: string;
+  created_at: CreatedAt;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  last_used_address: string | null;
+  /** Networks that it was used from, as `addressBucket` names them. */
+  networks: Generated<string[]>;
 };
 
 export type CredentialsTable = {
@@ -115,4 +134,6 @@ export type SettingsTable = {
   instructions: string | null;
   updated_at: UpdatedAt;
   turn_budget: WithDefault<Partial<TurnBudget>>;
+  tokens: Generated<TokenPolicy>;
+  token_max_days: number | null;
 };

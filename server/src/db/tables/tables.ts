@@ -29,6 +29,7 @@ import type {
 } from './catalogue.ts';
 import type { ImportEntriesTable, ImportsTable } from './imports.ts';
 import type {
+  AccessTokensTable,
   AuditEventsTable,
   CredentialsTable,
   InstallationTable,
@@ -326,6 +327,7 @@ type ReplicasTable = { id: string; release: string; schema: string; host: string
 
 export type Tables = {
   users: UsersTable;
+  access_tokens: AccessTokensTable;
   sessions: SessionsTable;
   credentials: CredentialsTable;
   verifications: VerificationsTable;
