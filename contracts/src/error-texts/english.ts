@@ -67,6 +67,15 @@ export const english = {
   'provider_unreachable.timeout': 'The service did not answer in time.',
   'provider_unreachable.timeout.response': 'The provider stopped sending before the answer was complete. Try again.',
   'provider_unreachable.tls': 'The service cannot be reached: no secure connection could be made.',
+  'provider_unreachable.tls.self_signed':
+    'The service cannot be reached: its certificate is self-signed. Name its file in NODE_EXTRA_CA_CERTS and restart Homeport.',
+  'provider_unreachable.tls.expired':
+    'The service cannot be reached: its certificate has expired or is not valid yet. Check the clocks, too.',
+  'provider_unreachable.tls.host': 'The service cannot be reached: its certificate was issued for another name.',
+  'provider_unreachable.tls.untrusted':
+    'The service cannot be reached: the authority of its certificate is unknown. Name its file in NODE_EXTRA_CA_CERTS and restart Homeport.',
+  'provider_unreachable.tls.not_tls':
+    'The service cannot be reached: it does not use TLS. Use http instead of https, or the port for https.',
   'provider_unreachable.reset': 'The service cannot be reached: the connection was closed early.',
   'provider_unreachable.reset.response':
     'The connection to the provider broke before the answer was complete. Try again.',

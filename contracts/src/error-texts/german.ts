@@ -58,6 +58,16 @@ export const german: Record<keyof typeof english, string> = {
   'provider_unreachable.timeout.response':
     'Der Anbieter hat aufgehört zu senden, bevor die Antwort vollständig war. Versuche es erneut.',
   'provider_unreachable.tls': 'Der Dienst ist nicht erreichbar: Eine sichere Verbindung kam nicht zustande.',
+  'provider_unreachable.tls.self_signed':
+    'Der Dienst ist nicht erreichbar: Sein Zertifikat ist selbst signiert. Trage seine Datei in NODE_EXTRA_CA_CERTS ein und starte Homeport neu.',
+  'provider_unreachable.tls.expired':
+    'Der Dienst ist nicht erreichbar: Sein Zertifikat ist abgelaufen oder noch nicht gültig. Prüfe auch die Uhren.',
+  'provider_unreachable.tls.host':
+    'Der Dienst ist nicht erreichbar: Sein Zertifikat wurde für einen anderen Namen ausgestellt.',
+  'provider_unreachable.tls.untrusted':
+    'Der Dienst ist nicht erreichbar: Die Zertifizierungsstelle seines Zertifikats ist unbekannt. Trage ihre Datei in NODE_EXTRA_CA_CERTS ein und starte Homeport neu.',
+  'provider_unreachable.tls.not_tls':
+    'Der Dienst ist nicht erreichbar: Er verwendet kein TLS. Verwende http statt https oder den Port für https.',
   'provider_unreachable.reset': 'Der Dienst ist nicht erreichbar: Die Verbindung wurde vorzeitig geschlossen.',
   'provider_unreachable.reset.response':
     'Die Verbindung zum Anbieter brach ab, bevor die Antwort vollständig war. Versuche es erneut.',
@@ -65,6 +75,24 @@ export const german: Record<keyof typeof english, string> = {
   'provider_unreachable.too_large': 'Die Antwort des Dienstes war zu groß.',
   'provider_unreachable.encoded': 'Die Antwort des Dienstes war komprimiert, obwohl das nicht verlangt war.',
   'provider_unreachable.redirect': 'Der Dienst leitet auf eine Weise weiter, der Homeport nicht folgt.',
+  'mcp_unreachable.sign_in_needed': 'Der MCP-Server verlangt, dass du dich anmeldest.',
+  'mcp_unreachable.more_access':
+    'Der MCP-Server verlangt mehr Zugriff, als du gegeben hast. Melde dich dort erneut an.',
+  'mcp_unreachable.access': 'Der MCP-Server hat den Zugriff verweigert. Prüfe die Header.',
+  'mcp_unreachable.timeout': 'Der MCP-Server hat nicht rechtzeitig geantwortet.',
+  'mcp_unreachable.protocol': 'Die Antwort kam nicht von einem MCP-Server. Prüfe Adresse und Transport.',
+  'mcp_unreachable.redirect': 'Der MCP-Server leitet auf eine Weise weiter, der Homeport nicht folgt.',
+  'mcp_unreachable.dns': 'Der Name des MCP-Servers lässt sich nicht auflösen.',
+  'mcp_unreachable.refused': 'Der MCP-Server hat die Verbindung abgelehnt.',
+  'mcp_unreachable.tls': 'Mit dem MCP-Server kam keine sichere Verbindung zustande.',
+  'mcp_unreachable.tls.self_signed':
+    'Das Zertifikat des MCP-Servers ist selbst signiert. Trage seine Datei in NODE_EXTRA_CA_CERTS ein und starte Homeport neu.',
+  'mcp_unreachable.tls.expired': 'Das Zertifikat des MCP-Servers ist abgelaufen oder noch nicht gültig.',
+  'mcp_unreachable.tls.host': 'Das Zertifikat des MCP-Servers wurde für einen anderen Namen ausgestellt.',
+  'mcp_unreachable.tls.untrusted':
+    'Die Zertifizierungsstelle des MCP-Servers ist unbekannt. Trage ihre Datei in NODE_EXTRA_CA_CERTS ein und starte Homeport neu.',
+  'mcp_unreachable.tls.not_tls':
+    'Der MCP-Server verwendet kein TLS. Verwende http statt https oder den Port für https.',
   mcp_unreachable: 'Der MCP-Server lässt sich nicht verwenden. Prüfe seine Adresse und seine Header.',
   workspace_request_failed: 'Der Workspace hat das nicht ausgeführt. Versuche es erneut oder starte ihn neu.',
   database_unavailable: 'Die Datenbank ist nicht erreichbar. Versuche es gleich noch einmal.',

@@ -1,7 +1,7 @@
 /** Texts of failures by code, `code.reason`, and `code.reason.<narrower>`; `{name}` stands for a value. */
 export type ErrorTexts = Readonly<Record<string, string>>;
 
-type Details = { reason?: unknown; phase?: unknown; values?: unknown };
+type Details = { reason?: unknown; phase?: unknown; certificate?: unknown; values?: unknown };
 
 /**
  * The most specific text for a failure's code and details, with its values filled in; undefined without one. A text that
@@ -13,9 +13,9 @@ export function wordError(
   details: unknown,
   formatTime: (time: Date) => string = formatUtc,
 ): string | undefined {
-  const { reason, phase, values }: Details = isRecord(details) ? details : {};
+  const { reason, phase, certificate, values }: Details = isRecord(details) ? details : {};
   const given = isRecord(values) ? values : {};
-  const narrower = [given.problem, phase, ...Object.keys(given)].filter(isName);
+  const narrower = [given.problem, certificate, phase, ...Object.keys(given)].filter(isName);
   const names = isName(reason) ? [...narrower.map((name) => `${code}.${reason}.${name}`), `${code}.${reason}`] : [];
   for (const name of [...names, code]) {
     const text = Object.hasOwn(texts, name) ? texts[name] : undefined;

@@ -38,6 +38,15 @@ const reasonText: Record<FailureReason, string> = {
   redirect: 'it redirected in a way that is not followed',
 };
 
+/** Sentences without a colon: the text after the last one is passed on. */
+const certificateText: Record<CertificateProblem, string> = {
+  self_signed: 'its certificate is self-signed; name its file in NODE_EXTRA_CA_CERTS and restart Homeport',
+  expired: 'its certificate has expired or is not valid yet',
+  host: 'its certificate was issued for another name',
+  untrusted: 'the authority of its certificate is unknown; name its file in NODE_EXTRA_CA_CERTS and restart Homeport',
+  not_tls: 'it does not use TLS; use http instead of https, or the port for https',
+};
+
 const blockedMessage =
   'This address is not allowed, or its name cannot be resolved. Private addresses need ALLOW_PRIVATE_EGRESS, and plain HTTP needs ALLOW_INSECURE_HTTP.';
 
@@ -50,7 +59,8 @@ export function blockedDestination(): ApiError {
 export function unreachable(reason: FailureReason, phase: FailurePhase, error?: unknown): ApiError {
   const certificate = reason === 'tls' ? certificateProblem(error) : undefined;
   const details: FailureDetails = { reason, phase, ...(certificate === undefined ? {} : { certificate }) };
-  return new ApiError('provider_unreachable', `The service could not be reached: ${reasonText[reason]}.`, { details });
+  const text = certificate === undefined ? reasonText[reason] : certificateText[certificate];
+  return new ApiError('provider_unreachable', `The service could not be reached: ${text}.`, { details });
 }
 
 /** The details of an error made by `unreachable`; undefined for any other error. */

@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { failureDetails } from '../../egress/failures.ts';
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import { mcpBounds } from '../bounds.ts';
 import { BadDefinitions } from '../fingerprint.ts';
@@ -95,9 +96,9 @@ function textOfData(data: unknown): string {
 
 function ofApiError(error: ApiError): ApiError {
   if (error.code !== 'provider_unreachable') return error;
-  const { details } = error;
-  const reason = isRecord(details) && typeof details.reason === 'string' ? details.reason : 'network';
-  return unreachable(reason, /: ([^:]*)\.$/.exec(error.message)?.[1] ?? 'it did not answer');
+  const { reason = 'network', certificate } = failureDetails(error) ?? {};
+  const text = /: ([^:]*)\.$/.exec(error.message)?.[1] ?? 'it did not answer';
+  return unreachable(reason, text, certificate === undefined ? {} : { certificate });
 }
 
 function ofChallenge(cause: RefusedAccess): ApiError {
@@ -116,8 +117,9 @@ function ofStatus(status: number): ApiError {
   return unreachable('status', `it answered HTTP ${status}`);
 }
 
-function unreachable(reason: string, text: string): ApiError {
-  return new ApiError('mcp_unreachable', `The MCP server could not be used: ${text}.`, { details: { reason } });
+function unreachable(reason: string, text: string, more: object = {}): ApiError {
+  const details = { reason, ...more };
+  return new ApiError('mcp_unreachable', `The MCP server could not be used: ${text}.`, { details });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
