@@ -61,6 +61,22 @@ const codes: Record<ErrorCode, string> = {
 export const english = {
   ...codes,
   ...providerEnglish,
+  'mcp_unreachable.sign_in_needed': 'The MCP server asks you to sign in.',
+  'mcp_unreachable.more_access': 'The MCP server wants more access than you gave it. Sign in there again.',
+  'mcp_unreachable.access': 'The MCP server refused access. Check the headers.',
+  'mcp_unreachable.timeout': 'The MCP server did not answer in time.',
+  'mcp_unreachable.protocol': 'The response was not that of an MCP server. Check the address and the transport.',
+  'mcp_unreachable.redirect': 'The MCP server redirects in a way that Homeport does not follow.',
+  'mcp_unreachable.dns': 'The name of the MCP server cannot be resolved.',
+  'mcp_unreachable.refused': 'The MCP server refused the connection.',
+  'mcp_unreachable.tls': 'No secure connection to the MCP server could be made.',
+  'mcp_unreachable.tls.self_signed':
+    'The certificate of the MCP server is self-signed. Name its file in NODE_EXTRA_CA_CERTS and restart Homeport.',
+  'mcp_unreachable.tls.expired': 'The certificate of the MCP server has expired or is not valid yet.',
+  'mcp_unreachable.tls.host': 'The certificate of the MCP server was issued for another name.',
+  'mcp_unreachable.tls.untrusted':
+    'The authority of the MCP server’s certificate is unknown. Name its file in NODE_EXTRA_CA_CERTS and restart Homeport.',
+  'mcp_unreachable.tls.not_tls': 'The MCP server does not use TLS. Use http instead of https, or the port for https.',
   'provider_unreachable.dns': 'The service cannot be reached: its name cannot be resolved.',
   'provider_unreachable.refused': 'The service cannot be reached: the connection was refused.',
   'provider_unreachable.unreachable': 'The service cannot be reached: there is no route to it.',

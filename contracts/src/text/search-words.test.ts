@@ -10,6 +10,7 @@ test('parses a search like the server', () => {
     ['a+b (c)', ['a+b', 'c']],
     ['C++ and C#', ['c++', 'and', 'c#']],
     ['§ 5', ['§', '5']],
+    ['v2.3.1 of 2.3.1', ['v2.3.1', 'of', '2.3.1']],
     ['🚀 tea', ['🚀', 'tea']],
     ['tide TIDE', ['tide']],
     ['.*', []],
@@ -17,7 +18,7 @@ test('parses a search like the server', () => {
   for (const [query, words] of cases) assert.deepEqual(searchWords(query), words, query);
 });
 
-test('finds hits at the beginning of words, regardless of case, at their offsets', () => {
+test('finds hits regardless of case and accents, at their offsets', () => {
   const text = 'The Harbour has a harbourmaster; a Cinderella-harbour, too.';
   const found = findHits(text, ['harbour']).map(({ start, end }) => [start, text.slice(start, end)]);
   assert.deepEqual(found, [
@@ -25,7 +26,15 @@ test('finds hits at the beginning of words, regardless of case, at their offsets
     [18, 'harbour'],
     [46, 'harbour'],
   ]);
-  assert.deepEqual(findHits('subharbour', ['harbour']), []);
+  assert.deepEqual(findHits('A résumé of Schriftgrößen', ['resume', 'größen']), [
+    { start: 2, end: 8 },
+    { start: 19, end: 25 },
+  ]);
+  assert.deepEqual(findHits('Released as v2.3.1', ['2.3.1']), [{ start: 13, end: 18 }]);
+});
+
+test('finds short words only where a word begins', () => {
+  assert.deepEqual(findHits('a part of art', ['art']), [{ start: 10, end: 13 }]);
 });
 
 test('finds words of scripts without spaces inside a text', () => {

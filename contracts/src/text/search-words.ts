@@ -8,7 +8,10 @@ export type Snippet = { text: string; hits: Hit[] };
 export const searchSigns = String.raw`\p{Extended_Pictographic}\p{Regional_Indicator}\p{Sc}§¶°+#%`;
 
 const spaceless = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-const wordOrSigns = new RegExp(`[\\p{L}\\p{N}${searchSigns}]+`, 'gu');
+/** A version such as 2.3.1 is one word. */
+const wordOrSigns = new RegExp(`v?\\p{N}+(?:\\.\\p{N}+)+|[\\p{L}\\p{N}${searchSigns}]+`, 'gu');
+/** Words of this length are also found inside longer ones, in characters. */
+export const infixMin = 4;
 const firstSign = new RegExp(`^[${searchSigns}]`, 'u');
 const maximumWords = 16;
 const snippetLength = 160;
@@ -33,18 +36,24 @@ function wordPattern(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
   const longestFirst = [...words].sort((a, b) => b.length - a.length);
   const alternatives = longestFirst.map((word) => {
-    const literal = word.replace(/[+$]/g, '\\$&');
-    return spaceless.test(word) || firstSign.test(word) ? literal : `(?<![\\p{L}\\p{N}])${literal}`;
+    const literal = unaccented(word).replace(/[+$.]/g, '\\$&');
+    const isAnywhere = word.length >= infixMin || spaceless.test(word) || firstSign.test(word);
+    return isAnywhere ? literal : `(?<![\\p{L}\\p{N}])${literal}`;
   });
   return new RegExp(alternatives.join('|'), 'giu');
 }
 
-/** Every position in `text` where a word begins with one of the words, at most `maximum`. */
+/** Without accents, each character at its offset. */
+function unaccented(text: string): string {
+  return text.replace(/[À-ỹ]/g, (letter) => letter.normalize('NFD').charAt(0));
+}
+
+/** Every position in `text` of one of the words, of short ones where a word begins with it, at most `maximum`. */
 export function findHits(text: string, words: readonly string[], maximum = 200): Hit[] {
   const pattern = wordPattern(words);
   if (!pattern) return [];
   const hits: Hit[] = [];
-  for (const match of text.matchAll(pattern)) {
+  for (const match of unaccented(text).matchAll(pattern)) {
     if (hits.length === maximum) break;
     hits.push({ start: match.index, end: match.index + match[0].length });
   }
@@ -53,7 +62,7 @@ export function findHits(text: string, words: readonly string[], maximum = 200):
 
 /** True if every word occurs. */
 export function hasAllWords(text: string, words: readonly string[]): boolean {
-  return words.length > 0 && words.every((word) => wordPattern([word])?.test(text));
+  return words.length > 0 && words.every((word) => wordPattern([word])?.test(unaccented(text)));
 }
 
 /** A line of `text` around the first of the words, with all of them marked; undefined if none occurs. */

@@ -2,7 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import { countingCalls, type LedgerRow } from '../usage/ledger.ts';
-import { ownerLexeme, searchText } from './search-text.ts';
+import { indexedText, ownerLexeme } from './search-text.ts';
 
 /** Titles of conversations, their origin, and their search words. */
 
@@ -49,7 +49,7 @@ export function titleSets(title: string, source: Exclude<TitleSource, 'none'>): 
 }
 
 function titleVector(title: string): RawBuilder<unknown> {
-  const words = searchText(title);
+  const words = indexedText(title);
   if (words === '') return sql`null`;
   return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || owner_id])`;
 }

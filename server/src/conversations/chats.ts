@@ -10,7 +10,7 @@ import type { Platform } from '../platform.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 import { storedTitle, titleSets } from './chat-titles.ts';
 import { type ChatRow, chatColumns, newChatColumns, runningColumn, viewChat } from './chat-view.ts';
-import { ownerLexeme, searchText } from './search-text.ts';
+import { indexedText, ownerLexeme } from './search-text.ts';
 
 /**
  * Conversation records. This file, chat-changes.ts, chat-titles.ts and imported-chats.ts write the table `chats`. Code
@@ -73,7 +73,7 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
       ownerId,
       chat.title ?? untitled,
       chat.title === undefined ? 'none' : 'person',
-      searchText(chat.title ?? ''),
+      indexedText(chat.title ?? ''),
       projectId,
       chat.instructions || null,
       JSON.stringify(chat.parameters ?? {}),

@@ -3,7 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables/tables.ts';
-import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
+import { indexedText, ownerLexeme, searchTextMax } from './search-text.ts';
 import { parseStoredParts } from './stored-parts.ts';
 
 /** Message records. This file alone writes the table `messages`. */
@@ -209,7 +209,7 @@ export function wordsOf(parts: readonly MessagePart[]): string {
   for (const part of parts) {
     if (part.type === 'text' && text.length < searchTextMax) text += `${part.text}\n`;
   }
-  return searchText(text);
+  return indexedText(text);
 }
 
 /** A message as an import brings it; `parts` is JSON text of MessagePart[], `words` its `searchableText`. */

@@ -1,4 +1,4 @@
-import { searchSigns } from '@homeport/contracts/text/search-words';
+import { infixMin, searchSigns } from '@homeport/contracts/text/search-words';
 
 /** Search texts hold words only; everything longer is cut here. */
 export const searchTextMax = 100_000;
@@ -7,22 +7,40 @@ const notWords = /[^\p{L}\p{M}\p{N}]+/gu;
 // Scripts written without spaces: each character is a word, and several of them are a phrase.
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const accents = /[\u0300-\u036f]+/g;
+const ligatures = new Map(Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }));
+const ligature = new RegExp(`[${[...ligatures.keys()].join('')}]`, 'g');
+// "v2.3" is found by "2.3".
+const version = /(?<![\p{L}\p{N}])v(?=\p{N})/gu;
 // Characters that only modify the picture before them.
 const pictureMarks = /[\u200d\ufe0e\ufe0f\p{Emoji_Modifier}]/gu;
 const sign = new RegExp(`[${searchSigns}]`, 'gu');
 // Prefix of the words that represent signs: letters that are adjacent in no language, so that no real word begins with
 // them.
 const signPrefix = 'qzx';
+// Prefix of the endings of words by which their insides are found.
+const infixPrefix = 'qzw';
+/** Longer words are texts of machines. */
+const infixWordMax = 40;
+/** Endings of one text. */
+const infixesMax = 20_000;
 const unit = /(-?)(?:"([^"]*)"?|(\S+))/g;
 const prefixMin = 2;
 
-/** Text as words in lower case with single spaces between: the form in which messages, titles and queries meet. */
+/**
+ * Text as words in lower case and without accents, with single spaces between: the form in which messages, titles and
+ * queries meet.
+ */
 export function searchText(text: string): string {
   return text
     .slice(0, searchTextMax)
     .toWellFormed()
-    .normalize('NFKC')
     .toLowerCase()
+    .normalize('NFKD')
+    .replace(accents, '')
+    .normalize('NFC')
+    .replace(ligature, (found) => ligatures.get(found) ?? found)
+    .replace(version, 'v ')
     .replace(pictureMarks, '')
     .replace(sign, (found) => ` ${signPrefix}${found.codePointAt(0)?.toString(16)} `)
     .replace(notWords, ' ')
@@ -31,9 +49,16 @@ export function searchText(text: string): string {
     .trim();
 }
 
-/** True when a text that `searchText` made has words for signs. */
-export function hasSigns(words: string): boolean {
-  return words.includes(signPrefix);
+/** The words of a text, and the endings of its longer ones, so that a word is also found inside others. */
+export function indexedText(text: string): string {
+  const words = searchText(text);
+  const endings = new Set<string>();
+  for (const word of new Set(words.split(' '))) {
+    if (word.length > infixWordMax || word.startsWith(signPrefix)) continue;
+    for (let at = 1; at <= word.length - infixMin; at += 1) endings.add(infixPrefix + word.slice(at));
+    if (endings.size > infixesMax) break;
+  }
+  return [words, ...endings].join(' ');
 }
 
 /** The lexeme that marks an owner's texts. No word and no beginning of a word matches it: it starts with a colon. */
@@ -48,7 +73,7 @@ export function ownerQuery(ownerId: string): string {
 
 /**
  * Converts typed text to the input of to_tsquery: words are joined by AND, "…" is a phrase, `or` and a leading `-` work
- * as in web searches, and the last word matches as a prefix. Undefined when the text contains nothing searchable. The
+ * as in web searches, the last word matches as a prefix, and words of four letters or more match inside others. Undefined when the text contains nothing searchable. The
  * result is always valid syntax.
  */
 export function searchQuery(typed: string): string | undefined {
@@ -75,8 +100,10 @@ type Unit = { words: string[]; negated: boolean; whole: boolean };
 function expression({ words, negated, whole }: Unit, isLast: boolean): string {
   const lexemes = words.map((word) => `'${word}'`);
   const lastWord = words.at(-1) ?? '';
-  const isWhole = whole || lastWord.startsWith(signPrefix);
-  const isPrefix = isLast && !negated && !isWhole && [...lastWord].length >= prefixMin;
+  const isWhole = whole || lastWord.startsWith(signPrefix) || lastWord.startsWith(infixPrefix);
+  const isInfix = words.length === 1 && !negated && !isWhole && lastWord.length >= infixMin;
+  const isPrefix = isInfix || (isLast && !negated && !isWhole && [...lastWord].length >= prefixMin);
   const phrase = `(${lexemes.join(' <-> ')}${isPrefix ? ':*' : ''})`;
+  if (isInfix) return `(${phrase} | '${infixPrefix}${lastWord}':*)`;
   return negated ? `!${phrase}` : phrase;
 }

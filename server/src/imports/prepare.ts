@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ImportedChat } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
-import { searchText } from '../conversations/search-text.ts';
+import { indexedText } from '../conversations/search-text.ts';
 import {
   importBounds,
   type ReadAssistant,
@@ -110,7 +110,7 @@ function prepareConversation(read: ReadConversation, ownerId: string): PreparedI
     chat: {
       id: chatId,
       title,
-      words: searchText(title),
+      words: indexedText(title),
       archived: read.archived,
       instructions: read.instructions,
       parameters: read.parameters,

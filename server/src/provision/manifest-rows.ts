@@ -2,7 +2,7 @@ import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/manifest';
 import type { ImportedChat } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
-import { searchText } from '../conversations/search-text.ts';
+import { indexedText } from '../conversations/search-text.ts';
 
 /** A manifest's conversations as rows. `n` and `place` say where in the manifest each comes from. */
 export type ConversationRows = { chat: ImportedChat; messages: ImportedMessage[] };
@@ -20,7 +20,7 @@ export function conversationRows(conversation: ManifestConversation, n: number):
     rows.push({ n, place, chatId: id, parentId, ...messageRow(message, begun) });
     parentId = message.id;
   }
-  const words = searchText(title);
+  const words = indexedText(title);
   const chat = {
     n,
     id,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { until } from '../../../contracts/test/until.ts';
 import { operator } from '../../src/audit/audit.ts';
 import { updateChat } from '../../src/conversations/chat-changes.ts';
 import { createChat } from '../../src/conversations/chats.ts';
@@ -89,6 +90,34 @@ test('finds symbols and emoji', async () => {
   for (const q of ['c+++', '§ 6', '👎', 'qzx', 'q']) assert.deepEqual(await find(q), [], q);
 });
 
+test('finds the inside of words, versions, and words without their accents', async () => {
+  const caller = await app.signIn();
+  const chatId = await makeChat(db, caller.id, 'Schriftgrößen');
+  await say(db, { chatId, parentId: null, text: 'Call getUserById of v2.3.1, then send the résumé to Łódź' });
+  const find = async (q: string) =>
+    (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);
+  for (const q of [
+    'größen',
+    'groessen or grossen',
+    'UserById',
+    'userb call',
+    '2.3.1',
+    'v2.3',
+    'resume',
+    'RÉSUMÉ',
+    'lodz',
+  ])
+    assert.deepEqual(await find(q), [chatId], q);
+  for (const q of ['"User"', '2.3.2', 'ById2', 'qzwuser', 'ser', '-userbyid schriftgrossen', 'sume'])
+    assert.deepEqual(await find(q), q === 'sume' || q.startsWith('-') ? [chatId] : [], q);
+  const { body } = await caller.call('GET /api/chats', undefined, { query: { q: 'userbyid' } });
+  const { text, hits } = body.chats[0].snippet;
+  assert.deepEqual(
+    hits.map(({ start, end }: Json) => text.slice(start, end)),
+    ['UserById'],
+  );
+});
+
 test('finds symbols in messages of an earlier index once they are indexed again', async () => {
   const caller = await app.signIn();
   const titled = await makeChat(db, caller.id, 'Learn C# today');
@@ -101,6 +130,10 @@ test('finds symbols in messages of an earlier index once they are indexed again'
     `to_tsvector('simple', '${words}') || array_to_tsvector(array[':' || '${caller.id}'])`;
   await db.pool.query(`update chats set title_search = ${older('learn c today')} where id = $1`, [titled]);
   await db.pool.query(`update messages set search = ${older('ship it soon')} where parts like '%Ship it%'`);
+  await until('the walks of the migration have ended', async () => {
+    const { rowCount } = await db.pool.query('select 1 from search_walks');
+    return rowCount === 0;
+  });
   await db.pool.query(`insert into search_walks (what) values ('messages'), ('chats')`);
   const find = async (q: string) =>
     (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { indexTitle } from '../chat-titles.ts';
-import { indexMessage, searchableText } from '../messages.ts';
-import { hasSigns, searchText } from '../search-text.ts';
+import { indexMessage } from '../messages.ts';
 
 /** Records of one step, and milliseconds between two steps: a hundred records a second beside everything else. */
 const stepSize = 20;
@@ -12,7 +11,7 @@ const restMs = 200;
 const idleMs = 60_000;
 
 /**
- * Rebuilds search texts written before signs were searchable, until all are done. Progress is kept in `search_walks`,
+ * Rebuilds search texts that an older version wrote, until all are done. Progress is kept in `search_walks`,
  * which this file alone writes: a restart resumes there, and replicas alternate.
  */
 export function startSearchWalks(deps: Pick<Platform, 'db' | 'clock' | 'log'>): { stop(): void; done: Promise<void> } {
@@ -50,7 +49,7 @@ async function walkMessages(trx: Queryable, after: string): Promise<string | und
   const query = trx.selectFrom('messages').select(['id', 'parts']).where('id', '>', after);
   const rows = await query.orderBy('id').limit(stepSize).execute();
   for (const { id, parts } of rows) {
-    if (hasSigns(searchableText(parts))) await indexMessage(trx, id, parts);
+    await indexMessage(trx, id, parts);
     // Long texts one after the other would hold up everybody else.
     await setImmediate();
   }
@@ -60,6 +59,6 @@ async function walkMessages(trx: Queryable, after: string): Promise<string | und
 async function walkTitles(trx: Queryable, after: string): Promise<string | undefined> {
   const query = trx.selectFrom('chats').select(['id', 'title']).where('id', '>', after);
   const rows = await query.orderBy('id').limit(stepSize).execute();
-  for (const { id, title } of rows) if (hasSigns(searchText(title))) await indexTitle(trx, id, title);
+  for (const { id, title } of rows) await indexTitle(trx, id, title);
   return rows.at(-1)?.id;
 }
