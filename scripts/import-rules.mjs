@@ -7,12 +7,13 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import only those of lower rank.
 const featureRank = {
-  commands: 14,
-  imports: 13,
-  exports: 13,
-  backups: 13,
-  provision: 12,
-  chat: 11,
+  commands: 15,
+  imports: 14,
+  exports: 14,
+  backups: 14,
+  provision: 13,
+  chat: 12,
+  'web-search': 11,
   documents: 10,
   artifacts: 9,
   conversations: 8,

@@ -32,6 +32,7 @@ export const auditActions = [
   'model_tiers.replaced',
 
   'settings.updated',
+  'web_search.updated',
   'conversation.updated',
   'tool_rules.updated',
   'oidc.provisioned',

@@ -23,6 +23,7 @@ import { skillEndpoints } from './skills.ts';
 import { systemEndpoints } from './system.ts';
 import { tokenEndpoints } from './tokens.ts';
 import { usageEndpoints } from './usage.ts';
+import { webSearchEndpoints } from './web-search.ts';
 import { workspaceEndpoints } from './workspace/workspace.ts';
 
 /**
@@ -51,6 +52,7 @@ export const endpoints = {
   ...programModelEndpoints,
   ...toolRuleEndpoints,
   ...usageEndpoints,
+  ...webSearchEndpoints,
   ...adminEndpoints,
   ...operationEndpoints,
   ...provisionEndpoints,

@@ -166,6 +166,11 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The MCP server does not answer, or not as one.',
     todo: 'Check its address and its headers, then test it under Settings > Tools.',
   },
+  search_error: {
+    means:
+      'The search service did not return results. `details.reason` is the cause: `format`, `key`, `quota`, `protocol` or `unreachable`.',
+    todo: 'Test the service under Settings > Web search. SearXNG needs `json` in `search.formats`.',
+  },
   workspace_request_failed: {
     means: 'The workspace did not do what was asked.',
     todo: 'Try again; if it stays, restart the workspace in its panel. The log has the reason.',

@@ -47,6 +47,7 @@ export const errorStatus = {
   provider_error: 502,
   provider_unreachable: 502,
   mcp_unreachable: 502,
+  search_error: 502,
   workspace_request_failed: 502,
   database_unavailable: 503,
   maintenance: 503,

@@ -162,6 +162,14 @@ import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
 import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
 import {
+  getMyWebSearch,
+  getWebSearch,
+  postMyWebSearchTest,
+  postWebSearchTest,
+  putMyWebSearch,
+  putWebSearch,
+} from './web-search/handlers.ts';
+import {
   deleteWorkspaceFile,
   getWorkspaceDownload,
   getWorkspaceFiles,
@@ -308,6 +316,12 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getAdminUsage,
   getBudgets,
   putBudgets,
+  getWebSearch,
+  putWebSearch,
+  postWebSearchTest,
+  getMyWebSearch,
+  putMyWebSearch,
+  postMyWebSearchTest,
 
   getMcpServers,
   postMcpServer,

@@ -49,6 +49,7 @@ const codes: Record<ErrorCode, string> = {
   provider_error: providerEnglish.provider_error,
   provider_unreachable: 'The provider cannot be reached. Check its address and the network.',
   mcp_unreachable: 'The MCP server cannot be used. Check its address and its headers.',
+  search_error: 'The search service did not answer as it should. Check its settings.',
   workspace_request_failed: 'The workspace did not do this. Try again, or restart the workspace.',
   database_unavailable: 'The database cannot be reached. Try again in a moment.',
   maintenance: 'Maintenance: you can read everything, and write again soon.',
@@ -99,4 +100,13 @@ export const english = {
   'provider_unreachable.too_large': 'The answer of the service was too large.',
   'provider_unreachable.encoded': 'The answer of the service was compressed, although that was not requested.',
   'provider_unreachable.redirect': 'The service redirects in a way that Homeport does not follow.',
+  'search_error.format':
+    'SearXNG does not allow JSON. Add “json” to search.formats in its settings.yml and restart SearXNG.',
+  'search_error.key': 'The search service refused the API key. Check the key.',
+  'search_error.quota': 'The search service allows no more searches for now. Wait, or raise the limit of the account.',
+  'search_error.quota.retryAt':
+    'The search service allows no more searches until {retryAt}. Wait, or raise the limit of the account.',
+  'search_error.protocol':
+    'The response is not one of this search service. Check the kind of the service and its address.',
+  'search_error.unreachable': 'The search service cannot be reached. Check its address and the network.',
 } as const;

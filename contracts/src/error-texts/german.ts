@@ -94,6 +94,15 @@ export const german: Record<keyof typeof english, string> = {
   'mcp_unreachable.tls.not_tls':
     'Der MCP-Server verwendet kein TLS. Verwende http statt https oder den Port für https.',
   mcp_unreachable: 'Der MCP-Server lässt sich nicht verwenden. Prüfe seine Adresse und seine Header.',
+  search_error: 'Der Suchdienst hat nicht geantwortet, wie er soll. Prüfe seine Einstellungen.',
+  'search_error.format':
+    'SearXNG erlaubt kein JSON. Ergänze „json“ bei search.formats in seiner settings.yml und starte SearXNG neu.',
+  'search_error.key': 'Der Suchdienst hat den API-Schlüssel abgelehnt. Prüfe den Schlüssel.',
+  'search_error.quota': 'Der Suchdienst erlaubt vorerst keine weiteren Suchen. Warte oder erhöhe das Limit des Kontos.',
+  'search_error.quota.retryAt':
+    'Der Suchdienst erlaubt bis {retryAt} keine weiteren Suchen. Warte oder erhöhe das Limit des Kontos.',
+  'search_error.protocol': 'Die Antwort ist keine dieses Suchdienstes. Prüfe die Art des Dienstes und seine Adresse.',
+  'search_error.unreachable': 'Der Suchdienst ist nicht erreichbar. Prüfe seine Adresse und das Netzwerk.',
   workspace_request_failed: 'Der Workspace hat das nicht ausgeführt. Versuche es erneut oder starte ihn neu.',
   database_unavailable: 'Die Datenbank ist nicht erreichbar. Versuche es gleich noch einmal.',
   maintenance: 'Wartung: Du kannst alles lesen und bald wieder schreiben.',

@@ -10,6 +10,7 @@ import { type ExportOptions, exportInstallation } from '../provision/export-text
 import { replaceCanary, resealCanary } from '../secrets/canary.ts';
 import { createKeyRing, type KeyRing } from '../secrets/key-ring.ts';
 import { resealSettings } from '../settings/settings.ts';
+import { resealSearchKeys } from '../web-search/settings.ts';
 import { type Call, type Command, type Outcome, withInstallation } from './command.ts';
 
 /** Commands for keys and the file store of an installation, and for its description as a manifest. */
@@ -90,6 +91,9 @@ function rotateKeys({ signal }: Call): Promise<Outcome> {
     const clientSecret = await resealSettings({ db, secrets });
     if (clientSecret !== 'absent') rotation[clientSecret] += 1;
     if (clientSecret === 'unreadable') lines.push('unreadable: client secret of the OIDC configuration');
+    const searchKeys = await resealSearchKeys({ db, secrets });
+    for (const count of ['resealed', 'current', 'unreadable'] as const) rotation[count] += searchKeys[count];
+    for (const id of searchKeys.unreadableIds) lines.push(`unreadable: API key of web search (owner ${id})`);
     const { resealed, current, unreadable } = rotation;
     lines.push(`Credentials: ${resealed} encrypted again, ${current} already current, ${unreadable} unreadable.`);
     // Last, because a start without the previous key is refused until everything has been sealed again.

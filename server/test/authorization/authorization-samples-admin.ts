@@ -17,6 +17,9 @@ const ofUserMcpServer: Sample = {
   ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
 };
 
+/** A service at a port where nothing answers. */
+const webSearch = { kind: 'searxng', baseUrl: 'http://127.0.0.1:9', apiKey: 'a-key', askAfterReading: 'on' };
+
 const person = { names: 'person' } satisfies IdRule;
 
 /** An administrator's request about `records.person`. */
@@ -77,6 +80,12 @@ export const administrationSamples = {
     own: 200,
     ids: { 'body.budgets.*.userId': person },
   },
+  getWebSearch: nothing,
+  putWebSearch: { ...nothing, request: () => ({ body: webSearch }) },
+  postWebSearchTest: { ...nothing, request: () => ({ body: webSearch }), own: 502 },
+  getMyWebSearch: nothing,
+  putMyWebSearch: { ...nothing, request: () => ({ body: webSearch }) },
+  postMyWebSearchTest: { ...nothing, request: () => ({ body: webSearch }), own: 502 },
 
   getUserProviders: ofPerson(nothing),
   postUserProvider: ofPerson({

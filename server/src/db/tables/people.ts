@@ -2,6 +2,7 @@ import type { AboutMe } from '@homeport/contracts/accounts';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import type { TokenScope } from '@homeport/contracts/token-scopes';
+import type { SearchKind } from '@homeport/contracts/web-search';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
 
@@ -136,4 +137,16 @@ export type SettingsTable = {
   turn_budget: WithDefault<Partial<TurnBudget>>;
   tokens: Generated<TokenPolicy>;
   token_max_days: number | null;
+};
+
+/** The installation's row has the id `installation` and no person; a person's row has the person's id. */
+export type WebSearchSettingsTable = {
+  id: string;
+  user_id: string | null;
+  kind: Generated<'off' | SearchKind>;
+  base_url: string | null;
+  api_key: string | null;
+  for_everyone: Flag;
+  ask_after_reading: Generated<'off' | 'on' | 'forced'>;
+  updated_at: UpdatedAt;
 };

@@ -40,6 +40,7 @@ import type {
   SignInFailuresTable,
   UsersTable,
   VerificationsTable,
+  WebSearchSettingsTable,
 } from './people.ts';
 
 /** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
@@ -336,6 +337,7 @@ export type Tables = {
   installation: InstallationTable;
   settings: SettingsTable;
   invitations: InvitationsTable;
+  web_search_settings: WebSearchSettingsTable;
   audit_events: AuditEventsTable;
   model_tiers: ModelTiersTable;
   providers: ProvidersTable;

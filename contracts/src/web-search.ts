@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { trimEndOf } from './text/trim-characters.ts';
+
+/** Web search: the installation's search service, and a person's own (contract.md section 12, "Web"). */
+
+export const searchKinds = ['searxng', 'brave', 'tavily', 'exa', 'kagi'] as const;
+export type SearchKind = (typeof searchKinds)[number];
+const kind = z.enum(['off', ...searchKinds]);
+
+/** Tools with effects need approval in a turn that has read from the web; `forced`: no user can switch that off. */
+const askAfterReading = z.enum(['off', 'on', 'forced']);
+const ownAskAfterReading = z.enum(['off', 'on']);
+
+const service = {
+  kind,
+  /** Origin of the service; null: the service's own. */
+  baseUrl: z.string().nullable(),
+  hasApiKey: z.boolean(),
+  /** Set when the stored key cannot be decrypted with the current key of the installation. */
+  credentialsError: z.literal('credentials_unreadable').optional(),
+  /** The origin that the key belongs to, if it differs from the service's; the key is then not sent. */
+  credentialsOrigin: z.string().optional(),
+};
+const webSearch = z.object({ ...service, forEveryone: z.boolean(), askAfterReading });
+export type WebSearchSettings = z.infer<typeof webSearch>;
+const ownWebSearch = z.object({
+  ...service,
+  askAfterReading: ownAskAfterReading,
+  /** The administrators' rule comes before the person's. */
+  isAskForced: z.boolean(),
+  /** The installation has a search service that this person can use without a key. */
+  isOffered: z.boolean(),
+});
+export type OwnWebSearch = z.infer<typeof ownWebSearch>;
+
+/** An origin: scheme, host and port. The outbound guard decides at each call whether it is allowed. */
+const origin = z
+  .string()
+  .trim()
+  .max(limits.baseUrlMax)
+  .overwrite((text) => trimEndOf(text, '/'))
+  .refine((text) => fields.isServerAddress(text) && isOrigin(text), {
+    message: 'An http or https origin without a path, like https://search.example.org',
+  });
+
+function isOrigin(text: string): boolean {
+  const { pathname, search } = new URL(text);
+  return pathname === '/' && search === '' && !text.includes('?');
+}
+
+const apiKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.apiKeyMax)
+  .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
+
+/** An omitted key is kept, null clears it. */
+const changes = { kind, baseUrl: origin.nullable().optional(), apiKey: apiKey.nullable().optional() };
+const needsOrigin = (body: { kind?: string; baseUrl?: string | null }) =>
+  body.kind !== 'searxng' || typeof body.baseUrl === 'string';
+const originMissing = { message: 'Needed for SearXNG', path: ['baseUrl'] };
+
+const changeBody = z
+  .object({ ...changes, forEveryone: z.boolean().optional(), askAfterReading: askAfterReading.optional() })
+  .refine(needsOrigin, originMissing);
+const ownChangeBody = z
+  .object({ ...changes, askAfterReading: ownAskAfterReading.optional() })
+  .refine(needsOrigin, originMissing);
+export type WebSearchChange = z.output<typeof changeBody>;
+
+/** Without a body, the stored settings are tested; otherwise these, with the stored key if none is given. */
+const testBody = z.object(changes).refine(needsOrigin, originMissing).optional();
+const testResponse = z.object({ ok: z.literal(true), results: z.number().int() });
+const testErrors = ['search_error', 'credentials_unreadable', 'blocked_destination', 'rate_limited'] as const;
+
+export const webSearchEndpoints = {
+  getWebSearch: endpoint({
+    method: 'GET',
+    path: '/api/admin/web-search',
+    access: 'admin',
+    scope: 'admin:read',
+    summary: "The installation's search service, never its key",
+    response: z.object({ webSearch }),
+  }),
+  putWebSearch: endpoint({
+    method: 'PUT',
+    path: '/api/admin/web-search',
+    access: 'admin',
+    scope: 'admin:write',
+    summary: "Replaces the installation's search service; an omitted key is kept, null clears it",
+    body: changeBody,
+    response: z.object({ webSearch }),
+  }),
+  postWebSearchTest: endpoint({
+    method: 'POST',
+    path: '/api/admin/web-search/test',
+    access: 'admin',
+    scope: 'admin:write',
+    summary: 'Searches once with the stored or the given settings, and names the reason of a failure',
+    body: testBody,
+    response: testResponse,
+    errors: testErrors,
+  }),
+  getMyWebSearch: endpoint({
+    method: 'GET',
+    path: '/api/me/web-search',
+    access: 'session',
+    summary: 'The own search service, never its key',
+    response: z.object({ webSearch: ownWebSearch }),
+  }),
+  putMyWebSearch: endpoint({
+    method: 'PUT',
+    path: '/api/me/web-search',
+    access: 'session',
+    summary: "Replaces the own search service; with kind off, the installation's is used",
+    body: ownChangeBody,
+    response: z.object({ webSearch: ownWebSearch }),
+  }),
+  postMyWebSearchTest: endpoint({
+    method: 'POST',
+    path: '/api/me/web-search/test',
+    access: 'session',
+    summary: 'Searches once with the own stored or the given settings',
+    body: testBody,
+    response: testResponse,
+    errors: testErrors,
+  }),
+} as const;
