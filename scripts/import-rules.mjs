@@ -15,6 +15,7 @@ const featureRank = {
   chat: 12,
   'web-search': 11,
   documents: 10,
+  sharing: 10,
   artifacts: 9,
   conversations: 8,
   assistants: 7,

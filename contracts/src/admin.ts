@@ -3,6 +3,7 @@ import { turnBudget } from './chat/turn-budget.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { sharingPolicy } from './sharing.ts';
 import { branding } from './system.ts';
 import { asciiDomain } from './text/email.ts';
 import { line } from './text/line.ts';
@@ -213,6 +214,8 @@ const adminConfig = z.object({
   turnBudget,
   tokens: tokenPolicy,
   tokenMaxDays,
+  /** Audiences that share links may have. */
+  sharing: sharingPolicy,
 });
 export type AdminConfig = z.infer<typeof adminConfig>;
 
@@ -292,6 +295,7 @@ export const adminEndpoints = {
       turnBudget: turnBudget.partial().optional(),
       tokens: tokenPolicy.optional(),
       tokenMaxDays: tokenMaxDays.optional(),
+      sharing: sharingPolicy.optional(),
     }),
     bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,

@@ -57,6 +57,10 @@ export const auditActions = [
   'skill.deleted',
   'skill.trusted',
 
+  'share.created',
+  'share.updated',
+  'share.deleted',
+
   'manifest.applied',
   'artifact.imported',
   'import.undone',

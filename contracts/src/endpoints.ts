@@ -19,6 +19,7 @@ import { operationEndpoints } from './operations.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
+import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skills.ts';
 import { systemEndpoints } from './system.ts';
 import { tokenEndpoints } from './tokens.ts';
@@ -48,6 +49,7 @@ export const endpoints = {
   ...promptEndpoints,
   ...skillEndpoints,
   ...artifactEndpoints,
+  ...sharingEndpoints,
   ...workspaceEndpoints,
   ...programModelEndpoints,
   ...toolRuleEndpoints,

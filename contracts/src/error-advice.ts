@@ -60,6 +60,14 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The request comes from a page at another address than the one Homeport knows as its own.',
     todo: 'Open Homeport at the address in `BASE_URL`. Behind a proxy, set `BASE_URL` to the address in the browser.',
   },
+  sharing_disabled: {
+    means: 'Sharing is switched off, or limited to people who have an account here.',
+    todo: 'Choose another audience, or ask an administrator: Settings > Shared links sets who may share.',
+  },
+  share_password: {
+    means: 'The share has a password, and none or a wrong one was sent.',
+    todo: 'Ask the person who shared it. After ten wrong ones the address answers `not_found` for ten minutes.',
+  },
   not_found: {
     means: 'There is nothing at this address, or it belongs to somebody else. Both are answered alike.',
     todo: 'Check the address. What was deleted cannot be brought back.',
@@ -120,6 +128,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   files_changed: {
     means: 'Files were changed since, so undoing this answer would overwrite them.',
     todo: 'Look at the differences, and undo the files one at a time or by hand.',
+  },
+  secrets_found: {
+    means: 'Texts of the share look like keys or passwords; `details.places` names the places.',
+    todo: 'Remove them, or share anyway with `confirmSecrets`.',
   },
   invitation_used: { means: 'An account was created with this invitation.', todo: 'Sign in, or ask for a new one.' },
   credentials_unreadable: {

@@ -121,6 +121,20 @@ export const versionMax = 2_147_483_647;
 export const promptTitleMax = 100;
 export const promptTextMax = 16_000;
 export const artifactPathMax = 1024;
+/** Share links of one person, the people that one is for, and the messages and bytes of its snapshot. */
+export const sharesPerOwner = 200;
+export const shareUsersMax = 500;
+export const shareMessagesMax = 5000;
+export const shareSnapshotBytes = 16 * 1024 * 1024;
+export const shareFilesMax = 500;
+export const sharePasswordMin = 8;
+export const sharePasswordMax = 1024;
+export const shareTokenMax = 100;
+/** Wrong passwords from one address for one share within `sharePasswordMinutes`. */
+export const sharePasswordTries = 10;
+export const sharePasswordMinutes = 10;
+/** The signed address of a file in a share with a password or a narrow audience. */
+export const shareFileMinutes = 10;
 /** Earlier versions of one artifact that are kept: the newest, and so many bytes. */
 export const artifactVersionsKept = 20;
 export const artifactVersionBytes = 512 * 1024 * 1024;

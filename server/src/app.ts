@@ -17,6 +17,8 @@ import { createRouter, type MountedEndpoint } from './http/router.ts';
 import { canEditMcp } from './mcp/handlers.ts';
 import { trustedProxies } from './platform/client-address.ts';
 import { routes } from './routes.ts';
+import { isSharePath, sharedPageHeaders, sharePageToken } from './sharing/page-headers.ts';
+import { hasShare } from './sharing/reading.ts';
 import { createWorkspaceCaller } from './workspaces/identity.ts';
 
 /** The whole HTTP application as a listener for Node's server. */
@@ -54,6 +56,12 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
       return send(outgoing, await metricsResponse(metrics, config.metricsToken, incoming, identifyToken));
     }
     if (web === undefined || !isRead || /^\/+api(?:\/|$)/i.test(path)) return send(outgoing, nothingHere());
+    if (isSharePath(path)) {
+      for (const [name, value] of Object.entries(sharedPageHeaders)) outgoing.setHeader(name, value);
+      const token = sharePageToken(path);
+      const isThere = token !== undefined && (await hasShare(deps, token).catch(() => true));
+      return web.servePage(isThere ? 200 : 404, outgoing);
+    }
     await web.serve(path, incoming.headers['accept-encoding'] ?? '', outgoing);
   };
   return (incoming, outgoing) => {

@@ -160,6 +160,18 @@ import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
+import {
+  deleteAdminShare,
+  deleteShare,
+  getAdminShares,
+  getShareFile,
+  getShares,
+  patchShare,
+  postShare,
+  postShareCopy,
+  postShareOpen,
+  postShareUpdate,
+} from './sharing/handlers.ts';
 import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
 import {
   getMyWebSearch,
@@ -381,6 +393,16 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchArtifact,
   deleteArtifact,
   postArtifactImport,
+  getShares,
+  postShare,
+  patchShare,
+  deleteShare,
+  postShareUpdate,
+  postShareOpen,
+  postShareCopy,
+  getShareFile,
+  getAdminShares,
+  deleteAdminShare,
   postProvision,
   postImport,
   getImports,

@@ -20,6 +20,8 @@ export const german: Record<keyof typeof english, string> = {
   insufficient_scope: 'Das Zugriffstoken darf das nicht.',
   origin_not_allowed:
     'Diese Seite hat eine andere Adresse, als der Server erwartet. Öffne Homeport unter seiner eigenen Adresse.',
+  sharing_disabled: 'Diese Art zu teilen ist hier ausgeschaltet. Frage einen Administrator.',
+  share_password: 'Das geht nur mit dem richtigen Passwort.',
   not_found: 'Das gibt es nicht oder nicht mehr.',
   method_not_allowed: 'Der Server nimmt diese Art von Anfrage hier nicht an.',
   id_taken: 'Dieser Name oder diese Kennung ist schon vergeben. Wähle etwas anderes.',
@@ -39,6 +41,7 @@ export const german: Record<keyof typeof english, string> = {
   mcp_tools_changed: 'Die Werkzeuge des MCP-Servers haben sich geändert. Prüfe sie erneut.',
   skill_changed: 'Der Skill hat sich geändert. Prüfe ihn erneut.',
   files_changed: 'Dateien wurden seitdem geändert. Sieh dir zuerst die Unterschiede an.',
+  secrets_found: 'Einiges davon sieht nach Passwörtern oder Schlüsseln aus. Sieh es dir an, bevor du es teilst.',
   invitation_used: 'Diese Einladung wurde schon verwendet. Melde dich an oder bitte um eine neue.',
   credentials_unreadable: 'Der gespeicherte Schlüssel lässt sich nicht verwenden. Gib ihn erneut ein.',
   invitation_expired: 'Diese Einladung ist abgelaufen. Bitte um eine neue.',

@@ -23,6 +23,7 @@ import { deleteSomeChats, takeAllChatsOut } from '../conversations/imported-chat
 import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { deleteAbandoned, leaveEveryProject } from '../projects/projects.ts';
+import { endSharesOf } from '../sharing/shares.ts';
 import { deleteOwnWebSearch } from '../web-search/settings.ts';
 
 /** Deleting accounts (contract.md section 11). Shared items stay with their other members. */
@@ -68,6 +69,7 @@ export async function deleteAccount(
     await recordEvent(trx, by, { action: 'user.deleted', targetType: 'user', targetId: userId, details });
     await endSharesWith(trx, userId);
     await deleteOwnWebSearch(trx, userId);
+    await endSharesOf(trx, userId);
     if (data === 'keep') return retireUser(trx, userId);
     await deleteAbandoned(trx, abandoned);
     await deleteCatalogueOf(trx, userId);

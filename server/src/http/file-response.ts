@@ -30,12 +30,17 @@ export function untrustedHeaders(request: RequestFacts): Record<string, string> 
 
 /**
  * Serves the file or the requested range (RFC 9110, 13 and 14): 200, 206, 304 or 416. If the stream is cut off, so is
- * the connection.
+ * the connection. `more` replaces headers.
  */
-export async function sendFile(request: RequestFacts, file: ServedFile): Promise<typeof streamed | Reply> {
+export async function sendFile(
+  request: RequestFacts,
+  file: ServedFile,
+  more: Readonly<Record<string, string>> = {},
+): Promise<typeof streamed | Reply> {
   const { outgoing } = request;
   const headers: Record<string, string> = {
     ...untrustedHeaders(request),
+    ...more,
     'content-type': file.type,
     'content-disposition': file.disposition,
     'accept-ranges': 'bytes',

@@ -31,6 +31,7 @@ export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig
       'settings.turn_budget',
       'settings.tokens',
       'settings.token_max_days',
+      'settings.sharing',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);

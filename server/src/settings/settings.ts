@@ -8,6 +8,7 @@ import {
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { defaultBranding } from '@homeport/contracts/default-branding';
+import type { SharingPolicy } from '@homeport/contracts/sharing';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
 import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
@@ -41,6 +42,7 @@ export type Settings = {
   turnBudget: TurnBudget;
   tokens: TokenPolicy;
   tokenMaxDays: number | null;
+  sharing: SharingPolicy;
 };
 /** Settings that `POST /api/admin/config` and the manifest can change; an omitted member keeps its value. */
 export type SettingsPatch = {
@@ -50,6 +52,7 @@ export type SettingsPatch = {
   turnBudget?: { [Name in keyof TurnBudget]?: TurnBudget[Name] } | undefined;
   tokens?: TokenPolicy;
   tokenMaxDays?: number | null;
+  sharing?: SharingPolicy;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
@@ -62,6 +65,7 @@ const columns = [
   'turn_budget',
   'tokens',
   'token_max_days',
+  'sharing',
 ] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
@@ -84,6 +88,7 @@ export function toSettings(row: SettingsRow): Settings {
     turnBudget: { ...defaultTurnBudget, ...row.turn_budget },
     tokens: row.tokens,
     tokenMaxDays: row.token_max_days,
+    sharing: row.sharing,
   };
 }
 
@@ -140,6 +145,7 @@ export async function updateSettings(
       turn_budget: JSON.stringify(withoutDefaults(after.turnBudget, defaultTurnBudget)),
       tokens: after.tokens,
       token_max_days: after.tokenMaxDays,
+      sharing: after.sharing,
       updated_at: new Date(deps.clock.now()),
     })
     .execute();
@@ -211,11 +217,11 @@ function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: Set
 }
 
 /** Members that are one value each. */
-const plainMembers = ['instructions', 'tokens', 'tokenMaxDays'] as const;
+const plainMembers = ['instructions', 'tokens', 'tokenMaxDays', 'sharing'] as const;
 
 function plainPatch(patch: SettingsPatch) {
-  const { instructions, tokens, tokenMaxDays } = patch;
-  return withoutUndefined({ instructions, tokens, tokenMaxDays });
+  const { instructions, tokens, tokenMaxDays, sharing } = patch;
+  return withoutUndefined({ instructions, tokens, tokenMaxDays, sharing });
 }
 
 function differences(group: string, before: object, after: object): string[] {
@@ -239,7 +245,7 @@ function withoutDefaults(value: object, defaults: object): object {
 }
 
 function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
-  const { branding, instructions, turnBudget, tokens, tokenMaxDays } = settings;
+  const { branding, instructions, turnBudget, tokens, tokenMaxDays, sharing } = settings;
   const oidc = oidcView(deps, settings.oidc);
-  return { branding, oidc, instructions, defaultInstructions, turnBudget, tokens, tokenMaxDays };
+  return { branding, oidc, instructions, defaultInstructions, turnBudget, tokens, tokenMaxDays, sharing };
 }

@@ -281,7 +281,7 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Records, access: Access
     ...missing,
     ...own,
     otherType,
-    ...elsewhere(rule.names, actor),
+    ...('anywhere' in rule ? [] : elsewhere(rule.names, actor)),
     foreign[rule.names].toUpperCase(),
   ];
 }

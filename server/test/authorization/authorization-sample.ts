@@ -18,9 +18,15 @@ export type SampleRequest = {
 export type IdRule =
   /**
    * Names a record of this kind: an id of another caller answers 404, or `unknown` where it only filters. `openTo`:
-   * this kind of caller can use the record of any creator.
+   * this kind of caller can use the record of any creator. `anywhere`: no other id of the request limits where it is.
    */
-  | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
+  | {
+      names: RecordKind;
+      anywhere?: true;
+      unknown?: 200;
+      openTo?: Actor['kind'];
+      request?: (own: Actor) => SampleRequest;
+    }
   /** Names an account or a record for everyone: any that exists is accepted. */
   | { names: 'person' | 'offer'; request?: (own: Actor) => SampleRequest }
   /** Made by the client: one in use by another user is a conflict. */

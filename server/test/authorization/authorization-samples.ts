@@ -4,6 +4,7 @@ import { modelFields, nothing, type Sample, sharedByName } from './authorization
 import { administrationSamples } from './authorization-samples-admin.ts';
 import { assistantSamples } from './authorization-samples-assistants.ts';
 import { operationSamples } from './authorization-samples-operations.ts';
+import { sharingSamples } from './authorization-samples-sharing.ts';
 import { workspaceSamples } from './authorization-samples-workspace.ts';
 import { actorPassword } from './authorization-world.ts';
 
@@ -343,6 +344,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: { 'params.chatId': { names: 'askedChat' }, 'body.questionId': { names: 'question' } },
   },
 
+  ...sharingSamples,
   ...administrationSamples,
   ...workspaceSamples,
   ...assistantSamples,

@@ -20,6 +20,7 @@ import { operator } from '../../src/audit/audit.ts';
 import { installationOwner } from '../../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createProject, putMember } from '../../src/projects/projects.ts';
+import { shareTokenHash } from '../../src/sharing/shares.ts';
 import { RuntimeFailure } from '../../src/workspaces/runtime.ts';
 import { newWorkspaceToken, workspaceTokenHash } from '../../src/workspaces/tokens.ts';
 import { startTestApp, type TestApp, testConfig } from '../app.ts';
@@ -89,10 +90,12 @@ export type Records = {
   personProvider: string;
   personModel: string;
   invitation: string;
+  /** A share of `chat`. */
+  share: string;
 };
 export type RecordKind = keyof Records;
 /** The records of an actor; the token is not an id. */
-type OwnRecords = Records & { invitationToken: string };
+type OwnRecords = Records & { invitationToken: string; shareToken: string };
 
 export type Actor = {
   kind: ActorKind;
@@ -147,6 +150,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     ...(webFolder === undefined ? {} : { webFolder }),
   });
   const { database } = app.database;
+  await database.pool.query(`update settings set sharing = 'public'`);
   const catalogue = { db: database, secrets: app.service.deps.secrets, clock: systemClock };
 
   /** The records of `needed`, and their dependencies; reading any other fails. */
@@ -156,10 +160,11 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
     const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
     Object.assign(made, { provider: providerId, model });
-    if (needs('chat', 'message', 'answer', 'summary', 'input', 'artifact')) {
+    if (needs('chat', 'message', 'answer', 'summary', 'input', 'artifact', 'share', 'shareToken')) {
       const conversation = await makeConversation(userId);
       Object.assign(made, conversation);
-      if (needs('artifact')) made.artifact = await storeFile(userId, conversation.chat);
+      if (needs('artifact', 'shareToken')) made.artifact = await storeFile(userId, conversation.chat);
+      if (needs('share', 'shareToken')) Object.assign(made, await makeShare(userId, made.artifact, conversation));
     }
     if (needs('identity')) made.identity = await addIdentity(userId);
     if (needs('token')) made.token = await addToken(userId);
@@ -274,6 +279,29 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const stored = await deps.artifactStore.put(Readable.from([Buffer.from('A file')]));
     const upload = { scope: { chatId }, path: 'file.txt', filename: undefined, mediaType: 'text/plain' };
     return (await createArtifact(deps, userId, upload, stored)).id;
+  }
+
+  async function makeShare(userId: string, artifactId: string | undefined, { chat, answer }: Record<string, string>) {
+    const id = randomUUIDv7();
+    const token = `share-${id}`;
+    await database.pool.query(
+      `insert into shares (id, owner_id, token_hash, chat_id, leaf_message_id, title, audience, include)
+       values ($1, $2, $3, $4, $5, 'Title', 'link', $6)`,
+      [
+        id,
+        userId,
+        shareTokenHash(token),
+        chat,
+        answer,
+        '{"reasoning":false,"tools":false,"files":false,"author":false}',
+      ],
+    );
+    await database.pool.query(
+      `insert into share_files (share_id, n, artifact_id, sha256, size, media_type, filename)
+       select $1, 0, id, sha256, size, media_type, 'file.txt' from artifacts where id = $2`,
+      [id, artifactId],
+    );
+    return { share: id, shareToken: token };
   }
 
   async function makePerson(administratorId: string) {

@@ -1,6 +1,7 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import type { SharingPolicy } from '@homeport/contracts/sharing';
 import type { TokenScope } from '@homeport/contracts/token-scopes';
 import type { SearchKind } from '@homeport/contracts/web-search';
 import type { ColumnType, Generated } from 'kysely';
@@ -137,6 +138,7 @@ export type SettingsTable = {
   turn_budget: WithDefault<Partial<TurnBudget>>;
   tokens: Generated<TokenPolicy>;
   token_max_days: number | null;
+  sharing: ColumnType<SharingPolicy, SharingPolicy | undefined, SharingPolicy>;
 };
 
 /** The installation's row has the id `installation` and no person; a person's row has the person's id. */

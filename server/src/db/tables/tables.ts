@@ -42,6 +42,7 @@ import type {
   VerificationsTable,
   WebSearchSettingsTable,
 } from './people.ts';
+import type { ShareFilesTable, ShareMessagesTable, SharePeopleTable, SharesTable, ShareTriesTable } from './sharing.ts';
 
 /** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
 
@@ -385,4 +386,9 @@ export type Tables = {
   budgets: BudgetsTable;
   imports: ImportsTable;
   import_entries: ImportEntriesTable;
+  shares: SharesTable;
+  share_people: SharePeopleTable;
+  share_messages: ShareMessagesTable;
+  share_files: ShareFilesTable;
+  share_tries: ShareTriesTable;
 };

@@ -33,6 +33,8 @@ const manifestPath = '/manifest.webmanifest';
 export type WebClient = {
   /** Answers a GET outside /api: a built file, or the page. */
   serve(pathname: string, acceptEncoding: string, outgoing: ServerResponse): Promise<void>;
+  /** Answers the client's page with this status. */
+  servePage(status: 200 | 404, outgoing: ServerResponse): Promise<void>;
 };
 
 /**
@@ -49,7 +51,7 @@ export async function createWebClient(
   const template = files.has('/index.html') ? await readFile(join(folder, 'index.html'), 'utf8') : undefined;
   const manifest = files.has(manifestPath) ? await readFile(join(folder, manifestPath), 'utf8') : undefined;
 
-  async function servePage(pathname: string, outgoing: ServerResponse): Promise<void> {
+  async function servePage(status: 200 | 404, outgoing: ServerResponse): Promise<void> {
     if (template === undefined) {
       outgoing
         .writeHead(503, { 'content-type': 'text/plain; charset=utf-8' })
@@ -62,7 +64,7 @@ export async function createWebClient(
     const page = config === null ? template : brandedPage(template, config.branding);
     const html = page.replaceAll('__CSP_NONCE__', nonce).replace('"__PUBLIC_CONFIG__"', () => json);
     outgoing
-      .writeHead(isClientPage(pathname) ? 200 : 404, {
+      .writeHead(status, {
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',
         'content-security-policy': pagePolicy(nonce, previewFrames(outgoing.req.headers.host ?? '')),
@@ -78,7 +80,11 @@ export async function createWebClient(
       .end(config === null ? built : brandedManifest(built, config.branding));
   }
 
+  const serveAddress = (pathname: string, outgoing: ServerResponse) =>
+    servePage(isClientPage(pathname) ? 200 : 404, outgoing);
+
   return {
+    servePage,
     async serve(pathname, acceptEncoding, outgoing) {
       if (isDocsAddress(pathname)) {
         const site = { folder, files, headers: pageHeaders, encodings };
@@ -86,13 +92,13 @@ export async function createWebClient(
       }
       if (pathname === manifestPath && manifest !== undefined) return serveManifest(manifest, outgoing);
       if (pathname === '/index.html' || !files.has(pathname) || !/\.\w+$/.test(pathname)) {
-        return servePage(pathname, outgoing);
+        return serveAddress(pathname, outgoing);
       }
       const encoding = encodings.find(
         ({ name, suffix }) => acceptEncoding.includes(name) && files.has(pathname + suffix),
       );
       const handle = await open(join(folder, pathname + (encoding?.suffix ?? ''))).catch(() => undefined);
-      if (handle === undefined) return servePage(pathname, outgoing);
+      if (handle === undefined) return serveAddress(pathname, outgoing);
       await sendFile(handle, outgoing, {
         'content-type': types[extname(pathname)] ?? 'application/octet-stream',
         // Vite names files below /assets by content, and so does the documentation.
