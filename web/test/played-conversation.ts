@@ -32,6 +32,8 @@ export const user = (id: string): Message => ({
   role: 'user',
   parts: [{ type: 'text', text: id }],
   status: 'complete',
+  finishReason: null,
+  finishDetail: null,
   createdAt: at,
 });
 export const detail = (change: Partial<ChatDetail> = {}): ChatDetail => ({

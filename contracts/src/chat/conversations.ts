@@ -4,6 +4,7 @@ import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 import { line } from '../text/line.ts';
 import { plan } from './agent.ts';
+import { finishDetailMax, messageFinishReasons } from './finish-reasons.ts';
 import type { MessagePart } from './frames.ts';
 import { givenParameters, parameters } from './parameters.ts';
 import { summary } from './summaries.ts';
@@ -86,6 +87,10 @@ const message = z.object({
       contextTokens: z.number().int().optional(),
     })
     .optional(),
+  /** How the answer ended: null while it runs, for messages of people and for answers whose end is not known. */
+  finishReason: z.enum(messageFinishReasons).nullable(),
+  /** The maker's explanation of the end, as plain text. */
+  finishDetail: z.string().max(finishDetailMax).nullable(),
   /** Which assistant answered; it may no longer exist. */
   assistant: z.object({ id: fields.id, name: z.string(), version: z.number().int() }).optional(),
   createdAt: fields.timestamp,

@@ -1,4 +1,5 @@
 import type { AskedQuestions } from './agent.ts';
+import type { MessageFinishReason } from './finish-reasons.ts';
 
 /**
  * Frames of the response stream: the part of the AI SDK UI message stream, version 1, that Homeport sends (contract.md
@@ -56,6 +57,9 @@ export type MessageMetadata = {
   usage?: Usage;
   assistant?: { id: string; name: string; version: number };
   error?: MessageError;
+  /** How the answer ended, with its maker's explanation. */
+  finishReason?: MessageFinishReason | null;
+  finishDetail?: string | null;
 };
 
 /** Why an answer failed. `message` is English; a client words the code and the details in its reader's language. */

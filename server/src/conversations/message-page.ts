@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { columnList } from '../db/column-list.ts';
@@ -22,6 +23,8 @@ export type MessageRow = {
   error_code: string | null;
   error_message: string | null;
   error_details: string | null;
+  finish_reason: MessageFinishReason | null;
+  finish_detail: string | null;
   model_id: string | null;
   usage: string | null;
   assistant: string | null;
@@ -43,6 +46,8 @@ export function messageColumnsWith(parts: string): string {
     error_code: 'm.error_code',
     error_message: 'm.error_message',
     error_details: 'm.error_details::text',
+    finish_reason: 'm.finish_reason',
+    finish_detail: 'm.finish_detail',
     model_id: 'm.model_id',
     usage: 'm.usage::text',
     assistant: 'm.assistant::text',
@@ -105,6 +110,8 @@ export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: st
       row.error_message,
       row.error_details === null ? null : JSON.parse(row.error_details),
     ),
+    finishReason: row.finish_reason,
+    finishDetail: row.finish_detail,
     modelId: row.model_id ?? undefined,
     createdAt: row.created_at.toISOString(),
   });

@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { ErrorDetails, MessageError, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
@@ -87,6 +88,9 @@ async function insert(trx: Queryable, message: NewMessage): Promise<void> {
   if (rows.length === 0) throw new ApiError('not_found', 'Message not found');
 }
 
+/** How an answer ended; null: not known. */
+export type MessageFinish = { reason: MessageFinishReason | null; detail: string | null };
+
 export type FinishedMessage = {
   id: string;
   chatId: string;
@@ -94,6 +98,7 @@ export type FinishedMessage = {
   words: string;
   status: Exclude<MessageStatus, 'streaming'>;
   error?: MessageError | undefined;
+  finish: MessageFinish;
   usage?: Usage;
   modelId?: string;
   prompt: string | Buffer | null;
@@ -106,6 +111,7 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
       error_details = ${message.error?.details === undefined ? null : JSON.stringify(message.error.details)}::jsonb,
+      finish_reason = ${message.finish.reason}, finish_detail = ${message.finish.detail},
       usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.words)}
     from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id and ${condition} returning m.id`;
@@ -136,7 +142,7 @@ export function namingPlan(id: string, condition: RawBuilder<unknown>): RawBuild
 export async function restartMessage(trx: Queryable, id: string): Promise<void> {
   await trx
     .updateTable('messages')
-    .set({ status: 'streaming', error_code: null, error_message: null, error_details: null })
+    .set({ status: 'streaming', error_code: null, error_message: null, error_details: null, finish_reason: null, finish_detail: null })
     .where('id', '=', id)
     .where('role', '=', 'assistant')
     .execute();
@@ -147,6 +153,7 @@ export type StoredMessage = {
   parts: MessagePart[];
   status: MessageStatus;
   error: MessageError | undefined;
+  finish: MessageFinish;
   modelId: string | undefined;
   usage: Usage | undefined;
   assistant: MessageMetadata['assistant'];
@@ -166,7 +173,8 @@ export function errorOf(
 export async function readMessage(db: Queryable, id: string): Promise<StoredMessage> {
   const row = await db
     .selectFrom('messages')
-    .select(['parts', 'status', 'error_code', 'error_message', 'error_details', 'model_id', 'usage', 'assistant'])
+    .select(['parts', 'status', 'error_code', 'error_message', 'error_details', 'finish_reason', 'finish_detail'])
+    .select(['model_id', 'usage', 'assistant'])
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined) throw new ApiError('not_found', 'Message not found');
@@ -174,6 +182,7 @@ export async function readMessage(db: Queryable, id: string): Promise<StoredMess
     parts: parseStoredParts(row.parts),
     status: row.status,
     error: errorOf(row.error_code, row.error_message, row.error_details),
+    finish: { reason: row.finish_reason, detail: row.finish_detail },
     modelId: row.model_id ?? undefined,
     usage: row.usage ?? undefined,
     assistant: row.assistant ?? undefined,
@@ -227,6 +236,8 @@ export type ImportedMessage = {
   /** Complete if absent. */
   status?: Exclude<MessageStatus, 'streaming'>;
   error?: { code: string; message: string } | null;
+  finishReason?: MessageFinishReason | null;
+  finishDetail?: string | null;
   /** The model's id, or its name where it came from. */
   modelId?: string | null;
   usage?: unknown;
@@ -237,15 +248,15 @@ export type ImportedMessage = {
  */
 export async function importMessages(trx: Queryable, messages: readonly ImportedMessage[]): Promise<number> {
   const { numAffectedRows } = await sql`
-    insert into messages (id, chat_id, parent_id, role, parts, status, error_code, error_message, model_id, usage, search,
-      created_at)
+    insert into messages (id, chat_id, parent_id, role, parts, status, error_code, error_message, finish_reason,
+      finish_detail, model_id, usage, search, created_at)
     select x.id, c.id, x."parentId", x.role, x.parts, coalesce(x.status, 'complete'), x.error->>'code', x.error->>'message',
-      x."modelId", x.usage,
+      x."finishReason", x."finishDetail", x."modelId", x.usage,
       case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id]) end,
       coalesce(x."createdAt", now())
     from json_to_recordset(${JSON.stringify(messages)}::json) as x
       (n int, place int, id text, "chatId" text, "parentId" text, role text, parts text, words text, "createdAt" timestamptz,
-        status text, error jsonb, "modelId" text, usage jsonb)
+        status text, error jsonb, "finishReason" text, "finishDetail" text, "modelId" text, usage jsonb)
     join chats c on c.id = x."chatId" order by x.n, x.place
     on conflict (id) do nothing`.execute(trx);
   return Number(numAffectedRows ?? 0n);

@@ -95,6 +95,8 @@ function prepareConversation(read: ReadConversation, ownerId: string): PreparedI
       words: searchableText(parts),
       status: message.status,
       error: message.error,
+      finishReason: message.finish?.reason ?? null,
+      finishDetail: message.finish?.detail ?? null,
       modelId: message.model,
       usage: message.usage,
     });

@@ -18,6 +18,8 @@ const said = (...parts: Message['parts']): Message => ({
   siblingIds: [],
   role: 'assistant',
   status: 'complete',
+  finishReason: null,
+  finishDetail: null,
   createdAt: '',
   parts,
 });

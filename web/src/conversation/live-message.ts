@@ -57,6 +57,8 @@ export class LiveMessage {
       ...(metadata?.assistant === undefined ? {} : { assistant: metadata.assistant }),
       ...(metadata?.usage === undefined ? {} : { usage: metadata.usage }),
       ...(error === undefined ? {} : { error }),
+      finishReason: metadata?.finishReason ?? null,
+      finishDetail: metadata?.finishDetail ?? null,
     };
   }
 }

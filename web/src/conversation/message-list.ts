@@ -67,6 +67,8 @@ export function appendMessage(
       role: 'user',
       parts: added.message.parts,
       status: 'complete',
+      finishReason: null,
+      finishDetail: null,
       createdAt: added.at,
     },
   ];

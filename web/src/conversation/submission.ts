@@ -114,7 +114,9 @@ export async function resumeResponse(store: ConversationStore, messageId: string
   try {
     await startResponse({ chatId: store.chatId, resume: true });
   } catch (error) {
-    if (error instanceof ApiFailure && error.code !== 'network') store.reportStartFailure(messageId, error);
+    // `input_conflict`: it was continued meanwhile, and the conversation shows how it went on.
+    const isTold = error instanceof ApiFailure && error.code !== 'network' && error.code !== 'input_conflict';
+    if (isTold) store.reportStartFailure(messageId, error);
   }
   store.restart();
 }

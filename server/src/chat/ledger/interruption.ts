@@ -5,6 +5,7 @@ import { readParts } from '../../conversations/messages.ts';
 import { inTransaction } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { parseLines } from '../log/frame-sequence.ts';
+import { plainEnd } from '../turn/answer-end.ts';
 import { waitingCalls } from '../turn/waiting-calls.ts';
 import { dropQuestionsBut } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
@@ -79,6 +80,7 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       state: 'interrupted',
       parts,
       error: interruptedError,
+      finish: plainEnd('error'),
       frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
       calls: await interruptedCall(trx, response, logged?.parts ?? []),
@@ -96,6 +98,10 @@ function assemble(rows: readonly { frames: string }[]): MessageAssembler {
 function interruptedFrames(): Frame[] {
   return [
     { type: 'error', errorText: interruptedError.message },
-    { type: 'finish', finishReason: 'error', messageMetadata: { status: 'interrupted', error: interruptedError } },
+    {
+      type: 'finish',
+      finishReason: 'error',
+      messageMetadata: { status: 'interrupted', error: interruptedError, finishReason: 'error', finishDetail: null },
+    },
   ];
 }

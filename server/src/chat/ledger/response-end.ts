@@ -14,6 +14,7 @@ import type { PendingRow } from '../log/response-log.ts';
 import { notifying } from '../log/signals.ts';
 import type { HistoryState } from '../model/reasoning-state.ts';
 import { voidingApprovals } from './approvals.ts';
+import type { AnswerEnd } from '../turn/answer-end.ts';
 import type { ResponseRow } from './claims.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
 import { type StoredMessageColumns, storeMessage } from './stored-message.ts';
@@ -32,6 +33,7 @@ export type ResponseEnd = {
   /** State of the steps that goes with the history. */
   historyState?: HistoryState | undefined;
   error?: { code: string; message: string } | undefined;
+  finish: AnswerEnd;
   usage?: Usage;
   modelId?: string;
   /** The frames that end the stream, without `data-next`. */
@@ -108,6 +110,7 @@ function ending(
     ...stored,
     status: end.state,
     error: end.error,
+    finish: end.finish,
     usage: end.usage,
     modelId: end.modelId,
   };

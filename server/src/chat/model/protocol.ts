@@ -17,6 +17,12 @@ export type StepState = readonly unknown[];
 /** The result of an answer. */
 export type CompletionResult = {
   finishReason: FinishReason;
+  /** The model or its maker refused to answer. */
+  isRefusal?: true;
+  /** The server could not read the model's tool call. */
+  isMalformed?: true;
+  /** The maker's explanation of the end. */
+  finishDetail?: string | undefined;
   usage: Usage | undefined;
   toolCalls: ToolCall[];
   stepState?: StepState;

@@ -170,6 +170,8 @@ export async function readReplay(deps: Pick<Platform, 'db'>, messageId: string):
       usage: message.usage,
       assistant: message.assistant,
       error: message.error,
+      finishReason: message.finish.reason,
+      finishDetail: message.finish.detail,
     },
   });
   const events = sequence(frames, 0).map((entry) => toEvent(entry.frame, entry.to));

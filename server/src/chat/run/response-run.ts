@@ -26,7 +26,7 @@ import { AnswerSize, answerTooLong } from './answer-size.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
-import { type Ending, endFrames, endWithPatience, failedEnding, isTooLong, usageWithin } from './run-ending.ts';
+import { type Ending, endFrames, endWithPatience, failedEnding, finishOf, isTooLong, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
@@ -397,6 +397,7 @@ export class ResponseRun {
       parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
       historyState: this.#historyState?.(),
       error: ending.error,
+      finish: finishOf(ending),
       usage: metadata.usage,
       modelId: this.#modelId,
       frames: endFrames(ending, metadata),
@@ -413,6 +414,7 @@ export class ResponseRun {
   }
 
   #metadata(ending: Ending): MessageMetadata {
+    const finish = finishOf(ending);
     const usage = usageWithin(addUsage(this.#earlierUsage, this.#calls.usage), ending.result);
     return {
       status: ending.state,
@@ -420,6 +422,8 @@ export class ResponseRun {
       ...(usage === undefined ? {} : { usage }),
       ...(this.#assistant === undefined ? {} : { assistant: this.#assistant }),
       ...(ending.error === undefined ? {} : { error: ending.error }),
+      finishReason: finish.reason,
+      finishDetail: finish.detail,
     };
   }
 

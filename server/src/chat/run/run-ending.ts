@@ -4,6 +4,7 @@ import { databaseFailure, mayPass } from '../../db/failures.ts';
 import type { ResponseRow } from '../ledger/claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
 import { isRecord } from '../model/storable-text.ts';
+import { type AnswerEnd, plainEnd } from '../turn/answer-end.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { errorFrame, messageError } from './message-error.ts';
 import type { RunDeps } from './response-run.ts';
@@ -64,6 +65,12 @@ export function usageWithin(sum: Usage | undefined, result: TurnResult | undefin
     ...(promptTokens === sum.inputTokens ? {} : { promptTokens }),
     ...(contextTokens === sum.inputTokens + sum.outputTokens ? {} : { contextTokens }),
   };
+}
+
+/** How the answer ended, for its message. */
+export function finishOf({ state, result }: Ending): AnswerEnd {
+  if (state === 'complete') return result?.end ?? plainEnd('stop');
+  return plainEnd(state === 'stopped' ? 'other' : 'error');
 }
 
 /** The frames that end its stream. */

@@ -12,6 +12,7 @@ import { addUsage } from '../model/usage.ts';
 import { findTool, readArguments } from '../tools/call-repair.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
+import { type AnswerEnd, endOf, plainEnd } from './answer-end.ts';
 import { Spending } from './spending.ts';
 import { createStepWriter, type StepWriter } from './step-writer.ts';
 
@@ -65,6 +66,7 @@ export type TurnOptions = {
 export type TurnResult = {
   outcome: 'complete' | 'failed' | 'aborted';
   finishReason: FinishReason;
+  end: AnswerEnd;
   /** Sum over all steps; undefined when the provider reported none. */
   usage: Usage | undefined;
   /** Input tokens of the first step: the provider's count of the given messages. */
@@ -108,7 +110,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     counted = answer.usage?.inputTokens;
     if (answer.toolCalls.length === 0) {
       writer.finish();
-      return { ...ended(state, 'complete'), finishReason: answer.finishReason };
+      return { ...complete(state, answer.finishReason), end: endOf(answer, writer.written) };
     }
     await orCut(writer, () => storeStepState(options, writer, answer));
     const calls = await callTools(options, bounds, writer, answer, signal);
@@ -116,13 +118,13 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     // A call that goes on waiting is answered in the response that continues this one.
     if (signal.aborted || calls.some(({ isParked }) => isParked)) return ended(state, 'aborted');
     if (answer.finishReason === 'content-filter')
-      return { ...ended(state, 'complete'), finishReason: 'content-filter' };
-    if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
+      return { ...complete(state, 'content-filter'), end: endOf(answer, writer.written) };
+    if ((await options.isSteered?.()) === true) return complete(state, 'tool-calls');
     messages = [...messages, ...stepMessages({ ...writer.written, calls, stepState: answer.stepState }, true)];
   }
   const message = `This turn has reached its limit of ${spending.isOut}. Continue to give it another turn.`;
   options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });
-  return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
+  return complete(state, 'tool-calls');
 }
 
 function callIds(message: ChatMessage): string[] {
@@ -275,7 +277,12 @@ function refusal(errorText: string): ReadCall {
 
 function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiError | CompletionResult): TurnResult {
   const failure = outcome === 'failed' && error instanceof ApiError ? error : undefined;
-  return { ...state, outcome, finishReason: outcome === 'failed' ? 'error' : 'other', error: failure };
+  const finishReason = outcome === 'failed' ? 'error' : 'other';
+  return { ...state, outcome, finishReason, end: plainEnd(finishReason), error: failure };
+}
+
+function complete(state: TurnState, finishReason: FinishReason): TurnResult {
+  return { ...ended(state, 'complete'), finishReason, end: plainEnd(finishReason) };
 }
 
 function countUsage(state: TurnState, usage: Usage | undefined): void {

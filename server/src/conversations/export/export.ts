@@ -70,6 +70,7 @@ async function* markdownChunks(deps: Pick<Platform, 'db'>, chat: Chat): AsyncGen
         parts: parseStoredParts(row.parts),
         status: row.status,
         error: row.error_message,
+        finishReason: row.finish_reason,
         createdAt: row.created_at,
       });
     }

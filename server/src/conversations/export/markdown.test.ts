@@ -50,6 +50,12 @@ test('writes a title as one line and one heading', () => {
   assert.equal(markdownHead('a\n# b <script>'), '# a \\# b \\<script\\>\n');
 });
 
+test('marks an answer that was cut off', () => {
+  const parts: MessagePart[] = [{ type: 'text', text: 'Half an' }];
+  const shown = markdownMessage({ role: 'assistant', parts, status: 'complete', error: null, finishReason: 'length', createdAt });
+  assert.match(shown, /Half an\n\n\*\(cut off at the output limit\)\*/);
+});
+
 test('marks a message that failed', () => {
   const shown = markdownMessage({ role: 'assistant', parts: [], status: 'failed', error: 'no *luck*', createdAt });
   assert.equal(shown, '\n## Assistant, 1970-01-01T00:00:00.000Z\n\n*(failed: no \\*luck\\*)*\n');

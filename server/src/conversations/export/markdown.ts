@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { MessagePart, MessageStatus } from '@homeport/contracts/chat/frames';
 import { commandText, isCommandResult, type WorkspaceTool } from '@homeport/contracts/workspace/workspace-tools';
 
@@ -7,9 +8,17 @@ export type ShownMessage = {
   parts: readonly MessagePart[];
   status: MessageStatus;
   error: string | null;
+  finishReason?: MessageFinishReason | null;
   createdAt: Date;
   /** Said where turns are numbered. */
   turn?: number;
+};
+
+const endTexts: Partial<Record<MessageFinishReason, string>> = {
+  length: 'cut off at the output limit',
+  content_filter: 'ended by the provider’s content filter',
+  refusal: 'refused by the model',
+  reasoning_only: 'reasoning without an answer',
 };
 
 /** The heading of an exported conversation. */
@@ -27,6 +36,9 @@ export function markdownMessage(message: ShownMessage): string {
   if (message.status !== 'complete') {
     const reason = message.error === null ? '' : `: ${inline(message.error)}`;
     blocks.push(`*(${message.status}${reason})*`);
+  } else {
+    const end = endTexts[message.finishReason ?? 'stop'];
+    if (end !== undefined) blocks.push(`*(${end})*`);
   }
   const turn = message.turn === undefined ? '' : ` (turn ${message.turn})`;
   return `\n## ${who}${turn}, ${message.createdAt.toISOString()}\n\n${blocks.join('\n\n')}\n`;

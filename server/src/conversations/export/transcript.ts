@@ -187,6 +187,7 @@ function markdownOf(row: MessageRow, turn: number): string {
     parts: parseStoredParts(row.parts),
     status: row.status,
     error: row.error_message,
+    finishReason: row.finish_reason,
     createdAt: row.created_at,
     turn,
   });

@@ -1,6 +1,7 @@
 import type { PlanItem, Question } from '@homeport/contracts/chat/agent';
 import type { InstructionLayer } from '@homeport/contracts/chat/context';
 import type { Chat } from '@homeport/contracts/chat/conversations';
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { ErrorDetails, Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { ToolRule, ToolRules } from '@homeport/contracts/chat/tool-rules';
@@ -76,6 +77,8 @@ export type MessagesTable = {
   error_code: string | null;
   error_message: string | null;
   error_details: NullableJson<ErrorDetails>;
+  finish_reason: MessageFinishReason | null;
+  finish_detail: string | null;
   model_id: string | null;
   usage: NullableJson<Usage>;
   search: string | null;

@@ -1,3 +1,4 @@
+import { finishDetailMax, messageFinishReasons } from '@homeport/contracts/chat/finish-reasons';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { limits } from '@homeport/contracts/limits';
 import {
@@ -114,9 +115,17 @@ function messageOf(message: Members, { places, models }: Context): ReadMessage[]
       error: isMembers(message.error)
         ? { code: name(error.code) ?? 'provider_error', message: text(error.message) }
         : null,
+      ...finishOf(message),
       usage: usageOf(message.usage),
     },
   ];
+}
+
+function finishOf({ role, finishReason, finishDetail }: Members): Pick<ReadMessage, 'finish'> {
+  const reason = messageFinishReasons.find((each) => each === finishReason);
+  if (reason === undefined || role !== 'assistant') return {};
+  const detail = text(finishDetail).slice(0, finishDetailMax).toWellFormed();
+  return { finish: { reason, detail: detail === '' ? null : detail } };
 }
 
 /** A part that the reader's client can show: known types with the members they need. */

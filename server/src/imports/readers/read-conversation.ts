@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { Members } from './values.ts';
@@ -72,6 +73,8 @@ export type ReadMessage = {
   model: string | null;
   status: 'complete' | 'stopped' | 'failed' | 'interrupted';
   error: { code: string; message: string } | null;
+  /** How it ended, where the other program says so. */
+  finish?: { reason: MessageFinishReason; detail: string | null };
   usage: unknown;
 };
 

@@ -1,5 +1,6 @@
-import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import type { Usage } from '@homeport/contracts/chat/frames';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { explained, explanationOf, readReason, settleReason } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
@@ -7,15 +8,6 @@ import { argumentsObject } from '../request-parts.ts';
 import { isRecord } from '../storable-text.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
-
-const finishReasons: Record<string, FinishReason> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool-calls',
-  refusal: 'content-filter',
-};
 
 /** A content block so far: its members, and the texts that are still growing. */
 type OpenBlock = { at: number; start: Record<string, unknown>; text: string; signature: string; json: string };
@@ -32,6 +24,7 @@ export function createAnthropicParser(
   const byIndex = new Map<number, OpenBlock>();
   const counts: Record<string, unknown> = {};
   let stopReason: string | undefined;
+  let explanation: string | undefined;
   let isDone = false;
   let hasStepState = false;
 
@@ -51,7 +44,7 @@ export function createAnthropicParser(
         if (isRecord(event.delta)) readDelta(event.index, event.delta);
         return;
       case 'message_delta':
-        if (isRecord(event.delta) && typeof event.delta.stop_reason === 'string') stopReason = event.delta.stop_reason;
+        if (isRecord(event.delta)) readStop(event.delta);
         addCounts(event.usage);
         return;
       case 'message_stop':
@@ -61,6 +54,11 @@ export function createAnthropicParser(
         throw streamedError(event.error);
       default:
     }
+  }
+
+  function readStop({ stop_reason: reason, stop_details: details }: Record<string, unknown>): void {
+    if (typeof reason === 'string') stopReason = reason;
+    if (isRecord(details)) explanation = explanationOf(details.explanation, details.category) ?? explanation;
   }
 
   function startBlock(index: unknown, start: Record<string, unknown>): void {
@@ -137,7 +135,7 @@ export function createAnthropicParser(
       if (!Array.isArray(value.content)) throw unreadableAnswer('answer');
       for (const block of value.content) if (isRecord(block)) startBlock(undefined, block);
       addCounts(value.usage);
-      if (typeof value.stop_reason === 'string') stopReason = value.stop_reason;
+      readStop(value);
       isDone = true;
     },
     end() {
@@ -146,8 +144,11 @@ export function createAnthropicParser(
       if (!isDone && stopReason === undefined) return undefined;
       const toolCalls = tools.finish();
       const isPaused = stopReason === 'pause_turn' && toolCalls.length === 0;
+      const end = readReason(stopReason ?? 'other');
       return {
-        finishReason: finishOf(stopReason, toolCalls.length > 0),
+        ...end,
+        finishReason: settleReason(end.finishReason, toolCalls.length > 0),
+        ...explained(explanation),
         usage: readUsage(counts),
         toolCalls,
         ...(hasStepState && (toolCalls.length > 0 || isPaused) ? { stepState: blocks.flatMap(closedBlock) } : {}),
@@ -158,12 +159,6 @@ export function createAnthropicParser(
       return isDone;
     },
   };
-}
-
-function finishOf(reason: string | undefined, hasCalls: boolean): FinishReason {
-  const finish = finishReasons[reason ?? ''] ?? 'other';
-  if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
-  return finish === 'tool-calls' ? 'stop' : finish;
 }
 
 /** The block as it is sent back; thinking that was cut off before its signature cannot be. */

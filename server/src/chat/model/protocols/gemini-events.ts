@@ -1,25 +1,12 @@
-import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import type { Usage } from '@homeport/contracts/chat/frames';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { explained, explanationOf, type ReportedEnd, readReason, settleReason } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
 import { isRecord } from '../storable-text.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
-
-const finishReasons: Record<string, FinishReason> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'length',
-  SAFETY: 'content-filter',
-  RECITATION: 'content-filter',
-  LANGUAGE: 'content-filter',
-  BLOCKLIST: 'content-filter',
-  PROHIBITED_CONTENT: 'content-filter',
-  SPII: 'content-filter',
-  IMAGE_SAFETY: 'content-filter',
-  IMAGE_PROHIBITED_CONTENT: 'content-filter',
-  IMAGE_RECITATION: 'content-filter',
-};
 
 /** Reads the event stream of Gemini's `streamGenerateContent`. */
 export function createGeminiParser(
@@ -34,7 +21,8 @@ export function createGeminiParser(
   let isSigned = false;
   let calls = 0;
   let usage: Usage | undefined;
-  let finish: FinishReason | undefined;
+  let finish: ReportedEnd | undefined;
+  let explanation: string | undefined;
 
   const feed = createJsonEvents(bounds.maxEventLength, readChunk);
 
@@ -42,13 +30,19 @@ export function createGeminiParser(
     if (isRecord(chunk.error)) throw streamedError(chunk.error);
     usage = readUsage(chunk.usageMetadata) ?? usage;
     const feedback = chunk.promptFeedback;
-    if (isRecord(feedback) && typeof feedback.blockReason === 'string') finish = 'content-filter';
+    if (isRecord(feedback) && typeof feedback.blockReason === 'string') {
+      finish = { finishReason: 'content-filter' };
+      explanation = explanationOf(feedback.blockReasonMessage, feedback.blockReason);
+    }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
     if (!isRecord(candidate)) return;
     const content = isRecord(candidate.content) ? candidate.content : {};
     if (Array.isArray(content.parts)) for (const part of content.parts) if (isRecord(part)) readPart(part);
     const reason = candidate.finishReason;
-    if (typeof reason === 'string' && reason !== 'FINISH_REASON_UNSPECIFIED') finish = finishReasons[reason] ?? 'other';
+    if (typeof reason !== 'string' || reason === 'FINISH_REASON_UNSPECIFIED') return;
+    finish = readReason(reason);
+    const isFiltered = finish.finishReason === 'content-filter';
+    explanation = explanationOf(candidate.finishMessage, isFiltered ? reason : undefined);
   }
 
   function readPart(part: Record<string, unknown>): void {
@@ -107,9 +101,10 @@ export function createGeminiParser(
       answer.flush();
       if (finish === undefined) return undefined;
       const toolCalls = tools.finish();
-      const isCut = finish === 'length' || finish === 'content-filter';
       return {
-        finishReason: toolCalls.length > 0 && !isCut ? 'tool-calls' : finish,
+        ...finish,
+        finishReason: settleReason(finish.finishReason, toolCalls.length > 0),
+        ...explained(explanation),
         usage,
         toolCalls,
         ...(isSigned && toolCalls.length > 0 ? { stepState: parts } : {}),

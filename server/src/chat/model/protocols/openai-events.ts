@@ -1,6 +1,8 @@
-import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
+import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
+import type { Usage } from '@homeport/contracts/chat/frames';
 import { createParser } from 'eventsource-parser';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { explained, explanationOf, filtersOf, type ReportedEnd, readReason, settleReason } from '../finish-reasons.ts';
 import { createStateGatherer, type StateMember } from '../fitting/reasoning.ts';
 import { parseJson } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
@@ -15,18 +17,6 @@ import { count, usageOf } from '../usage.ts';
 const notPlain = /[\\\u0000-\u001f]/;
 const contentMark = '"content":"';
 
-const finishReasons: Record<string, FinishReason> = {
-  stop: 'stop',
-  eos: 'stop',
-  end_turn: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  content_filter: 'content-filter',
-  safety: 'content-filter',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-};
-
 /**
  * Reads the event stream of an OpenAI-style `/chat/completions`, synchronously, with as little work per token as
  * possible.
@@ -36,7 +26,9 @@ export function createCompletionParser(
   createId: () => string,
   bounds: CompletionBounds,
 ): AnswerParser {
-  let finish: FinishReason | undefined;
+  let finish: ReportedEnd | undefined;
+  let explanation: string | undefined;
+  let refusal = '';
   let usage: Usage | undefined;
   let isDone = false;
   // Events of plain text differ only in their content string. Reusing the surrounding text of the previous event saves
@@ -145,7 +137,7 @@ export function createCompletionParser(
     if (choice.error !== undefined && choice.error !== null) throw streamedError(choice.error);
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     const plain = isRecord(delta) && readDelta(delta);
-    return !readFinish(choice.finish_reason) && plain && usage === usageBefore;
+    return !readFinish(choice) && plain && usage === usageBefore;
   }
 
   function readDelta(delta: Record<string, unknown>): boolean {
@@ -164,6 +156,7 @@ export function createCompletionParser(
     }
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       plain = false;
+      if (refusal.length < finishDetailMax) refusal += delta.refusal.slice(0, finishDetailMax);
       addContent(answer.clean(delta.refusal));
     }
     if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
@@ -195,10 +188,13 @@ export function createCompletionParser(
     }
   }
 
-  function readFinish(reason: unknown): boolean {
+  function readFinish(choice: Record<string, unknown>): boolean {
+    const { finish_reason: reason, native_finish_reason: native } = choice;
     if (typeof reason !== 'string' || reason === '') return false;
-    if (reason === 'error') throw streamedError(undefined);
-    finish = finishReasons[reason.toLowerCase()] ?? 'other';
+    finish = readReason(reason);
+    // A gateway maps the reasons of its providers, and names theirs beside.
+    if (typeof native === 'string' && /refusal|malformed/i.test(native)) finish = readReason(native);
+    explanation = filtersOf(choice.content_filter_results);
     return true;
   }
 
@@ -225,18 +221,20 @@ export function createCompletionParser(
       const toolCalls = tools.finish();
       const stepState = state.finish(toolCalls);
       const kept = stepState === undefined ? {} : { stepState };
-      return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls, ...kept };
+      return {
+        ...finish,
+        ...(refusal === '' ? {} : { isRefusal: true }),
+        finishReason: settleReason(finish?.finishReason ?? 'other', toolCalls.length > 0),
+        ...explained(explanationOf(refusal, explanation)),
+        usage,
+        toolCalls,
+        ...kept,
+      };
     },
     get isDone() {
       return isDone;
     },
   };
-}
-
-/** Some servers send `stop` after tool calls, or `tool_calls` without any. */
-function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): FinishReason {
-  if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
-  return finish === 'tool-calls' ? 'stop' : (finish ?? 'other');
 }
 
 function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | undefined {

@@ -1,5 +1,7 @@
+import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { explained, explanationOf } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
@@ -32,7 +34,7 @@ export function createResponsesParser(
   let lastSummary: string | undefined;
   let usage: Usage | undefined;
   let finish: FinishReason | undefined;
-  let isRefusal = false;
+  let refusal = '';
   let isDone = false;
 
   const feed = createJsonEvents(bounds.maxEventLength, (event) => {
@@ -45,8 +47,7 @@ export function createResponsesParser(
         addText(event, event.delta);
         return;
       case 'response.refusal.delta':
-        isRefusal = true;
-        addText(event, event.delta);
+        addRefusal(event, event.delta);
         return;
       case 'response.reasoning_summary_text.delta':
         addReasoning(event, event.delta, `s${event.summary_index}`);
@@ -117,6 +118,11 @@ export function createResponsesParser(
     think.push(answer.clean(text));
   }
 
+  function addRefusal(event: Record<string, unknown>, text: unknown): void {
+    if (typeof text === 'string' && refusal.length < finishDetailMax) refusal += text.slice(0, finishDetailMax);
+    addText(event, text);
+  }
+
   /** Summaries come in parts, which are paragraphs. */
   function addReasoning(event: Record<string, unknown>, text: unknown, part: string): void {
     if (typeof text !== 'string' || text === '') return;
@@ -137,8 +143,8 @@ export function createResponsesParser(
     answer.count(typeof done.encrypted_content === 'string' ? done.encrypted_content.length : 0);
     if (done.type === 'message' && !item.heard.has('text')) {
       for (const part of records(done.content)) {
-        if (part.type === 'refusal') isRefusal = true;
-        addText(event, part.type === 'refusal' ? part.refusal : part.text);
+        if (part.type === 'refusal') addRefusal(event, part.refusal);
+        else addText(event, part.text);
       }
     } else if (done.type === 'reasoning' && !item.heard.has('reasoning')) {
       records(done.summary).forEach((part, at) => {
@@ -164,7 +170,7 @@ export function createResponsesParser(
       if (isNew) endItem({ output_index: index, item_id: item.id ?? `end ${at}` }, item);
     });
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
-    finish = isRefusal ? 'content-filter' : response.status === 'incomplete' ? incomplete(details.reason) : 'stop';
+    finish = refusal !== '' ? 'content-filter' : response.status === 'incomplete' ? incomplete(details.reason) : 'stop';
     isDone = true;
   }
 
@@ -190,6 +196,8 @@ export function createResponsesParser(
       const hasReasoning = stepState.some((item) => item.type === 'reasoning');
       return {
         finishReason: toolCalls.length > 0 && finish === 'stop' ? 'tool-calls' : finish,
+        ...(refusal === '' ? {} : { isRefusal: true }),
+        ...explained(explanationOf(refusal)),
         usage,
         toolCalls,
         ...(hasReasoning ? { stepState } : {}),
