@@ -3,7 +3,23 @@ import { questionsIn } from './message-assembly.ts';
 
 /** Frames that assemble to these stored parts, for followers of a continued response. */
 export function framesOfParts(parts: readonly MessagePart[]): Frame[] {
-  return parts.flatMap((part, index) => framesOfPart(part, `stored-${index}`));
+  return parts.flatMap((part, index) => framesOfPart(part, storedId(index)));
+}
+
+/** The same, with the text at the end still open and its id; undefined if no text is at the end. */
+export function framesWithOpenText(
+  parts: readonly MessagePart[],
+): { frames: Frame[]; open: { id: string; text: string } } | undefined {
+  const at = parts.findLastIndex(({ type }) => !type.startsWith('data-'));
+  const last = parts[at];
+  if (last?.type !== 'text' || last.text.trim() === '') return undefined;
+  const open = { id: storedId(at), text: last.text };
+  const frames = framesOfParts(parts).filter((frame) => frame.type !== 'text-end' || frame.id !== open.id);
+  return { frames, open };
+}
+
+function storedId(index: number): string {
+  return `stored-${index}`;
 }
 
 function framesOfPart(part: MessagePart, partId: string): Frame[] {

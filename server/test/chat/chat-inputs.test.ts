@@ -238,7 +238,7 @@ test('a stopped response can be continued and keeps its text', async () => {
   assert.equal(detail.messages[1].status, 'complete');
   assert.ok((resumed.frames[0]?.id ?? 0) > (stopped.frames.at(-1)?.id ?? 0), 'sequence numbers go on');
   const nothing = await user.call('POST /api/chat', { chatId, resume: true });
-  assert.equal(nothing.status, 404);
+  assert.equal(nothing.status, 409);
 });
 
 test('deleting a model between admission and start fails the response, not the conversation', async () => {

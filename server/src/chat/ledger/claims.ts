@@ -167,7 +167,10 @@ export async function claimCompaction(
   });
 }
 
-/** Joins the running response, or continues the last one of the active branch if it was cut off. */
+/**
+ * Joins the running response, or continues the last one of the active branch if it was cut off, also by the output
+ * limit.
+ */
 export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, request.chatId, request.ownerId);
@@ -181,12 +184,44 @@ export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim
       .where('chat_id', '=', chat.id)
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
-    if (last === undefined) throw new ApiError('not_found', 'There is no answer to continue');
+    const cut = last === undefined ? await findCutAnswer(trx, chat) : undefined;
     if (request.isFull) throw tooMany();
     assertBudget(chat.budget_resets_at);
     await applyPin(trx, chat, request.decision);
-    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
+    const response = last ?? cut?.response;
+    if (response !== undefined) {
+      return claimed(chat, await restart(trx, response, overriddenBy(request.decision, response.decision), maker), maker);
+    }
+    const again = { id: cut?.id ?? '', messageId: cut?.parentId ?? '', kind: 'answer' } as const;
+    await restartMessage(trx, again.id);
+    const begin = { ...again, decision: request.decision, generation: 2 };
+    return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
   });
+}
+
+/**
+ * The last answer of the active branch, which must have been cut at the output limit. A complete response is removed
+ * after some days, and an imported answer has none. Throws `not_found` without an answer, `input_conflict` if it was not
+ * cut.
+ */
+async function findCutAnswer(
+  trx: Queryable,
+  chat: LockedChat,
+): Promise<{ id: string; parentId: string; response: ResponseRow | undefined }> {
+  const message = await trx
+    .selectFrom('messages')
+    .select(['id', 'parent_id', 'role', 'status', 'finish_reason'])
+    .where('id', '=', chat.active_message_id ?? '')
+    .where('chat_id', '=', chat.id)
+    .executeTakeFirst();
+  if (message?.role !== 'assistant' || message.parent_id === null) {
+    throw new ApiError('not_found', 'There is no answer to continue');
+  }
+  if (message.status !== 'complete' || message.finish_reason !== 'length') {
+    throw new ApiError('input_conflict', 'The last answer was not cut off, so there is nothing to continue');
+  }
+  const found = trx.selectFrom('responses').selectAll().where('id', '=', message.id).forUpdate();
+  return { id: message.id, parentId: message.parent_id, response: await found.executeTakeFirst() };
 }
 
 /**
@@ -354,7 +389,7 @@ function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed
 async function insertResponse(
   trx: Queryable,
   chat: LockedChat,
-  begin: Pick<ResponseRow, 'id' | 'kind' | 'decision'> & { messageId: string },
+  begin: Pick<ResponseRow, 'id' | 'kind' | 'decision'> & { messageId: string; generation?: number },
   maker: Maker,
 ): Promise<ResponseRow> {
   return trx
@@ -369,6 +404,7 @@ async function insertResponse(
       replica: maker.replica,
       lease_until: leaseUntil(maker),
       decision: JSON.stringify(begin.decision),
+      ...(begin.generation === undefined ? {} : { generation: begin.generation }),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -15,6 +15,9 @@ type Known = {
   prices: Prices | null;
 };
 
+/** The last step in the log of a response: its number, and the parts before and after it. */
+export type LoggedStep = { step: number; before: readonly MessagePart[]; parts: readonly MessagePart[] };
+
 /**
  * Estimates the model call that was running when its replica was lost, from the parts in its log; nothing if it was
  * counted. Each step before it was counted before its tools ran.
@@ -22,9 +25,8 @@ type Known = {
 export async function interruptedCall(
   trx: Queryable,
   { id, owner_id: ownerId, generation }: Pick<ResponseRow, 'id' | 'owner_id' | 'generation'>,
-  parts: readonly MessagePart[],
+  { step, before, parts }: LoggedStep,
 ): Promise<LedgerRow[]> {
-  const step = parts.filter(({ type }) => type === 'step-start').length;
   if (step === 0) return [];
   // The model's name in the prompt context, and prices of a model with that name, the owner's first.
   const { rows } = await sql<Known>`
@@ -39,10 +41,10 @@ export async function interruptedCall(
   const known = rows[0];
   if (known === undefined || known.counted) return [];
   const { provider_name: providerName, provider_model_id: providerModelId, tokens, prices } = known;
-  const last = parts.findLastIndex(({ type }) => type === 'step-start');
+  const tokensBefore = tokensOf(before);
   const usage = {
-    inputTokens: (tokens ?? 0) + tokensOf(parts.slice(0, last)),
-    outputTokens: tokensOf(parts.slice(last)),
+    inputTokens: (tokens ?? 0) + tokensBefore,
+    outputTokens: Math.max(0, tokensOf(parts) - tokensBefore),
   };
   const model = { providerName: providerName ?? '', providerModelId: providerModelId ?? '', prices };
   const call = { kind: 'answer', model, usage: priced(usage, prices), estimated: true } as const;

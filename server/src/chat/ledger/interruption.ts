@@ -1,4 +1,4 @@
-import type { Frame } from '@homeport/contracts/chat/frames';
+import type { Frame, MessagePart } from '@homeport/contracts/chat/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/chat/message-assembly';
 import { sql } from 'kysely';
 import { readParts } from '../../conversations/messages.ts';
@@ -9,7 +9,7 @@ import { plainEnd } from '../turn/answer-end.ts';
 import { waitingCalls } from '../turn/waiting-calls.ts';
 import { dropQuestionsBut } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
-import { interruptedCall } from './interrupted-call.ts';
+import { interruptedCall, type LoggedStep } from './interrupted-call.ts';
 import { endLocked } from './response-end.ts';
 
 /** Ends responses that their replica abandoned, with what it had stored. */
@@ -69,7 +69,7 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       .orderBy('seq_from')
       .execute();
     const logged = rows.length === 0 ? undefined : assemble(rows);
-    const parts = finishParts(logged?.parts ?? (await readParts(trx, response.id)), { keepsApprovals: true });
+    const parts = finishParts(logged?.last.parts ?? (await readParts(trx, response.id)), { keepsApprovals: true });
     // A question missing from the answer because of the crash cannot be answered, so it is asked again.
     await dropQuestionsBut(
       trx,
@@ -81,17 +81,27 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       parts,
       error: interruptedError,
       finish: plainEnd('error'),
-      frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
+      frames: [...(logged?.assembler.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
-      calls: await interruptedCall(trx, response, logged?.parts ?? []),
+      calls: logged === undefined ? [] : await interruptedCall(trx, response, logged.last),
     });
   });
 }
 
-function assemble(rows: readonly { frames: string }[]): MessageAssembler {
+function assemble(rows: readonly { frames: string }[]): { assembler: MessageAssembler; last: LoggedStep } {
   const assembler = createMessageAssembler();
-  for (const row of rows) for (const frame of parseLines(row.frames)) assembler.apply(frame);
-  return assembler;
+  let step = 0;
+  let before: readonly MessagePart[] = [];
+  for (const row of rows) {
+    for (const frame of parseLines(row.frames)) {
+      if (frame.type === 'start-step' || frame.type === 'data-continued') {
+        step++;
+        before = assembler.parts;
+      }
+      assembler.apply(frame);
+    }
+  }
+  return { assembler, last: { step, before, parts: assembler.parts } };
 }
 
 /** The frames that end an interrupted response. */

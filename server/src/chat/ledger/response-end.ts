@@ -119,7 +119,7 @@ function ending(
   return sql<EndedRow>`
     with next as (${findingNext(response.chat_id)}), ended as (
       update responses set state = ${end.state}, ended_at = now(), handed_over = ${end.handsOver === true},
-        echoes = ${end.state === 'complete' ? sql`null` : sql`echoes`},
+        echoes = ${canContinue(end) ? sql`echoes` : sql`null`},
         last_seq = ${sequenced.at(-1)?.to ?? end.seq}::bigint + (select count(*) from next),
         end_frames = ${toLines(sequenced)}::text || coalesce((select E'\n' || json_build_object('type', 'data-next', 'transient', true,
           'data', json_build_object('messageId', next.id, 'assistantId', next.assistant_id)) from next), '')
@@ -131,6 +131,11 @@ function ending(
     touched as (${touchingChat(response.chat_id, isEnded)}),
     begun as (${startingAtOnce(isEnded)}), ${countingCalls(end.calls ?? [])}
     select ${notifying(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
+}
+
+/** An answer that was cut can be continued, with the state that its model wants back. */
+function canContinue({ state, finish }: ResponseEnd): boolean {
+  return state !== 'complete' || finish.reason === 'length';
 }
 
 /** Why a response that waits for approval has ended for now. */

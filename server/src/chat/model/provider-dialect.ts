@@ -12,7 +12,8 @@ export type Setting =
   | 'thoughts'
   | 'cacheKey'
   | 'cacheMarks'
-  | 'schemas';
+  | 'schemas'
+  | 'prefill';
 
 /** Differences between servers of the same API, learned from refusals and kept between calls to one model. */
 export type ProviderDialect = {

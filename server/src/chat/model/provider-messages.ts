@@ -7,7 +7,8 @@ import { isRecord } from './storable-text.ts';
 /** A message of the OpenAI-style chat API. */
 export type ChatMessage =
   | { role: 'system'; content: string }
-  | { role: 'user'; content: string | ContentPart[] }
+  /** `continues`: asks for the rest of the assistant's message before it. */
+  | { role: 'user'; content: string | ContentPart[]; continues?: true }
   | {
       role: 'assistant';
       content: string | null;
@@ -17,6 +18,8 @@ export type ChatMessage =
       stepState?: StepState;
       /** The model that made `stepState`, in messages of earlier turns. */
       stateOf?: string;
+      /** The server goes on in this message, if it knows this member. */
+      prefix?: true;
     }
   | { role: 'tool'; tool_call_id: string; content: string };
 

@@ -1,6 +1,6 @@
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/chat/message-assembly';
-import { framesOfParts } from '@homeport/contracts/chat/part-frames';
+import { framesOfParts, framesWithOpenText } from '@homeport/contracts/chat/part-frames';
 import { ApiError } from '@homeport/contracts/errors';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
@@ -20,6 +20,7 @@ import { ResponseLog } from '../log/response-log.ts';
 import type { ReasoningState } from '../model/reasoning-state.ts';
 import { addUsage } from '../model/usage.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
+import type { ContinuedText } from '../turn/step-writer.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { AnswerSize, answerTooLong } from './answer-size.ts';
@@ -80,6 +81,8 @@ export class ResponseRun {
   #reasoningState: ReasoningState | undefined;
   #historyState: PreparedTurn['historyState'] | undefined;
   #assistant: MessageMetadata['assistant'];
+  /** The text at the end of a continued response, until its part is closed. */
+  #openText: ContinuedText | undefined;
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
   readonly #calls: RunCalls;
@@ -198,7 +201,8 @@ export class ResponseRun {
     if (frame.type !== 'start' && this.#notices.length > 0) {
       for (const notice of this.#notices.splice(0)) this.log.append(notice);
     }
-    if (frame.type === 'start-step') this.#steps++;
+    if (frame.type === 'start-step' || frame.type === 'data-continued') this.#steps++;
+    if (frame.type === 'text-end' && frame.id === this.#openText?.id) this.#openText = undefined;
     this.log.append(frame);
     if (frame.type === 'start' || frame.type === 'start-step') return;
     this.#hasBegun = true;
@@ -207,6 +211,7 @@ export class ResponseRun {
 
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
+    if (this.#openText !== undefined) this.#append({ type: 'text-end', id: this.#openText.id });
     this.#isMade = true;
     this.#made.abort(over);
     this.#deps.tracing.tell({ 'homeport.response_state': ending.state });
@@ -272,7 +277,9 @@ export class ResponseRun {
     this.#earlierUsage = usage;
     this.#emit({ type: 'start', messageId: this.response.id });
     this.#size.add(parts);
-    for (const frame of framesOfParts(parts)) this.#append(frame);
+    const continued = framesWithOpenText(parts);
+    this.#openText = continued?.open;
+    for (const frame of continued?.frames ?? framesOfParts(parts)) this.#append(frame);
     if (this.#size.isFull) this.#cutOff('full');
     this.#hasParts = true;
     this.#calls.startAfter(this.#steps);
@@ -287,6 +294,7 @@ export class ResponseRun {
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.#approvals,
       signal: this.#abort.signal,
+      continued: this.#openText,
     });
   }
 

@@ -17,6 +17,7 @@ import type { Tool } from '../tools/tool-run.ts';
 import { type ContextMessage, readHistory, windowOf } from '../turn/context-history.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import { Spending } from '../turn/spending.ts';
+import type { ContinuedText } from '../turn/step-writer.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, offered, runTurn, type TurnResult } from '../turn/turn-loop.ts';
@@ -82,6 +83,7 @@ function parameterRefused(name: keyof Parameters): Notice {
 const continueInstruction: ChatMessage = {
   role: 'user',
   content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
+  continues: true,
 };
 
 /**
@@ -233,6 +235,8 @@ export type TurnHooks = {
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
   signal: AbortSignal;
+  /** The text that the answer goes on with. */
+  continued: ContinuedText | undefined;
 };
 
 export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnHooks): Promise<TurnResult> {
@@ -252,6 +256,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
         return hooks.saveReasoningState();
       },
       approvals: hooks.approvals,
+      continued: hooks.continued,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
     },
     hooks.signal,

@@ -1,6 +1,7 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
 import type { CompletionSink } from '../model/protocol.ts';
 import type { ToolResult } from '../tools/tool-run.ts';
+import { continueText } from './continued-text.ts';
 
 /** The frames of a tool's result; files come right after it. */
 export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string, result: ToolResult): void {
@@ -13,26 +14,53 @@ export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string
   }
 }
 
+/** The text part of an earlier request that the step goes on with, still open. */
+export type ContinuedText = { id: string; text: string };
+
 /** Converts one answer of the model into frames and keeps its content. */
 export type StepWriter = ReturnType<typeof createStepWriter>;
 
 /**
  * Emits `start-step` with the first output, so that a failure before it has no frame. Replaces ids of tool calls that
- * are already in `usedIds` (those of earlier steps): some servers count from 0 in every answer.
+ * are already in `usedIds` (those of earlier steps): some servers count from 0 in every answer. With `continued` the
+ * text goes on in that part, whose end belongs to the caller until something has been written.
  */
-export function createStepWriter(emitFrame: (frame: Frame) => void, createId: () => string, usedIds: Set<string>) {
+export function createStepWriter(
+  emitFrame: (frame: Frame) => void,
+  createId: () => string,
+  usedIds: Set<string>,
+  continued?: ContinuedText,
+) {
   const written = { text: '', reasoning: '' };
   const renamed = new Map<string, string>();
   const openCalls = new Set<string>();
   let open: { type: 'text' | 'reasoning'; id: string } | undefined;
   let hasBegun = false;
+  let earlier = continued && { id: continued.id, text: continueText(continued.text, addToEarlier) };
 
   function begin(): void {
-    if (!hasBegun) emitFrame({ type: 'start-step' });
+    if (hasBegun) return;
     hasBegun = true;
+    emitFrame(continued === undefined ? { type: 'start-step' } : { type: 'data-continued', transient: true, data: {} });
+  }
+
+  function addToEarlier(delta: string): void {
+    if (earlier === undefined) return;
+    begin();
+    if (open !== undefined) closeOpen();
+    written.text += delta;
+    emitFrame({ type: 'text-delta', id: earlier.id, delta });
   }
 
   function closePart(): void {
+    closeOpen();
+    if (earlier === undefined) return;
+    earlier.text.end();
+    emitFrame({ type: 'text-end', id: earlier.id });
+    earlier = undefined;
+  }
+
+  function closeOpen(): void {
     if (open !== undefined) emitFrame({ type: `${open.type}-end`, id: open.id });
     open = undefined;
   }
@@ -40,7 +68,7 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
   function openPart(type: 'text' | 'reasoning'): string {
     if (open !== undefined && open.type === type) return open.id;
     begin();
-    closePart();
+    closeOpen();
     open = { type, id: createId() };
     emitFrame({ type: `${type}-start`, id: open.id });
     return open.id;
@@ -53,6 +81,10 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
 
   const sink: CompletionSink = {
     text(delta) {
+      if (earlier !== undefined) {
+        earlier.text.push(delta);
+        return;
+      }
       written.text += delta;
       emitFrame({ type: 'text-delta', id: openPart('text'), delta });
     },
@@ -101,6 +133,7 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
     },
     /** Ends what is open in a step that was cut; nothing at all when it had not begun. */
     cut(toolErrorText: string): void {
+      earlier?.text.end();
       if (!hasBegun) return;
       closePart();
       for (const toolCallId of openCalls) {

@@ -14,7 +14,7 @@ import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
 import { type AnswerEnd, endOf, plainEnd } from './answer-end.ts';
 import { Spending } from './spending.ts';
-import { createStepWriter, type StepWriter } from './step-writer.ts';
+import { type ContinuedText, createStepWriter, type StepWriter } from './step-writer.ts';
 
 /** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as a `ModelClient` does. */
 export type AskModel = (
@@ -55,6 +55,8 @@ export type TurnOptions = {
    * calls count as asked for, so that no call is continued without it.
    */
   onStepState?: ((callId: string, stepState: StepState) => Promise<void>) | undefined;
+  /** The text that the first step goes on with, where the answer is continued. */
+  continued?: ContinuedText | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
@@ -96,7 +98,8 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   while (spending.isOut === undefined) {
     const { note } = spending;
     if (note !== undefined) messages = [...messages, { role: 'user', content: note }];
-    const writer = createStepWriter(options.emit, options.createId, usedIds);
+    const continued = state.steps === 0 ? options.continued : undefined;
+    const writer = createStepWriter(options.emit, options.createId, usedIds, continued);
     messages = options.fitMessages?.(messages, counted) ?? messages;
     const answer = await askOnce(options, messages, writer, signal);
     if (answer instanceof ApiError || signal.aborted) {
@@ -110,7 +113,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     counted = answer.usage?.inputTokens;
     if (answer.toolCalls.length === 0) {
       writer.finish();
-      return { ...complete(state, answer.finishReason), end: endOf(answer, writer.written) };
+      return { ...complete(state, answer.finishReason), end: endOf(answer, withEarlier(writer.written, continued)) };
     }
     await orCut(writer, () => storeStepState(options, writer, answer));
     const calls = await callTools(options, bounds, writer, answer, signal);
@@ -125,6 +128,11 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   const message = `This turn has reached its limit of ${spending.isOut}. Continue to give it another turn.`;
   options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });
   return complete(state, 'tool-calls');
+}
+
+/** A continued answer has the text from before. */
+function withEarlier(written: StepWriter['written'], continued: ContinuedText | undefined): StepWriter['written'] {
+  return { ...written, text: `${continued?.text ?? ''}${written.text}` };
 }
 
 function callIds(message: ChatMessage): string[] {

@@ -4,6 +4,7 @@ import type { ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
 import { learnFrom } from '../refusals.ts';
 import { learnNoPictures, learnNoTools, withoutPictures } from './abilities.ts';
+import { learnContinuation } from './continuation.ts';
 import { learnLimits, readLimits } from './limits.ts';
 import { learnFitting } from './request.ts';
 
@@ -29,6 +30,7 @@ export function createLearner(
       hasFailedCall = true;
       return request;
     }
+    if (learnContinuation(dialect, sent.messages, text)) return request;
     const fitted = learnFitting(kind, dialect, sent, text, toolRefusals);
     if (fitted === 'tools') toolRefusals++;
     if (fitted !== undefined || learnNoTools(dialect, sent, text)) return request;

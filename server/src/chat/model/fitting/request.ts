@@ -3,6 +3,7 @@ import type { ModelRequest } from '../protocol.ts';
 import type { ProviderDialect } from '../provider-dialect.ts';
 import { parseHistory } from '../request-parts.ts';
 import { fitAbilities, type LackingAbility, lackingFor } from './abilities.ts';
+import { fitContinuation } from './continuation.ts';
 import { createMessageFitter } from './messages.ts';
 import { learnShape } from './shape-refusals.ts';
 import { learnTools } from './tool-refusals.ts';
@@ -22,7 +23,7 @@ export function createRequestFitter(
 ): (request: ModelRequest, dialect: ProviderDialect) => FittedRequest {
   const fitMessages = createMessageFitter(kind);
   return (asked, dialect) => {
-    const able = fitAbilities(asked, dialect);
+    const able = fitAbilities(fitContinuation(kind, asked, dialect), dialect);
     const maxOutputTokens = Math.min(able.maxOutputTokens, dialect.maxOutputTokens ?? able.maxOutputTokens);
     const request = { ...able, maxOutputTokens };
     const { tools, omitted } = fitTools(kind, dialect, request);

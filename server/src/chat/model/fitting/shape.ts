@@ -7,6 +7,8 @@ export type RequestShape = {
   emptyContent: 'null' | 'text' | 'absent';
   /** False if a message of the person must not follow a tool result directly. */
   userAfterTool: boolean;
+  /** True if the server goes on in a last message of the assistant with the member `prefix`. */
+  prefix: boolean;
   /** True if the first message must be one of the person. */
   userFirst: boolean;
   /** True if reasoning of earlier turns is demanded, with a substitute for steps that have none. */
@@ -25,7 +27,7 @@ export type RequestShape = {
 
 const hosts: { host: RegExp; known: Partial<RequestShape> }[] = [
   { host: /(?:^|\.)openai\.com$|\.azure\.com$/, known: { maxIdLength: 40, maxTools: 128 } },
-  { host: /(?:^|\.)mistral\.ai$/, known: { ids: 'nine', userAfterTool: false } },
+  { host: /(?:^|\.)mistral\.ai$/, known: { ids: 'nine', userAfterTool: false, prefix: true } },
   { host: /(?:^|\.)groq\.com$/, known: { maxTools: 128 } },
   { host: /(?:^|\.)moonshot\.(?:ai|cn)$/, known: { typedSchemas: true, maxTools: 128 } },
   { host: /(?:^|\.)googleapis\.com$/, known: { typedSchemas: true } },
@@ -45,6 +47,7 @@ export function initialShape(baseUrl: string, modelId = ''): RequestShape {
     maxIdLength: 256,
     emptyContent: 'null',
     userAfterTool: true,
+    prefix: false,
     userFirst: false,
     reasoningAlways: false,
     stepsAsText: 'none',
