@@ -34,6 +34,8 @@ export type Frame =
   | { type: 'data-retry'; transient: true; data: ProviderWait }
   /** Slow work before the answer; `compaction`: earlier messages are being summarized. */
   | { type: 'data-step'; transient: true; data: PreparingStep }
+  /** The text part with this id, which has just ended, was reasoning. */
+  | { type: 'data-reasoning'; transient: true; data: { id: string } }
   /** The text part that is open goes on after a further request to the model, which has no step of its own. */
   | { type: 'data-continued'; transient: true; data: Record<string, never> }
   /** Which queued input comes next; `transient` keeps it out of the assembled message. */

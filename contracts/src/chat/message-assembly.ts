@@ -71,6 +71,9 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       case 'reasoning-end':
         reasonings.end(frame.id);
         return;
+      case 'data-reasoning':
+        texts.becomeReasoning(frame.data.id);
+        return;
       case 'start-step':
         pushPart({ type: 'step-start' });
         return;

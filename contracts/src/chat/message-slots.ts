@@ -20,6 +20,7 @@ export class StreamingTexts {
   readonly #slots: Slot[];
   readonly #kind: 'text' | 'reasoning';
   readonly #open = new Map<string, StreamingSlot>();
+  #ended: { id: string; slot: StreamingSlot } | undefined;
 
   constructor(slots: Slot[], kind: 'text' | 'reasoning') {
     this.#slots = slots;
@@ -47,6 +48,15 @@ export class StreamingTexts {
     const slot = this.#find(id);
     if (slot !== undefined) edit(slot).state = 'done';
     this.#open.delete(id);
+    this.#ended = slot && { id, slot };
+  }
+
+  /** Makes reasoning of the text that ended last. */
+  becomeReasoning(id: string): void {
+    if (this.#ended?.id !== id) return;
+    const { slot } = this.#ended;
+    Object.assign(slot, { part: { type: 'reasoning', id, text: slot.part.text, state: 'done' }, isShared: false });
+    this.#ended = undefined;
   }
 
   openIds(): string[] {
@@ -55,6 +65,7 @@ export class StreamingTexts {
 
   clear(): void {
     this.#open.clear();
+    this.#ended = undefined;
   }
 
   /** The slot with this id; otherwise the newest streaming part without one, which is from the initial parts. */

@@ -19,6 +19,10 @@ export function gathering(): { sink: CompletionSink; gathered: Gathered } {
     reasoning(delta) {
       gathered.reasoning += delta;
     },
+    textWasReasoning(text) {
+      gathered.reasoning += text;
+      gathered.text = '';
+    },
     toolStart: ignore,
     toolDelta: ignore,
   };

@@ -41,6 +41,10 @@ export function createAnswerGatherer(sink: AnswerSink, maxTextLength: number): A
   return {
     text: (delta) => gather('text', delta),
     reasoning: (delta) => gather('reasoning', delta),
+    textWasReasoning(text) {
+      flush();
+      sink.textWasReasoning?.(text);
+    },
     count(more) {
       length += more;
       if (length > maxTextLength) throw new ApiError('answer_too_long', 'The model’s answer is too long.');

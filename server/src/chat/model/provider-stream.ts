@@ -329,6 +329,7 @@ function watchFirst(sink: CompletionSink): { sink: CompletionSink; hasBegun: () 
         begun = true;
         sink.reasoning(delta);
       },
+      textWasReasoning: (text) => sink.textWasReasoning?.(text),
       toolStart(call) {
         begun = true;
         sink.toolStart(call);

@@ -13,6 +13,11 @@ function splitEachWay(content: string): { text: string; reasoning: string }[] {
       reasoning: (delta) => {
         read.reasoning += delta;
       },
+      textWasReasoning: (text) => {
+        assert.equal(text, read.text);
+        read.reasoning += text;
+        read.text = '';
+      },
     });
     for (let at = 0; at < content.length; at += length) splitter.push(content.slice(at, at + length));
     splitter.end();
@@ -37,6 +42,16 @@ const cases: [content: string, reasoning: string, text: string][] = [
   ['<thinker>is no mark', '', '<thinker>is no mark'],
   ['```\n<think>\n```', '', '```\n<think>\n```'],
   ['a < b <|end|>', '', 'a < b <|end|>'],
+  ['I should add.</think>\n\nThe answer is 4.', 'I should add.', 'The answer is 4.'],
+  ['I should add.\n[/THINK]Four.', 'I should add.\n', 'Four.'],
+  ['Is 1 < 2 or </ 3?</thinking> Yes.', 'Is 1 < 2 or </ 3?', 'Yes.'],
+  ['</think>\n\nFour.', '', 'Four.'],
+  ['Only thoughts</think>', 'Only thoughts', ''],
+  ['The mark `</think>` ends it.', '', 'The mark `</think>` ends it.'],
+  ['```xml\nhm\n</think>\n```', '', '```xml\nhm\n</think>\n```'],
+  ['It is <think>hm</think>.', '', 'It is <think>hm</think>.'],
+  ['<think>a</think>b</think>c', 'a', 'b</think>c'],
+  ['Four </thin', '', 'Four </thin'],
 ];
 
 for (const [content, reasoning, text] of cases) {

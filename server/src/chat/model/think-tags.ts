@@ -15,16 +15,23 @@ const marks: readonly { open: string; close: string; before?: RegExp }[] = [
 /** Marks of channels around an answer without reasoning, or after it. */
 const emptyMarks = ['<|channel|>final<|message|>'];
 const endMarks = ['<|return|>', '<|end|>'];
+/** Marks that end reasoning which a template began before the answer. */
+const loneMarks = marks.filter(({ before }) => before === undefined);
 const maxLeadingSpace = 64;
 const maxHeld = 80;
 
 /** Receiver for the pieces of an answer. */
-export type AnswerSink = { text(delta: string): void; reasoning(delta: string): void };
+export type AnswerSink = {
+  text(delta: string): void;
+  reasoning(delta: string): void;
+  /** All text of this answer so far was reasoning. */
+  textWasReasoning?(text: string): void;
+};
 
 /**
  * Splits streamed content that begins with marked reasoning, such as `<think>…</think>`, into reasoning and text. Marks
- * can be split between deltas; a mark that does not begin the message is text. `end` releases the text that is held
- * back.
+ * can be split between deltas; an opening mark that does not begin the message is text. A closing mark without an
+ * opening one makes reasoning of the text before it, except within code. `end` releases the text that is held back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
   let state: 'opening' | 'reasoning' | 'text' = 'opening';
@@ -32,6 +39,9 @@ export function createThinkSplitter(sink: AnswerSink) {
   let held = '';
   let skipSpace = false;
   let hasChannels = false;
+  /** The text so far, while a closing mark can still come. */
+  let said = '';
+  let isWatching = true;
 
   function pushOpening(content: string): void {
     held += content;
@@ -51,6 +61,7 @@ export function createThinkSplitter(sink: AnswerSink) {
       return;
     }
     state = 'reasoning';
+    isWatching = false;
     skipSpace = true;
     pushReasoning(start.slice(mark.open.length));
   }
@@ -76,13 +87,50 @@ export function createThinkSplitter(sink: AnswerSink) {
   function pushText(content: string): void {
     const text = skipSpace ? withoutLeadingSpace(content) : content;
     if (!hasChannels) {
-      if (text !== '') sink.text(text);
+      if (isWatching) watch(text);
+      else if (text !== '') sink.text(text);
       return;
     }
     const all = held + text;
     const keep = Math.max(...endMarks.map((end) => (all.endsWith(end) ? end.length : cutMarkLength(all, end))));
     held = all.slice(all.length - keep);
     if (all.length > keep) sink.text(all.slice(0, all.length - keep));
+  }
+
+  function watch(text: string): void {
+    if (held === '' && !text.includes('<') && !text.includes('[')) {
+      pass(text);
+      return;
+    }
+    const all = held + text;
+    held = '';
+    const [found] = loneMarks
+      .map((each) => ({ ...each, at: all.indexOf(each.close) }))
+      .filter(({ at }) => at !== -1)
+      .sort((one, other) => one.at - other.at);
+    if (found === undefined) {
+      const keep = Math.max(...loneMarks.map(({ close }) => cutMarkLength(all, close)));
+      held = all.slice(all.length - keep);
+      pass(all.slice(0, all.length - keep));
+      return;
+    }
+    pass(all.slice(0, found.at));
+    const before = said;
+    isWatching = false;
+    said = '';
+    if (before.includes(found.open) || isInCode(before)) {
+      sink.text(all.slice(found.at));
+      return;
+    }
+    if (before !== '') sink.textWasReasoning?.(before);
+    skipSpace = true;
+    pushText(all.slice(found.at + found.close.length));
+  }
+
+  function pass(text: string): void {
+    if (text === '') return;
+    said += text;
+    sink.text(text);
   }
 
   function withoutLeadingSpace(content: string): string {
@@ -109,6 +157,20 @@ export function createThinkSplitter(sink: AnswerSink) {
       skipSpace = false;
     },
   };
+}
+
+/** True if the end of the text is in a fence or between backticks. */
+function isInCode(text: string): boolean {
+  let fence: string | undefined;
+  const lines = text.split('\n');
+  for (const line of lines) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark === undefined) continue;
+    if (fence === undefined) fence = mark.slice(0, 3);
+    else if (mark.startsWith(fence)) fence = undefined;
+  }
+  const ticks = (lines.at(-1) ?? '').split('`').length - 1;
+  return fence !== undefined || ticks % 2 === 1;
 }
 
 /** Length of the longest end of `text` that could be the beginning of the closing mark. */

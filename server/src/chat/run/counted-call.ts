@@ -55,6 +55,7 @@ function listening(sink: CompletionSink): { sink: CompletionSink; text: () => st
         text += delta;
         sink.reasoning(delta);
       },
+      textWasReasoning: (text) => sink.textWasReasoning?.(text),
       toolStart(call) {
         text += call.name;
         sink.toolStart(call);

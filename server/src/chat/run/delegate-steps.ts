@@ -36,6 +36,7 @@ export class DelegateSteps {
   hear(frame: Frame): boolean {
     switch (frame.type) {
       case 'start-step':
+      case 'data-reasoning':
         this.#answer = '';
         return false;
       case 'text-delta':

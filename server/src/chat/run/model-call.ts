@@ -81,7 +81,15 @@ export function askOnceOf(
   return async ({ messages, maxOutputTokens }, signal) => {
     let text = '';
     const ignore = (): undefined => undefined;
-    const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
+    const sink = {
+      text: (delta: string) => (text += delta),
+      reasoning: ignore,
+      textWasReasoning: () => {
+        text = '';
+      },
+      toolStart: ignore,
+      toolDelta: ignore,
+    };
     const limit = Math.min(maxOutputTokens, resolved.model.maxOutputTokens);
     const request = { ...call(), messages, maxOutputTokens: limit, bounds: shortAnswer };
     const { usage } = await countedCall(

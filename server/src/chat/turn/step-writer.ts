@@ -92,6 +92,15 @@ export function createStepWriter(
       written.reasoning += delta;
       emitFrame({ type: 'reasoning-delta', id: openPart('reasoning'), delta });
     },
+    textWasReasoning() {
+      // Of a text that goes on, the beginning is an answer.
+      if (earlier !== undefined || open?.type !== 'text') return;
+      const { id } = open;
+      closeOpen();
+      written.reasoning += written.text;
+      written.text = '';
+      emitFrame({ type: 'data-reasoning', transient: true, data: { id } });
+    },
     toolStart({ id, name }) {
       begin();
       closePart();

@@ -89,6 +89,7 @@ export function createTextCalls(sink: CompletionSink, createId: () => string) {
         if (held.length === 0) release();
         sink.reasoning(delta);
       },
+      textWasReasoning: (text: string) => sink.textWasReasoning?.(text),
       toolStart(call: { id: string; name: string }): void {
         giveUp();
         sink.toolStart(call);

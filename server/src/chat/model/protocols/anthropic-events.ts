@@ -6,6 +6,7 @@ import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
 import { argumentsObject } from '../request-parts.ts';
 import { isRecord } from '../storable-text.ts';
+import { createThinkSplitter } from '../think-tags.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
@@ -19,6 +20,8 @@ export function createAnthropicParser(
   bounds: CompletionBounds,
 ): AnswerParser {
   const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  // Local servers answer here too, some with thinking in tags.
+  const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
   const blocks: OpenBlock[] = [];
   const byIndex = new Map<number, OpenBlock>();
@@ -72,6 +75,7 @@ export function createAnthropicParser(
       addThinking(block, start.thinking);
       addSignature(block, start.signature);
     } else if (start.type === 'tool_use') {
+      think.end();
       answer.flush();
       tools.push([{ index: block.at, id: start.id, function: { name: start.name } }]);
       if (isRecord(start.input) && Object.keys(start.input).length > 0) addJson(block, JSON.stringify(start.input));
@@ -94,13 +98,14 @@ export function createAnthropicParser(
     if (typeof text !== 'string' || text === '') return;
     answer.count(text.length);
     block.text += text;
-    answer.text(answer.clean(text));
+    think.push(answer.clean(text));
   }
 
   function addThinking(block: OpenBlock, text: unknown): void {
     if (typeof text !== 'string' || text === '') return;
     answer.count(text.length);
     block.text += text;
+    think.end();
     answer.reasoning(answer.clean(text));
   }
 
@@ -139,7 +144,8 @@ export function createAnthropicParser(
       isDone = true;
     },
     end() {
-      answer.text(answer.takeHalf());
+      think.push(answer.takeHalf());
+      think.end();
       answer.flush();
       if (!isDone && stopReason === undefined) return undefined;
       const toolCalls = tools.finish();

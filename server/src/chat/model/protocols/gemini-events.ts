@@ -5,6 +5,7 @@ import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { streamedError, unreadableAnswer } from '../provider-errors.ts';
 import { isRecord } from '../storable-text.ts';
+import { createThinkSplitter } from '../think-tags.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
@@ -15,6 +16,8 @@ export function createGeminiParser(
   bounds: CompletionBounds,
 ): AnswerParser {
   const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  // Open models answer here too, some with thinking in tags.
+  const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
   /** Parts to send back when one of them is signed; adjacent texts without a signature are merged. */
   const parts: Record<string, unknown>[] = [];
@@ -60,8 +63,9 @@ export function createGeminiParser(
     answer.count(text.length);
     if (text !== '') {
       const clean = answer.clean(text);
+      if (isThought) think.end();
       if (isThought) answer.reasoning(clean);
-      else answer.text(clean);
+      else think.push(clean);
     }
     const last = parts.at(-1);
     const isOpen = last !== undefined && typeof last.text === 'string' && (last.thought === true) === isThought;
@@ -72,6 +76,7 @@ export function createGeminiParser(
   }
 
   function addCall(call: Record<string, unknown>, signature: unknown): void {
+    think.end();
     answer.flush();
     const args = isRecord(call.args) ? call.args : {};
     tools.push([{ index: calls++, id: call.id, function: { name: call.name, arguments: JSON.stringify(args) } }]);
@@ -97,7 +102,8 @@ export function createGeminiParser(
     },
     end() {
       const half = answer.takeHalf();
-      if (half !== '') answer.text(half);
+      if (half !== '') think.push(half);
+      think.end();
       answer.flush();
       if (finish === undefined) return undefined;
       const toolCalls = tools.finish();

@@ -48,6 +48,10 @@ export function createCompletionParser(
       state.addText(text, 'reasoning_content');
       answer.reasoning(text);
     },
+    textWasReasoning(text) {
+      state.addText(text, 'reasoning_content');
+      answer.textWasReasoning?.(text);
+    },
   });
   const tools = createToolCallAssembler(sink, createId, bounds);
   const events = createParser({
