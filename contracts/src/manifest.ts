@@ -65,6 +65,7 @@ const manifestProvider = z.strictObject({
   apiKey: secret(providerFields.apiKey.unwrap()).nullable().optional(),
   headers: providerFields.headers.optional(),
   enabled: providerFields.enabled.optional(),
+  firstByteSeconds: providerFields.firstByteSeconds.optional(),
   /** Under an administrator in the community edition only. */
   sharedWith: z
     .union([z.enum(['none', 'everyone']), z.strictObject({ emails: z.array(fields.email).max(limits.sharedUsersMax) })])

@@ -25,6 +25,7 @@ export type ProviderProblem =
   | 'needs_tls'
   | 'web_page'
   | 'unreadable'
+  | 'malformed_call'
   | 'model'
   | 'address'
   | 'version'

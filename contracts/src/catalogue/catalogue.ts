@@ -62,6 +62,8 @@ export const provider = z.object({
    */
   credentialsOrigin: z.string().optional(),
   enabled: z.boolean(),
+  /** How long the first byte of an answer may take; null: 600 s at private addresses, 300 s elsewhere. */
+  firstByteSeconds: z.number().int().nullable(),
   /**
    * False for a provider that another user shares: only its enabled models are listed, and only its owner can change
    * it.
@@ -91,6 +93,7 @@ export const providerFields = {
   apiKey: apiKey.nullable(),
   headers: givenHeaders,
   enabled: z.boolean(),
+  firstByteSeconds: z.number().int().min(limits.firstByteSecondsMin).max(limits.firstByteSecondsMax).nullable(),
   sharedWith,
 };
 export const providerBody = z.object({
@@ -100,6 +103,7 @@ export const providerBody = z.object({
   apiKey: providerFields.apiKey.optional(),
   headers: providerFields.headers.optional(),
   enabled: providerFields.enabled.optional(),
+  firstByteSeconds: providerFields.firstByteSeconds.optional(),
   sharedWith: providerFields.sharedWith.optional(),
 });
 export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });

@@ -36,7 +36,7 @@ export type Frame =
   | { type: 'data-step'; transient: true; data: PreparingStep }
   /** The text part with this id, which has just ended, was reasoning. */
   | { type: 'data-reasoning'; transient: true; data: { id: string } }
-  /** The text part that is open goes on after a further request to the model, which has no step of its own. */
+  /** A further request to the model continues the text part that is open, in the same step. */
   | { type: 'data-continued'; transient: true; data: Record<string, never> }
   /** Which queued input comes next; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
@@ -46,8 +46,8 @@ export type Frame =
   | { type: 'finish-step' }
   | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
 
-/** `retryAt` is an ISO time. */
-export type ProviderWait = { reason: 'rate_limited' | 'unavailable' | 'loading'; retryAt: string };
+/** `retryAt` is an ISO time; with `first_byte` it is the end of the wait for the first byte of the answer. */
+export type ProviderWait = { reason: 'rate_limited' | 'unavailable' | 'loading' | 'first_byte'; retryAt: string };
 
 type PreparingStep = { name: 'compaction'; state: 'started' | 'done' | 'failed' };
 

@@ -167,5 +167,7 @@ export const german: Record<keyof typeof english, string> = {
   'provider_error.other.internal': 'Beim Anbieter gab es einen internen Fehler. Versuche es später erneut.',
   'provider_error.other.refused':
     'Der Anbieter hat die Anfrage abgelehnt. Prüfe die Modell-ID und die Grenzen des Modells.',
+  'provider_error.other.malformed_call':
+    'Der Werkzeugaufruf des Modells war zweimal nicht lesbar. Versuche es noch einmal, oder wähle ein anderes Modell.',
   'provider_error.other.unreadable': 'Der Anbieter hat unerwartet geantwortet.',
 };

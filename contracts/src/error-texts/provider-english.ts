@@ -52,5 +52,7 @@ export const providerEnglish = {
   'provider_error.other.internal': 'The provider had an internal error. Try again later.',
   'provider_error.other.refused':
     'The provider refused the request. Check the model id and the limits set for the model.',
+  'provider_error.other.malformed_call':
+    'The model’s tool call could not be read, twice. Try again, or choose another model.',
   'provider_error.other.unreadable': 'The provider sent an unexpected response.',
 } as const;

@@ -27,7 +27,7 @@ export type ResolvedModel = {
     lessons: Pick<Lesson, 'about' | 'value'>[];
   };
   providerName: string;
-  provider: StoredProvider & { kind: ProviderKind };
+  provider: StoredProvider & { kind: ProviderKind; first_byte_seconds: number | null };
 };
 
 type ChoiceRow = {
@@ -50,6 +50,7 @@ type ChoiceRow = {
   base_url: string;
   api_key: string | null;
   headers: string | null;
+  first_byte_seconds: number | null;
 };
 type ChoiceDeps = { db: Pick<Database, 'pool'> };
 
@@ -77,6 +78,7 @@ const columns = columnList<ChoiceRow>({
   base_url: 'p.base_url',
   api_key: 'p.api_key',
   headers: 'p.headers',
+  first_byte_seconds: 'p.first_byte_seconds',
 });
 const select = `select ${columns} from models m join providers p on p.id = m.provider_id`;
 
@@ -213,6 +215,7 @@ function resolved(row: ChoiceRow): ResolvedModel {
       base_url: row.base_url,
       api_key: row.api_key,
       headers: row.headers,
+      first_byte_seconds: row.first_byte_seconds,
     },
   };
 }

@@ -88,6 +88,7 @@ async function askForModels(
     signal,
     totalTimeoutMs: providerTestBounds.totalMs,
     maxResponseBytes: providerTestBounds.bodyBytes,
+    decodes: true,
   });
   try {
     const isFine = status >= 200 && status <= 299;
@@ -176,6 +177,7 @@ async function requestList(
     signal,
     totalTimeoutMs: providerTestBounds.totalMs,
     maxResponseBytes: providerTestBounds.bodyBytes,
+    decodes: true,
   });
   try {
     return { status, answer: await parseJson(await body.text(providerTestBounds.bodyBytes)) };

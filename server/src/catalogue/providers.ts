@@ -143,6 +143,7 @@ export async function createProvider(
         api_key: sealApiKey(deps, place, input.apiKey ?? null),
         headers: sealHeaders(deps, place, input.headers ?? {}),
         enabled: input.enabled ?? true,
+        first_byte_seconds: input.firstByteSeconds ?? null,
         shared_with: sharedColumn(sharedWith),
         created_at: now,
         updated_at: now,
@@ -165,7 +166,7 @@ export async function updateProvider(
   patch: ProviderPatch,
   by?: ChangedBy,
 ): Promise<{ provider: Provider; defaultModelId: string | null }> {
-  const { id, name, kind, baseUrl, apiKey, headers, enabled, sharedWith } = patch;
+  const { id, name, kind, baseUrl, apiKey, headers, enabled, firstByteSeconds, sharedWith } = patch;
   assertCustomHeaders(headers ?? {});
   return inCatalogue(deps, owner, async (transaction) => {
     await transaction.selectFrom('providers').select('id').where('id', '=', id).forUpdate().execute();
@@ -181,6 +182,7 @@ export async function updateProvider(
         api_key: apiKey === undefined ? before.api_key : sealApiKey(deps, place, apiKey),
         headers: headers === undefined ? before.headers : sealHeaders(deps, place, headers),
         enabled,
+        first_byte_seconds: firstByteSeconds,
         shared_with: sharedWith === undefined ? undefined : sharedColumn(sharedWith),
         updated_at: new Date(deps.clock.now()),
       })
@@ -193,7 +195,16 @@ export async function updateProvider(
       id,
       name: row.name,
       baseUrl: newAddress,
-      changed: changedFields({ name, kind, baseUrl: newAddress, apiKey, headers, enabled, sharedWith }),
+      changed: changedFields({
+        name,
+        kind,
+        baseUrl: newAddress,
+        apiKey,
+        headers,
+        enabled,
+        firstByteSeconds,
+        sharedWith,
+      }),
       isShared: isShared(present) || isShared(row),
     });
     const defaultModelId = await settledDefault(transaction, owner);
@@ -341,6 +352,7 @@ export type ProviderRecord = {
   apiKey: string | null;
   headers: string | null;
   enabled: boolean;
+  firstByteSeconds: number | null;
   sharedWith: SharedWith;
 };
 
@@ -357,8 +369,8 @@ export async function insertProviders(
 ): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, shared_with)
-    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, shared from ${providerRecords(records)}
+    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, first_byte_seconds, shared_with)
+    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, "firstByteSeconds", shared from ${providerRecords(records)}
     order by place`.execute(transaction);
   await storeShares(transaction, records);
 }
@@ -371,7 +383,7 @@ export async function updateProviders(
   if (records.length === 0) return;
   await sql`
     update providers p set name = x.name, kind = x.kind, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
-      enabled = x.enabled, shared_with = x.shared, updated_at = now()
+      enabled = x.enabled, first_byte_seconds = x."firstByteSeconds", shared_with = x.shared, updated_at = now()
     from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
   await storeShares(transaction, records);
 }
@@ -379,7 +391,8 @@ export async function updateProviders(
 function providerRecords(records: readonly ProviderRecord[]) {
   const rows = records.map((record, place) => ({ place, ...record, shared: sharedColumn(record.sharedWith) }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
-    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, shared text)`;
+    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, "firstByteSeconds" int,
+    shared text)`;
 }
 
 /** Deletes a deleted account's providers with their models, and its tiers. */

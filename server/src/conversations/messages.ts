@@ -89,7 +89,7 @@ async function insert(trx: Queryable, message: NewMessage): Promise<void> {
 }
 
 /** How an answer ended; null: not known. */
-export type MessageFinish = { reason: MessageFinishReason | null; detail: string | null };
+type MessageFinish = { reason: MessageFinishReason | null; detail: string | null };
 
 export type FinishedMessage = {
   id: string;
@@ -98,7 +98,7 @@ export type FinishedMessage = {
   words: string;
   status: Exclude<MessageStatus, 'streaming'>;
   error?: MessageError | undefined;
-  finish: MessageFinish;
+  finish?: MessageFinish;
   usage?: Usage;
   modelId?: string;
   prompt: string | Buffer | null;
@@ -111,7 +111,7 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
       error_details = ${message.error?.details === undefined ? null : JSON.stringify(message.error.details)}::jsonb,
-      finish_reason = ${message.finish.reason}, finish_detail = ${message.finish.detail},
+      finish_reason = ${message.finish?.reason ?? null}, finish_detail = ${message.finish?.detail ?? null},
       usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.words)}
     from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id and ${condition} returning m.id`;
@@ -142,7 +142,14 @@ export function namingPlan(id: string, condition: RawBuilder<unknown>): RawBuild
 export async function restartMessage(trx: Queryable, id: string): Promise<void> {
   await trx
     .updateTable('messages')
-    .set({ status: 'streaming', error_code: null, error_message: null, error_details: null, finish_reason: null, finish_detail: null })
+    .set({
+      status: 'streaming',
+      error_code: null,
+      error_message: null,
+      error_details: null,
+      finish_reason: null,
+      finish_detail: null,
+    })
     .where('id', '=', id)
     .where('role', '=', 'assistant')
     .execute();

@@ -60,6 +60,13 @@ export function isLocalhost(host: string): boolean {
   return isOrEndsWith(host, 'localhost');
 }
 
+/** True if an address names a machine of a private network, as far as its host tells without a lookup. */
+export function isPrivateAddress(url: string): boolean {
+  const host = hostOf(URL.parse(url)?.hostname ?? '');
+  if (isIP(host) !== 0) return classifyAddress(host) === 'private';
+  return host !== '' && (isLocalhost(host) || isPrivateName(host));
+}
+
 /** True for a name that only a private network can know. */
 export function isPrivateName(host: string): boolean {
   return !host.includes('.') || privateSuffixes.some((suffix) => isOrEndsWith(host, suffix));

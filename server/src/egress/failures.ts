@@ -34,7 +34,7 @@ const reasonText: Record<FailureReason, string> = {
   reset: 'the connection was closed early',
   protocol: 'its answer was not valid HTTP',
   too_large: 'its answer was too large',
-  encoded: 'its response was compressed, although that was not requested',
+  encoded: 'its response was compressed in a way that cannot be read',
   redirect: 'it redirected in a way that is not followed',
 };
 

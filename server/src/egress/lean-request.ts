@@ -4,6 +4,7 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../platform/clock.ts';
+import { decodeBody, isDecodable } from './decoded-body.ts';
 import { hostOf } from './destination.ts';
 import { type FailurePhase, reasonOf, unreachable } from './failures.ts';
 import type { Guard } from './guard.ts';
@@ -24,12 +25,16 @@ export type EgressInit = {
   connectTimeoutMs?: number;
   /** From the connection to the response head, whatever trickles in between; default 2 min. */
   headersTimeoutMs?: number;
+  /** From the connection to the first byte of the body; by default only the two other times count. */
+  firstByteTimeoutMs?: number | undefined;
   /** Between two chunks of the body; default 2 min. */
   idleTimeoutMs?: number;
   /** From the call to the last byte of the body, including redirects; default 1 h. */
   totalTimeoutMs?: number;
   /** Default 64 MiB. */
   maxResponseBytes?: number;
+  /** Decodes a body that is compressed although that was not requested; otherwise it is a failure. */
+  decodes?: boolean;
   /** Default 5; 0 returns a redirect to the caller. */
   maxRedirects?: number;
 };
@@ -53,15 +58,19 @@ export type LeanRequest = {
   close(): void;
 };
 
-type Limits = Required<Omit<EgressInit, 'method' | 'headers' | 'body' | 'signal'>>;
+type Limits = Required<Omit<EgressInit, 'method' | 'headers' | 'body' | 'signal' | 'firstByteTimeoutMs'>> & {
+  firstByteTimeoutMs: number | undefined;
+};
 type Agents = { http: http.Agent; https: https.Agent };
 
 const defaults: Limits = {
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 120_000,
+  firstByteTimeoutMs: undefined,
   idleTimeoutMs: 120_000,
   totalTimeoutMs: 3_600_000,
   maxResponseBytes: 64 * 1024 * 1024,
+  decodes: false,
   maxRedirects: 5,
 };
 const maxHeaderBytes = 32 * 1024;
@@ -81,8 +90,7 @@ export function createLeanRequest(guard: Guard): LeanRequest {
         const response = await exchange(agents, hop, limits, deadline, init.signal);
         const location = response.headers.location;
         if (limits.maxRedirects === 0 || !isRedirect(response.status, location)) {
-          assertPlain(response);
-          return { ...response, redirected: redirects > 0 };
+          return { ...response, body: plainBody(response, limits), redirected: redirects > 0 };
         }
         response.body.destroy();
         if (redirects === limits.maxRedirects) throw unreachable('redirect', 'response');
@@ -128,6 +136,7 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Omit<EgressResponse, 'redirected'>>();
   let phase: FailurePhase = 'connect';
   let body: ResponseBody | undefined;
+  let connectedAt = systemClock.elapsed();
   const request = startRequest(agents, hop);
 
   const release = () => {
@@ -151,6 +160,7 @@ function exchange(
     if (phase !== 'connect') return;
     phase = 'request';
     phaseTimer.stop();
+    connectedAt = systemClock.elapsed();
     phaseTimer = systemClock.after(limits.headersTimeoutMs, onTimeout);
   });
   request.on('error', (error) => fail(error instanceof ApiError ? error : unreachable(reasonOf(error), phase, error)));
@@ -160,7 +170,9 @@ function exchange(
   request.on('response', (message) => {
     phase = 'response';
     phaseTimer.stop();
-    body = new ResponseBody(message, limits, release);
+    const { firstByteTimeoutMs: firstMs } = limits;
+    const firstByteBy = firstMs === undefined ? undefined : connectedAt + firstMs;
+    body = new ResponseBody(message, { ...limits, firstByteBy }, release);
     resolve({
       status: message.statusCode ?? 0,
       statusText: message.statusMessage ?? '',
@@ -201,11 +213,12 @@ function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
   }
 }
 
-// We asked for identity: unpacking what comes anyway could turn a few bytes into any number.
-function assertPlain(response: Omit<EgressResponse, 'redirected'>): void {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return;
-  response.body.destroy();
+// We asked for identity: decoding turns a few bytes into many, so only callers that bound what they read take it.
+function plainBody({ headers, body }: Omit<EgressResponse, 'redirected'>, limits: Limits): EgressBody {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return body;
+  if (limits.decodes && isDecodable(encoding)) return decodeBody(body, encoding, limits.maxResponseBytes);
+  body.destroy();
   throw unreachable('encoded', 'response');
 }
 

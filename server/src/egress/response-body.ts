@@ -15,7 +15,8 @@ export type EgressBody = AsyncIterable<Uint8Array> & {
   destroy(): void;
 };
 
-export type BodyLimits = { idleTimeoutMs: number; maxResponseBytes: number };
+/** `firstByteBy`: until when the first byte must have come, by the clock's elapsed time. */
+export type BodyLimits = { idleTimeoutMs: number; maxResponseBytes: number; firstByteBy?: number | undefined };
 
 const queueHighWater = 256 * 1024;
 
@@ -28,6 +29,7 @@ export class ResponseBody implements EgressBody {
   readonly #limits: BodyLimits;
   readonly #onSettled: () => void;
   readonly #idleTimer: Timer;
+  #firstTimer: Timer | undefined;
   #received = 0;
   #state: 'flowing' | 'ended' | 'failed' = 'flowing';
   #failure: unknown;
@@ -39,6 +41,10 @@ export class ResponseBody implements EgressBody {
     this.#limits = limits;
     this.#onSettled = onSettled;
     this.#idleTimer = systemClock.after(limits.idleTimeoutMs, () => this.#onIdle());
+    if (limits.firstByteBy !== undefined) {
+      const left = Math.max(0, limits.firstByteBy - systemClock.elapsed());
+      this.#firstTimer = systemClock.after(left, () => this.fail(unreachable('timeout', 'response')));
+    }
     message.on('end', () => this.#settle('ended', undefined));
     message.on('error', (error) => this.fail(unreachable(reasonOf(error), 'response')));
     message.on('close', () => this.destroy());
@@ -131,6 +137,7 @@ export class ResponseBody implements EgressBody {
 
   #take(chunk: Uint8Array, onChunk: (chunk: Uint8Array) => void): void {
     if (this.#state !== 'flowing') return;
+    this.#heardFirst();
     this.#idleTimer.restart();
     this.#received += chunk.length;
     if (this.#received > this.#limits.maxResponseBytes) {
@@ -144,6 +151,11 @@ export class ResponseBody implements EgressBody {
     }
   }
 
+  #heardFirst(): void {
+    this.#firstTimer?.stop();
+    this.#firstTimer = undefined;
+  }
+
   #resume(): void {
     this.#idleTimer.restart();
     this.#message.resume();
@@ -151,7 +163,8 @@ export class ResponseBody implements EgressBody {
 
   // A slow or idle reader does not mean that the other side is silent.
   #onIdle(): void {
-    if (this.#onChunk === undefined || this.#message.isPaused()) this.#idleTimer.restart();
+    const isOther = this.#onChunk === undefined || this.#message.isPaused() || this.#firstTimer !== undefined;
+    if (isOther) this.#idleTimer.restart();
     else this.fail(unreachable('timeout', 'response'));
   }
 
@@ -160,6 +173,7 @@ export class ResponseBody implements EgressBody {
     this.#state = state;
     this.#failure = failure;
     this.#idleTimer.stop();
+    this.#heardFirst();
     this.#onSettled();
     this.#wake?.();
     return true;

@@ -1,3 +1,4 @@
+import { finishDetailMax, messageFinishReasons } from '@homeport/contracts/chat/finish-reasons';
 import { parameters } from '@homeport/contracts/chat/parameters';
 import { z } from 'zod';
 import type { ImportedMessage } from '../conversations/messages.ts';
@@ -41,6 +42,8 @@ const message = z.object({
   createdAt: time,
   status: z.enum(['complete', 'stopped', 'failed', 'interrupted']).optional(),
   error: z.object({ code: z.string(), message: z.string() }).nullable().optional(),
+  finishReason: z.enum(messageFinishReasons).nullable().optional(),
+  finishDetail: z.string().max(finishDetailMax).nullable().optional(),
   modelId: z.string().nullable().optional(),
   usage: z.unknown().optional(),
 });

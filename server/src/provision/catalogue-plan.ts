@@ -138,6 +138,10 @@ type GivenProvider = {
   stored: Pick<StoredCatalogue, 'sharing' | 'people'>;
 };
 
+function firstByteOf({ firstByteSeconds }: ManifestProvider, row: ProviderRow | undefined): number | null {
+  return firstByteSeconds === undefined ? (row?.first_byte_seconds ?? null) : firstByteSeconds;
+}
+
 function planProvider(
   deps: { secrets: KeyRing },
   plan: CataloguePlan,
@@ -162,6 +166,7 @@ function planProvider(
     apiKey: key.envelope,
     headers: headers.envelope,
     enabled: provider.enabled ?? row?.enabled ?? true,
+    firstByteSeconds: firstByteOf(provider, row),
     sharedWith: sharedWith ?? sharedBefore,
   };
   if (row === undefined) {
@@ -171,8 +176,20 @@ function planProvider(
   }
   const changes = [
     ...differences(
-      { kind: row.kind, baseUrl: row.base_url, enabled: row.enabled, sharedWith: sharedBefore },
-      { kind: provider.kind, baseUrl: provider.baseUrl, enabled: provider.enabled, sharedWith },
+      {
+        kind: row.kind,
+        baseUrl: row.base_url,
+        enabled: row.enabled,
+        firstByteSeconds: row.first_byte_seconds,
+        sharedWith: sharedBefore,
+      },
+      {
+        kind: provider.kind,
+        baseUrl: provider.baseUrl,
+        enabled: provider.enabled,
+        firstByteSeconds: provider.firstByteSeconds,
+        sharedWith,
+      },
     ),
     ...key.changes,
     ...headers.changes,

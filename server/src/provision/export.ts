@@ -134,6 +134,7 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
     ...(row.api_key === null ? {} : { apiKey: secretPlaceholder }),
     ...(headers === undefined ? {} : { headers }),
     enabled: row.enabled,
+    ...(row.first_byte_seconds === null ? {} : { firstByteSeconds: row.first_byte_seconds }),
     models: models.map((model) => ({
       providerModelId: model.provider_model_id,
       displayName: model.display_name,

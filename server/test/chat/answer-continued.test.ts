@@ -5,7 +5,7 @@ import { until } from '../../../contracts/test/until.ts';
 import { interruptExpired } from '../../src/chat/ledger/interruption.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { chunk, failure, type FakeStep, finish, say, stream } from '../fakes/provider/provider-scripts.ts';
+import { chunk, type FakeStep, failure, finish, say, stream } from '../fakes/provider/provider-scripts.ts';
 import {
   addModels,
   answer,
@@ -20,7 +20,7 @@ import {
   untilStored,
 } from './chat-harness.ts';
 
-/** Answers that were cut at the output limit and go on (contract.md section 12). */
+/** Answers that were cut at the output limit and are continued (contract.md section 12). */
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -91,7 +91,7 @@ test('shows nothing twice when the model repeats its last words or begins again'
   }
 });
 
-test('asks for the rest in words where the model does not go on in its own message', async () => {
+test('asks in words to continue where the model does not continue its own message', async () => {
   const cut = await cutAnswer('One two', 'anthropic');
   provider.enqueue(cut.model, failure(400, 'This model does not support assistant message prefill.'));
   goOn(cut, ' three.');
@@ -100,7 +100,7 @@ test('asks for the rest in words where the model does not go on in its own messa
   assert.equal(provider.requests.at(-1)?.body.messages?.at(-1)?.role, 'user');
 });
 
-test('goes on as often as the answer is cut', async () => {
+test('continues as often as the answer is cut', async () => {
   const cut = await cutAnswer('One');
   provider.enqueue(cut.model, stream(cutAfter(' two')));
   await resume(cut);
@@ -126,7 +126,9 @@ test('refuses to continue an answer that was not cut, and a conversation without
 
 test('joins a continuation that is running, so that a repeated request asks the model once', async () => {
   const cut = await cutAnswer('One two');
-  provider.enqueue(cut.model, (call) => stream([...say(' three'), { pause: true }, ...say(' four.'), ...finish(call, 3)]));
+  provider.enqueue(cut.model, (call) =>
+    stream([...say(' three'), { pause: true }, ...say(' four.'), ...finish(call, 3)]),
+  );
   const before = provider.requests.length;
   const [first, second] = [resume(cut), resume(cut)];
   await until('the provider is asked', () => provider.requests.length > before);
@@ -137,7 +139,7 @@ test('joins a continuation that is running, so that a repeated request asks the 
   assert.equal(provider.requests.length, before + 1);
 });
 
-test('keeps everything of a continuation whose replica is lost, and goes on with it', async () => {
+test('keeps everything of a continuation whose replica is lost, and continues it', async () => {
   const cut = await cutAnswer('One two');
   provider.enqueue(cut.model, stream([...say(' three four'), { hang: true }]));
   const lost = resume(cut);

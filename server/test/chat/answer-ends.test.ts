@@ -6,7 +6,16 @@ import { after, before, test } from 'node:test';
 import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { callTool, chunk, failure, type FakeScript, finish, say, stream, think } from '../fakes/provider/provider-scripts.ts';
+import {
+  callTool,
+  chunk,
+  type FakeScript,
+  failure,
+  finish,
+  say,
+  stream,
+  think,
+} from '../fakes/provider/provider-scripts.ts';
 import { bring } from '../imports/import-makers.ts';
 import { addModels, answer, chatDetail, createChat, postChat, submit } from './chat-harness.ts';
 

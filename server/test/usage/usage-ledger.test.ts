@@ -162,7 +162,8 @@ test('counts the call of a lost replica once, whichever replica ends the respons
     usage: { inputTokens: 7, outputTokens: 3, cost: null },
   };
   for (let attempt = 0; attempt < 2; attempt++) {
-    const end = { state: 'complete', parts: [], frames: [], seq: 26, calls: [late] } as const;
+    const finish = { reason: 'stop', detail: null } as const;
+    const end = { state: 'complete', parts: [], frames: [], seq: 26, calls: [late], finish } as const;
     assert.equal(await endResponse(deps, outcome.response, { ...end, frames: [], parts: [] }), undefined);
   }
   assert.deepEqual(await callsOf(app, user.id), [estimate]);

@@ -159,6 +159,13 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       ) : null}
       <HeaderEditor form={form} hint={t('provider.headersHint')} />
       {left && hasHeaders && !form.isDirty('headers') ? <StoredHeadersNotice form={form} origin={left} /> : null}
+      <TextInput
+        {...form.getInputProps('firstByteSeconds')}
+        label={t('provider.firstByte')}
+        description={t('provider.firstByteHint')}
+        inputMode="numeric"
+        autoComplete="off"
+      />
       {isCurrent ? (
         <ProviderTestResult
           state={state}

@@ -18,6 +18,7 @@ const stored: Provider = {
   hasApiKey: true,
   headers: { 'X-Team': 'a' },
   enabled: true,
+  firstByteSeconds: null,
   canEdit: true,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
@@ -37,6 +38,16 @@ test('an untouched key and untouched headers are left out of the body', () => {
 test('a new key is sent, a removed one is null', () => {
   assert.equal(providerBody({ ...providerValues(stored), apiKey: ' sk-1 ' }, touched()).apiKey, 'sk-1');
   assert.equal(providerBody({ ...providerValues(stored), clearsKey: true }, touched()).apiKey, null);
+});
+
+test('sends the wait for the first byte as a number, and null for the default', () => {
+  const slow = { ...providerValues(stored), firstByteSeconds: ' 900 ' };
+  assert.equal(providerBody(slow, touched('firstByteSeconds')).firstByteSeconds, 900);
+  assert.equal(providerBody({ ...slow, firstByteSeconds: '' }, touched('firstByteSeconds')).firstByteSeconds, null);
+  for (const typed of ['9', '3601', 'soon', '12.5']) {
+    assert.notEqual(providerFaults({ ...slow, firstByteSeconds: typed }, t).firstByteSeconds, null, typed);
+  }
+  assert.equal(providerFaults(slow, t).firstByteSeconds, null);
 });
 
 test('the stored key is tested at the stored address only', () => {

@@ -14,6 +14,8 @@ export type ProviderValues = {
   apiKey: string;
   clearsKey: boolean;
   headers: HeaderRow[];
+  /** As typed; empty: the default. */
+  firstByteSeconds: string;
   sharedWith: SharedWith;
 };
 export type HeaderRow = { key: string; name: string; value: string };
@@ -27,6 +29,7 @@ export function providerValues(provider: Provider | undefined): ProviderValues {
     apiKey: '',
     clearsKey: false,
     headers: headers.map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
+    firstByteSeconds: provider?.firstByteSeconds?.toString() ?? '',
     sharedWith: provider?.sharedWith ?? 'none',
   };
 }
@@ -36,8 +39,20 @@ export function providerFaults(values: ProviderValues, t: Translate): Record<str
     name: textFault(values.name, limits.providerNameMax, t),
     baseUrl: baseUrlFault(values.baseUrl, t),
     apiKey: apiKeyFault(values.apiKey, t),
+    firstByteSeconds: firstByteFault(values.firstByteSeconds, t),
     ...headerFaults(values.headers, t),
   };
+}
+
+function firstByteFault(typed: string, t: Translate): string | null {
+  const [min, max] = [limits.firstByteSecondsMin, limits.firstByteSecondsMax];
+  const seconds = secondsOf(typed);
+  const isFine = seconds === null || (Number.isInteger(seconds) && seconds >= min && seconds <= max);
+  return isFine ? null : t('provider.firstByteFault', { min, max });
+}
+
+function secondsOf(typed: string): number | null {
+  return typed.trim() === '' ? null : Number(typed.trim());
 }
 
 /** Faults of header rows by field path. */
@@ -63,7 +78,7 @@ export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<s
 /** The body of POST and PATCH: untouched fields are left out, so that they keep their stored value. */
 export function providerBody(
   values: ProviderValues,
-  isDirty: (field: 'kind' | 'headers' | 'sharedWith') => boolean,
+  isDirty: (field: 'kind' | 'headers' | 'firstByteSeconds' | 'sharedWith') => boolean,
 ): CallOptions<'POST /api/providers'>['body'] {
   const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
   return {
@@ -72,6 +87,7 @@ export function providerBody(
     baseUrl: values.baseUrl.trim(),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),
+    ...(isDirty('firstByteSeconds') ? { firstByteSeconds: secondsOf(values.firstByteSeconds) } : {}),
     ...(isDirty('sharedWith') ? { sharedWith: values.sharedWith } : {}),
   };
 }

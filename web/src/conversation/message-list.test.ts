@@ -7,7 +7,8 @@ const createdAt = '2026-01-01T00:00:00.000Z';
 const parts = [{ type: 'text' as const, text: 'words' }];
 
 function message(id: string, parentId: string | null, role: Message['role'] = 'user'): Message {
-  return { id, chatId: 'c', parentId, siblingIds: [id], role, parts, status: 'complete', createdAt };
+  const end = { status: 'complete', finishReason: null, finishDetail: null } as const;
+  return { id, chatId: 'c', parentId, siblingIds: [id], role, parts, ...end, createdAt };
 }
 
 /** Shown messages after the server has returned `next` as a queued input behind its own branch. */

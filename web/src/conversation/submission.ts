@@ -114,7 +114,7 @@ export async function resumeResponse(store: ConversationStore, messageId: string
   try {
     await startResponse({ chatId: store.chatId, resume: true });
   } catch (error) {
-    // `input_conflict`: it was continued meanwhile, and the conversation shows how it went on.
+    // `input_conflict`: it was continued meanwhile, and the conversation shows the result.
     const isTold = error instanceof ApiFailure && error.code !== 'network' && error.code !== 'input_conflict';
     if (isTold) store.reportStartFailure(messageId, error);
   }

@@ -19,6 +19,7 @@ import type { texts as rendered } from '../locales/en/rendered.ts';
 import type { texts as rules } from '../locales/en/rules.ts';
 import type { texts as skills } from '../locales/en/skills.ts';
 import type { texts as usage } from '../locales/en/usage.ts';
+import type { texts as waiting } from '../locales/en/waiting.ts';
 import type { texts as workspace } from '../locales/en/workspace.ts';
 
 /** Id of a text. An unknown one does not compile. */
@@ -43,4 +44,5 @@ export type TextId =
   | keyof typeof rules
   | keyof typeof skills
   | keyof typeof usage
+  | keyof typeof waiting
   | keyof typeof workspace;

@@ -190,7 +190,11 @@ export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim
     await applyPin(trx, chat, request.decision);
     const response = last ?? cut?.response;
     if (response !== undefined) {
-      return claimed(chat, await restart(trx, response, overriddenBy(request.decision, response.decision), maker), maker);
+      return claimed(
+        chat,
+        await restart(trx, response, overriddenBy(request.decision, response.decision), maker),
+        maker,
+      );
     }
     const again = { id: cut?.id ?? '', messageId: cut?.parentId ?? '', kind: 'answer' } as const;
     await restartMessage(trx, again.id);

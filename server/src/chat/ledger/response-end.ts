@@ -13,8 +13,8 @@ import { insertingFrames } from '../log/frame-store.ts';
 import type { PendingRow } from '../log/response-log.ts';
 import { notifying } from '../log/signals.ts';
 import type { HistoryState } from '../model/reasoning-state.ts';
-import { voidingApprovals } from './approvals.ts';
 import type { AnswerEnd } from '../turn/answer-end.ts';
+import { voidingApprovals } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
 import { type StoredMessageColumns, storeMessage } from './stored-message.ts';
@@ -33,7 +33,7 @@ export type ResponseEnd = {
   /** State of the steps that goes with the history. */
   historyState?: HistoryState | undefined;
   error?: { code: string; message: string } | undefined;
-  finish: AnswerEnd;
+  finish?: AnswerEnd;
   usage?: Usage;
   modelId?: string;
   /** The frames that end the stream, without `data-next`. */
@@ -110,7 +110,7 @@ function ending(
     ...stored,
     status: end.state,
     error: end.error,
-    finish: end.finish,
+    ...(end.finish === undefined ? {} : { finish: end.finish }),
     usage: end.usage,
     modelId: end.modelId,
   };
@@ -135,7 +135,7 @@ function ending(
 
 /** An answer that was cut can be continued, with the state that its model wants back. */
 function canContinue({ state, finish }: ResponseEnd): boolean {
-  return state !== 'complete' || finish.reason === 'length';
+  return state !== 'complete' || finish?.reason === 'length';
 }
 
 /** Why a response that waits for approval has ended for now. */

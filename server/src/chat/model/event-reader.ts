@@ -1,9 +1,14 @@
 import { TextDecoder } from 'node:util';
+import { systemClock } from '../../platform/clock.ts';
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import type { AnswerParser, CompletionResult } from './protocol.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { droppedConnection, unreadableAnswer } from './provider-errors.ts';
 
+type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+/** How long the end of the stream may take after the reason for the end. */
+const endMs = 3_000;
 /** The longest whole (not streamed) answer, in UTF-16 units. */
 const maxWholeLength = 16 * 1024 * 1024;
 
@@ -15,7 +20,9 @@ export async function readCompletion(
   body: ProviderBody,
   parser: AnswerParser,
   signal: AbortSignal,
+  sleep: Sleep = systemClock.sleep,
 ): Promise<CompletionResult> {
+  const ending = watchEnd(parser, sleep);
   const decode = createDecoder();
   const state: { mode: 'unknown' | 'events' | 'whole' } = { mode: 'unknown' };
   const whole: string[] = [];
@@ -43,6 +50,7 @@ export async function readCompletion(
     if (state.mode === 'unknown') state.mode = sniff(text);
     if (state.mode !== 'whole') {
       parser.feed(text);
+      ending.look();
       flushLater();
       return parser.isDone;
     }
@@ -53,7 +61,7 @@ export async function readCompletion(
   };
 
   try {
-    await readBody(body, onChunk, signal);
+    await readBody(body, onChunk, AbortSignal.any([signal, ending.signal]));
     if (failure !== undefined) throw failure.error;
     if (state.mode === 'whole') parser.readWhole(parseWhole(whole.join('')));
     else parser.feed('\n\n');
@@ -62,10 +70,35 @@ export async function readCompletion(
     const result = endQuietly(parser);
     if (result === undefined || signal.aborted || state.mode === 'whole') throw error;
     return result;
+  } finally {
+    ending.stop();
   }
   const result = parser.end();
   if (result === undefined) throw droppedConnection();
   return result;
+}
+
+/** Ends an answer whose server keeps the connection open after the reason for its end. */
+function watchEnd(parser: AnswerParser, sleep: Sleep): { signal: AbortSignal; look: () => void; stop: () => void } {
+  const late = new AbortController();
+  let waiting: AbortController | undefined;
+  const stop = (): void => {
+    waiting?.abort();
+    waiting = undefined;
+  };
+  return {
+    signal: late.signal,
+    stop,
+    look() {
+      if (parser.hasFinish === (waiting !== undefined)) return;
+      if (waiting !== undefined) return stop();
+      waiting = new AbortController();
+      sleep(endMs, waiting.signal).then(
+        () => late.abort(droppedConnection()),
+        () => undefined,
+      );
+    },
+  };
 }
 
 function endQuietly(parser: AnswerParser): CompletionResult | undefined {

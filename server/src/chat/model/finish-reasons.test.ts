@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import { ApiError } from '@homeport/contracts/errors';
 import { endOf } from '../turn/answer-end.ts';
 import { readCompletion } from './event-reader.ts';
@@ -58,7 +58,11 @@ const cases: Case[] = [
   [
     'a filter with its categories',
     'openai',
-    [chat({}, 'content_filter', { content_filter_results: { hate: { filtered: true }, violence: { filtered: false } } })],
+    [
+      chat({}, 'content_filter', {
+        content_filter_results: { hate: { filtered: true }, violence: { filtered: false } },
+      }),
+    ],
     'content_filter',
     'hate',
   ],
@@ -76,7 +80,12 @@ const cases: Case[] = [
     [chat({ reasoning_content: 'Hm' }), chat({ content: '\n' }), chat({}, 'stop')],
     'reasoning_only',
   ],
-  ['only thoughts, then the limit', 'openai', [chat({ reasoning_content: 'Hm' }), chat({}, 'length')], 'reasoning_only'],
+  [
+    'only thoughts, then the limit',
+    'openai',
+    [chat({ reasoning_content: 'Hm' }), chat({}, 'length')],
+    'reasoning_only',
+  ],
   ['an unknown word', 'openai', [chat({ content: 'Hi' }, 'whatever')], 'other'],
   ['a plain end', 'anthropic', anthropic('end_turn'), 'stop'],
   ['the output limit', 'anthropic', anthropic('max_tokens'), 'length'],
@@ -115,13 +124,7 @@ const cases: Case[] = [
   ['a plain end', 'openai-responses', responses('completed', text), 'stop'],
   ['the output limit', 'openai-responses', responses('incomplete', text, 'max_output_tokens'), 'length'],
   ['a filter', 'openai-responses', responses('incomplete', text, 'content_filter'), 'content_filter'],
-  [
-    'a refusal',
-    'openai-responses',
-    responses('completed', { type: 'refusal', refusal: 'No.' }),
-    'refusal',
-    'No.',
-  ],
+  ['a refusal', 'openai-responses', responses('completed', { type: 'refusal', refusal: 'No.' }), 'refusal', 'No.'],
 ];
 for (const [name, kind, events, reason, detail = null] of cases) {
   test(`${kind}: names ${name} ${reason}`, async () => {

@@ -43,6 +43,8 @@ export type AnswerParser = {
   /** Ends the answer; undefined if it broke off before its end. */
   end(): CompletionResult | undefined;
   readonly isDone: boolean;
+  /** The reason for the end has come, and nothing after it. */
+  readonly hasFinish: boolean;
 };
 
 /** A tool as the model sees it. */

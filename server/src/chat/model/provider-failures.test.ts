@@ -36,7 +36,7 @@ async function ask(kind: ProviderKind = 'openai', extra: Partial<CompletionOptio
       random: () => 1,
       now: () => Date.parse('2026-01-01T00:00:00Z'),
       onWait: (wait) => waits.push(wait),
-      headersTimeoutMs: 600_000,
+      firstByteMs: 600_000,
       idleTimeoutMs: 600_000,
       ...extra,
     },

@@ -7,7 +7,7 @@ import { isRecord } from './storable-text.ts';
 /** A message of the OpenAI-style chat API. */
 export type ChatMessage =
   | { role: 'system'; content: string }
-  /** `continues`: asks for the rest of the assistant's message before it. */
+  /** `continues`: asks to continue the assistant's message before it. */
   | { role: 'user'; content: string | ContentPart[]; continues?: true }
   | {
       role: 'assistant';
@@ -18,7 +18,7 @@ export type ChatMessage =
       stepState?: StepState;
       /** The model that made `stepState`, in messages of earlier turns. */
       stateOf?: string;
-      /** The server goes on in this message, if it knows this member. */
+      /** The server continues this message, if it knows this member. */
       prefix?: true;
     }
   | { role: 'tool'; tool_call_id: string; content: string };

@@ -46,7 +46,7 @@ function ask(modelId: string, extra: Partial<CompletionOptions> = {}, signal = n
       sleep: async (ms) => void heard.slept.push(ms),
       random: () => 1,
       now: () => Date.parse('2026-01-01T00:00:00Z'),
-      headersTimeoutMs: 600_000,
+      firstByteMs: 600_000,
       idleTimeoutMs: 600_000,
       ...extra,
     },

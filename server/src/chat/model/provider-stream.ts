@@ -31,8 +31,10 @@ export type ProviderRequest = (
     body: string;
     signal: AbortSignal;
     headersTimeoutMs: number;
+    firstByteTimeoutMs: number;
     idleTimeoutMs: number;
     maxResponseBytes: number;
+    decodes: boolean;
   },
 ) => Promise<{ status: number; headers: Record<string, string>; body: ProviderBody }>;
 
@@ -45,6 +47,8 @@ export type CompletionOptions = ModelRequest & {
   createId: () => string;
   /** Waits; rejects with the signal's reason when it aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** The same for waits within one answer; by default of the system's clock. */
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   now: () => number;
   /** Called before a pause that a person would notice. */
@@ -55,7 +59,7 @@ export type CompletionOptions = ModelRequest & {
   onToolsLeftOut?: ((tools: OmittedTool[]) => void) | undefined;
   /** Called with what the model does not take, each once per turn. */
   onAbilityLacking?: ((ability: LackingAbility) => void) | undefined;
-  headersTimeoutMs: number;
+  firstByteMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds>;
 };
@@ -77,6 +81,8 @@ const firstBackoffMs = 500;
 /** How long a model may load, and the longest pause between two questions whether it has. */
 const maxLoadingMs = 75_000;
 const maxLoadingPauseMs = 8_000;
+/** How long a model can be silent before that is reported: until then a failure is an HTTP error. */
+const silenceMs = 15_000;
 /** Shorter pauses are no worse than a thinking model. */
 const noticeableMs = 2_000;
 const maxErrorBytes = 64 * 1024;
@@ -191,12 +197,33 @@ async function attempt(ask: Ask, { sink, hasBegun }: Watched, signal: AbortSigna
   for (let refusals = 0; ; refusals++) {
     const sent = ask.fit(request, options.dialect);
     reportRefused(ask, sent);
-    const result = await send(ask, sent.request, sink, signal);
+    const result = await reportingSilence(options, hasBegun, signal, () => send(ask, sent.request, sink, signal));
     if (!('refused' in result)) return result;
     const { failure, refused: text } = result;
     const canLearn = refusals < maxRefusals && !hasBegun() && isLesson(result);
     request = canLearn ? learn({ request, sent: sent.request, text }) : undefined;
     if (request === undefined) throw failure;
+  }
+}
+
+/** Reports a model that is silent for long, with the time until which its first byte is awaited. */
+async function reportingSilence<Result>(
+  { wait, onWait, now, firstByteMs }: CompletionOptions,
+  hasBegun: () => boolean,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (wait === undefined || onWait === undefined || firstByteMs <= silenceMs) return work();
+  const answered = new AbortController();
+  const retryAt = new Date(now() + firstByteMs).toISOString();
+  wait(silenceMs, AbortSignal.any([signal, answered.signal])).then(
+    () => hasBegun() || onWait({ reason: 'first_byte', retryAt }),
+    () => undefined,
+  );
+  try {
+    return await work();
+  } finally {
+    answered.abort();
   }
 }
 
@@ -216,15 +243,17 @@ async function send(
     headers: requestHeaders(kind, options),
     body: protocol.body(request, options.dialect),
     signal,
-    headersTimeoutMs: options.headersTimeoutMs,
+    headersTimeoutMs: options.firstByteMs,
+    firstByteTimeoutMs: options.firstByteMs,
     idleTimeoutMs: options.idleTimeoutMs,
     maxResponseBytes,
+    decodes: true,
   });
   const { status } = response;
   if (status >= 200 && status < 300) {
     try {
       const parser = expectProtocol(kind, protocol.createParser(sink, options.createId, bounds));
-      return await readCompletion(response.body, parser, signal);
+      return await readCompletion(response.body, parser, signal, options.wait);
     } catch (error) {
       const refused = streamedRefusal(error);
       if (refused === undefined || !(error instanceof ApiError)) throw error;

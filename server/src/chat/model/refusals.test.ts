@@ -68,7 +68,7 @@ function server(
         random: () => 1,
         now: () => 0,
         onParameterRefused: (name) => refused.push(name),
-        headersTimeoutMs: 1000,
+        firstByteMs: 1000,
         idleTimeoutMs: 1000,
         ...extra,
       },
@@ -272,6 +272,19 @@ test('returns the output of a paused model, and continues within the same answer
   assert.equal(sent.length, 3);
   const block = [{ type: 'text', text: 'I search. ' }, search];
   assert.deepEqual(sent[2]?.body.messages?.slice(1), [{ role: 'assistant', content: [...block, ...block] }]);
+});
+
+test('returns the text of a paused model that did nothing else', async () => {
+  const paused = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Let me see. ' } },
+    { type: 'message_delta', delta: { stop_reason: 'pause_turn' }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  ];
+  const text = paused.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const { ask, sent } = server('anthropic', [], { answers: [text] });
+  assert.equal(await ask(), 'Let me see. Hi');
+  const said = [{ type: 'text', text: 'Let me see.' }];
+  assert.deepEqual(sent[1]?.body.messages?.slice(1), [{ role: 'assistant', content: said }]);
 });
 
 test('retries at the time that a server states only in its text', async () => {

@@ -45,6 +45,9 @@ export function expectProtocol(kind: ProviderKind, parser: AnswerParser): Answer
     get isDone() {
       return parser.isDone;
     },
+    get hasFinish() {
+      return parser.hasFinish;
+    },
   };
 
   function isEmpty({ toolCalls, usage }: { toolCalls: unknown[]; usage: unknown }): boolean {

@@ -7,6 +7,7 @@ import { resolveCredentials } from '../../catalogue/credentials.ts';
 import { storeLessons } from '../../catalogue/lessons.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import type { Documents } from '../../documents/documents.ts';
+import { isPrivateAddress } from '../../egress/destination.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Platform } from '../../platform.ts';
 import type { CallKind } from '../../usage/ledger.ts';
@@ -32,7 +33,8 @@ export type TurnDeps = Pick<
   'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
 > & { artifactStore: BlobStore; documents: Documents };
 
-const providerHeadersTimeoutMs = 300_000;
+/** Local models read a long prompt for minutes before their first token. */
+const firstByteMs = { private: 600_000, public: 300_000 };
 const providerIdleTimeoutMs = 300_000;
 
 /** Applies even if a provider ignores the requested limit. */
@@ -153,13 +155,19 @@ function modelCall(deps: TurnDeps, resolved: ResolvedModel) {
     dialect,
     createId: randomUUIDv7,
     sleep: deps.clock.sleep,
+    wait: deps.clock.sleep,
     random: Math.random,
     now: deps.clock.now,
-    headersTimeoutMs: providerHeadersTimeoutMs,
+    firstByteMs: firstByteMsOf(provider),
     idleTimeoutMs: providerIdleTimeoutMs,
   });
   const ask = traced(deps, createModelClient(kind), kind, modelId);
   return { ask: keepingLessons(deps, resolved, dialect, ask), call };
+}
+
+function firstByteMsOf({ base_url: baseUrl, first_byte_seconds: seconds }: ResolvedModel['provider']): number {
+  if (seconds !== null) return seconds * 1000;
+  return isPrivateAddress(baseUrl) ? firstByteMs.private : firstByteMs.public;
 }
 
 /** The model as the maker of reasoning state, which is sent to no other provider, address or family of models. */

@@ -27,7 +27,15 @@ import { AnswerSize, answerTooLong } from './answer-size.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
-import { type Ending, endFrames, endWithPatience, failedEnding, finishOf, isTooLong, usageWithin } from './run-ending.ts';
+import {
+  type Ending,
+  endFrames,
+  endWithPatience,
+  failedEnding,
+  finishOf,
+  isTooLong,
+  usageWithin,
+} from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
@@ -395,7 +403,7 @@ export class ResponseRun {
     if (this.#isHandedOver(ending)) this.log.cut();
     else this.log.end(ended.endFrames);
     if (ending.state === 'complete' && this.response.kind === 'answer')
-      titleAfterFirstExchange(this.#deps, this.response);
+      titleAfterFirstExchange(this.#deps, this.response, this.#modelId);
     return ended.next !== undefined;
   }
 

@@ -69,7 +69,8 @@ export function usageWithin(sum: Usage | undefined, result: TurnResult | undefin
 
 /** How the answer ended, for its message. */
 export function finishOf({ state, result }: Ending): AnswerEnd {
-  if (state === 'complete') return result?.end ?? plainEnd('stop');
+  if (state === 'complete') return result?.end ?? plainEnd('tool-calls');
+  if (state === 'failed' && result?.end.reason === 'error') return result.end;
   return plainEnd(state === 'stopped' ? 'other' : 'error');
 }
 

@@ -235,7 +235,7 @@ export type TurnHooks = {
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
   signal: AbortSignal;
-  /** The text that the answer goes on with. */
+  /** The text that the first step continues. */
   continued: ContinuedText | undefined;
 };
 

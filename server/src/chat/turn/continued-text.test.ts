@@ -12,11 +12,16 @@ function joined(before: string, after: string, piece: number): string {
 
 const story = 'Once upon a time there was a king who ruled a small country by the sea';
 const cases: [name: string, before: string, after: string, whole: string][] = [
-  ['text that goes on', 'One two', ' three four', 'One two three four'],
-  ['text that goes on within a word', 'photosyn', 'thesis is', 'photosynthesis is'],
+  ['text that continues', 'One two', ' three four', 'One two three four'],
+  ['text that continues within a word', 'photosyn', 'thesis is', 'photosynthesis is'],
   ['the last word', 'One two three', 'three four', 'One two three four'],
   ['the last word, cut', 'It is called photosyn', 'photosynthesis.', 'It is called photosynthesis.'],
-  ['the last sentence', 'A first one. The second one is', 'The second one is long.', 'A first one. The second one is long.'],
+  [
+    'the last sentence',
+    'A first one. The second one is',
+    'The second one is long.',
+    'A first one. The second one is long.',
+  ],
   ['the whole text', story, `${story}, and his daughter.`, `${story}, and his daughter.`],
   ['the whole text after a blank line', story, `\n\n${story}.`, `${story}.`],
   ['the beginning, cut again before its end', story, story.slice(0, 60), story],
@@ -43,9 +48,10 @@ test('holds back no more than what can be a repetition', () => {
   assert.deepEqual(passed, ['x', 'The end was near'], 'only the beginning is compared');
 });
 
-test('compares a long answer within bounded time', () => {
+test('compares a long answer at the cost of its length', () => {
   const before = 'a'.repeat(1_000_000);
   const startedAt = performance.now();
-  assert.equal(joined(before, 'a'.repeat(2_000), 100).length, 1_002_000);
-  assert.ok(performance.now() - startedAt < 2_000);
+  assert.equal(joined(before, before, 1), before);
+  assert.equal(joined(`${before}.`, `${before}. More`, 1), `${before}. More`);
+  assert.ok(performance.now() - startedAt < 10_000);
 });

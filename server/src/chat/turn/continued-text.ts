@@ -1,6 +1,6 @@
 /**
- * The text of an answer that a further request continues. Models asked to go on often repeat the last words or begin
- * again, and some servers send the beginning back: what is there already is left out.
+ * Text of an answer that a further request continues. Models asked to continue often repeat the last words or begin
+ * again, and some servers send the beginning back: text that repeats the earlier text is left out.
  */
 
 /** How much of the end is compared, beside the whole text. */
@@ -18,22 +18,35 @@ export type TextContinuation = {
   end(): void;
 };
 
-/** Passes on text that follows `before`, without what it repeats of it. */
+/** Passes on text that follows `before`, without what it repeats of it. Costs each delta its own length. */
 export function continueText(before: string, pass: (text: string) => void): TextContinuation {
-  let held = '';
   let isDecided = before === '';
-  /** Places of `before` from which all of the text so far, after its leading space, is the same. */
+  let leading = '';
+  /** The text so far, after its leading space. */
+  let text = '';
+  /** Places of `before` from which all of the text so far is the same. */
   let open: number[] | undefined;
   let repeated: number | undefined;
 
-  function compare(): boolean {
-    const text = held.trimStart();
-    if (text === '') return held.length <= maxLeadingSpace;
+  function push(delta: string): void {
+    let added = delta;
+    if (text === '') {
+      added = delta.trimStart();
+      leading += delta.slice(0, delta.length - added.length);
+      if (added === '' && leading.length <= maxLeadingSpace) return;
+    }
+    if (!compare(added)) decide(false);
+  }
+
+  /** True while a longer repetition is possible than the one that was found. */
+  function compare(added: string): boolean {
+    const matched = text.length;
+    text += added;
     open ??= placesOf(before, text);
     open = open.filter((at) => {
       const rest = before.length - at;
-      if (text.length < rest) return before.startsWith(text, at);
-      if (text.startsWith(before.slice(at)) && isRepetition(before, at)) repeated ??= at;
+      if (text.length < rest) return before.startsWith(added, at + matched);
+      if (added.startsWith(before.slice(at + matched)) && isRepetition(before, at)) repeated ??= at;
       return false;
     });
     return open.some((at) => repeated === undefined || at < repeated);
@@ -41,25 +54,21 @@ export function continueText(before: string, pass: (text: string) => void): Text
 
   function decide(isOver: boolean): void {
     isDecided = true;
-    const text = held.trimStart();
-    const isBegunAgain = isOver && open?.[0] === 0 && text.length >= minBeginning;
+    const isBegunAgain = isOver && open?.[0] === before.search(/\S/) && text.length >= minBeginning;
     const rest = isBegunAgain
       ? ''
       : repeated === undefined
-        ? withoutSharedSpace(before, held)
+        ? withoutSharedSpace(before, leading + text)
         : text.slice(before.length - repeated);
-    held = '';
+    text = '';
     if (rest !== '') pass(rest);
   }
 
   return {
     push(delta) {
-      if (isDecided) {
-        if (delta !== '') pass(delta);
-        return;
-      }
-      held += delta;
-      if (!compare()) decide(false);
+      if (delta === '') return;
+      if (isDecided) pass(delta);
+      else push(delta);
     },
     end() {
       if (!isDecided) decide(true);

@@ -14,7 +14,7 @@ export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string
   }
 }
 
-/** The text part of an earlier request that the step goes on with, still open. */
+/** The text part of an earlier request that the step continues, still open. */
 export type ContinuedText = { id: string; text: string };
 
 /** Converts one answer of the model into frames and keeps its content. */
@@ -23,7 +23,7 @@ export type StepWriter = ReturnType<typeof createStepWriter>;
 /**
  * Emits `start-step` with the first output, so that a failure before it has no frame. Replaces ids of tool calls that
  * are already in `usedIds` (those of earlier steps): some servers count from 0 in every answer. With `continued` the
- * text goes on in that part, whose end belongs to the caller until something has been written.
+ * step continues that part, whose end belongs to the caller until something has been written.
  */
 export function createStepWriter(
   emitFrame: (frame: Frame) => void,
@@ -93,7 +93,7 @@ export function createStepWriter(
       emitFrame({ type: 'reasoning-delta', id: openPart('reasoning'), delta });
     },
     textWasReasoning() {
-      // Of a text that goes on, the beginning is an answer.
+      // The beginning of a continued text is an answer.
       if (earlier !== undefined || open?.type !== 'text') return;
       const { id } = open;
       closeOpen();
@@ -139,6 +139,11 @@ export function createStepWriter(
       begin();
       closePart();
       emitFrame({ type: 'finish-step' });
+    },
+    /** The same, if something has been written. */
+    finishBegun(): void {
+      earlier?.text.end();
+      if (hasBegun) this.finish();
     },
     /** Ends what is open in a step that was cut; nothing at all when it had not begun. */
     cut(toolErrorText: string): void {

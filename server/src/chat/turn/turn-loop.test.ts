@@ -89,6 +89,7 @@ test('answers without tools in one step', async () => {
   assert.deepEqual(result, {
     outcome: 'complete',
     finishReason: 'stop',
+    end: { reason: 'stop', detail: null },
     usage,
     promptTokens: 10,
     contextTokens: 12,
@@ -191,6 +192,38 @@ test('returns calls that cannot run as results to the model, and continues the t
   );
   assert.deepEqual(failures, ['failing', 'cyclic']);
   assert.equal(asked[1]?.filter((message) => message.role === 'tool').length, 6);
+});
+
+test('asks once more for a call that the server could not read, with what was said before it', async () => {
+  const fails: Answer = (sink) => {
+    sink.text('I look. ');
+    return {
+      finishReason: 'other',
+      isMalformed: true,
+      finishDetail: 'Malformed function call: print(',
+      usage,
+      toolCalls: [],
+    };
+  };
+  const { result, asked, parts } = await run([fails, asks(['c1', 'double', '{"n":2}']), says('Four.')]);
+  assert.deepEqual([result.outcome, result.end], ['complete', { reason: 'stop', detail: null }]);
+  assert.equal(asked.length, 3);
+  assert.deepEqual(asked[1]?.[1], { role: 'assistant', content: 'I look. ' });
+  assert.match(String(asked[1]?.[2]?.content), /could not be read and was not run/);
+  assert.equal(toolParts(parts)[0]?.state, 'output-available');
+
+  const never = await run([fails]);
+  assert.equal(never.asked.length, 2);
+  assert.deepEqual(never.result.end, { reason: 'error', detail: 'Malformed function call: print(' });
+  assert.deepEqual([never.result.outcome, never.result.error?.code], ['failed', 'provider_error']);
+
+  const silent: Answer = () => ({ finishReason: 'other', isMalformed: true, usage, toolCalls: [] });
+  const again = await run([silent, says('Four.')]);
+  assert.deepEqual(
+    again.parts.map(({ type }) => type),
+    ['step-start', 'text'],
+    'nothing of the first attempt is shown',
+  );
 });
 
 test('does not run a call cut off by the length limit', async () => {
@@ -426,7 +459,7 @@ test('runs tools over several steps against a server, fitted before each', async
               sleep: async () => undefined,
               random: () => 1,
               now: () => 0,
-              headersTimeoutMs: 5000,
+              firstByteMs: 5000,
               idleTimeoutMs: 5000,
             },
             sink,

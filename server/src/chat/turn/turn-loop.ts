@@ -5,6 +5,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import type { CompletionResult, CompletionSink, StepState, ToolDefinition } from '../model/protocol.ts';
+import { providerFailure } from '../model/provider-errors.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
 import { storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
@@ -22,6 +23,12 @@ export type AskModel = (
   sink: CompletionSink,
   signal: AbortSignal,
 ) => Promise<CompletionResult>;
+
+/** Sent after a call that the server could not read. */
+const repeatCall: ChatMessage = {
+  role: 'user',
+  content: '[System note: your last tool call could not be read and was not run. If you need it, call the tool again.]',
+};
 
 export type TurnBounds = ToolBounds & { maxParallelTools: number };
 
@@ -55,7 +62,7 @@ export type TurnOptions = {
    * calls count as asked for, so that no call is continued without it.
    */
   onStepState?: ((callId: string, stepState: StepState) => Promise<void>) | undefined;
-  /** The text that the first step goes on with, where the answer is continued. */
+  /** Text of a continued answer that the first step extends. */
   continued?: ContinuedText | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
@@ -95,6 +102,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   const usedIds = new Set(options.messages.flatMap(callIds));
   let messages = options.messages;
   let counted: number | undefined;
+  let hasFailedCall = false;
   while (spending.isOut === undefined) {
     const { note } = spending;
     if (note !== undefined) messages = [...messages, { role: 'user', content: note }];
@@ -112,6 +120,19 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     countUsage(state, answer.usage);
     counted = answer.usage?.inputTokens;
     if (answer.toolCalls.length === 0) {
+      if (answer.isMalformed === true && !hasFailedCall) {
+        hasFailedCall = true;
+        writer.finishBegun();
+        messages = [...messages, ...stepMessages({ ...writer.written, calls: [] }, true), repeatCall];
+        continue;
+      }
+      if (answer.isMalformed === true) {
+        writer.finishBegun();
+        return {
+          ...ended(state, 'failed', unreadableCall()),
+          end: { reason: 'error', detail: answer.finishDetail ?? null },
+        };
+      }
       writer.finish();
       return { ...complete(state, answer.finishReason), end: endOf(answer, withEarlier(writer.written, continued)) };
     }
@@ -182,6 +203,10 @@ function withKnownNames(tools: readonly Tool[], sink: CompletionSink): Completio
     ...sink,
     toolStart: ({ id, name }) => sink.toolStart({ id, name: findTool(tools, name)?.name ?? name }),
   };
+}
+
+function unreadableCall(): ApiError {
+  return providerFailure({ reason: 'other', values: { problem: 'malformed_call' } });
 }
 
 function stopped(): ApiError {

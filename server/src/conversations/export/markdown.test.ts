@@ -52,7 +52,14 @@ test('writes a title as one line and one heading', () => {
 
 test('marks an answer that was cut off', () => {
   const parts: MessagePart[] = [{ type: 'text', text: 'Half an' }];
-  const shown = markdownMessage({ role: 'assistant', parts, status: 'complete', error: null, finishReason: 'length', createdAt });
+  const shown = markdownMessage({
+    role: 'assistant',
+    parts,
+    status: 'complete',
+    error: null,
+    finishReason: 'length',
+    createdAt,
+  });
   assert.match(shown, /Half an\n\n\*\(cut off at the output limit\)\*/);
 });
 

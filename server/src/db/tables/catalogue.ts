@@ -18,6 +18,7 @@ export type ProvidersTable = {
   api_key: string | null;
   headers: string | null;
   enabled: Flag;
+  first_byte_seconds: number | null;
   /** `users`: those of `provider_shares`. */
   shared_with: Generated<'none' | 'everyone' | 'users'>;
   created_at: CreatedAt;

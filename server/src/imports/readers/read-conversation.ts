@@ -73,7 +73,7 @@ export type ReadMessage = {
   model: string | null;
   status: 'complete' | 'stopped' | 'failed' | 'interrupted';
   error: { code: string; message: string } | null;
-  /** How it ended, where the other program says so. */
+  /** How it ended, if the other program stores that. */
   finish?: { reason: MessageFinishReason; detail: string | null };
   usage: unknown;
 };

@@ -1,3 +1,4 @@
+import 'virtual:texts/waiting';
 import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import { useEffect, useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
@@ -7,6 +8,7 @@ const waitTexts = {
   rate_limited: 'thread.waitLimited',
   loading: 'thread.waitLoading',
   unavailable: 'thread.waitUnavailable',
+  first_byte: 'thread.waitFirst',
 } as const;
 
 /** The reason for a pause of the provider and the time of the retry; nothing once that time has come. */
@@ -24,7 +26,9 @@ export function ProviderWaitNote({ wait }: { wait: ProviderWait }) {
     <div className={classes.note}>
       <span role="status">{t(waitTexts[wait.reason] ?? 'thread.waitUnavailable')}</span>{' '}
       {/* Read out once, not every second. */}
-      <span aria-hidden>{t('thread.waitRetry', { seconds: Math.min(seconds, 600) })}</span>
+      <span aria-hidden>
+        {t(wait.reason === 'first_byte' ? 'thread.waitLeft' : 'thread.waitRetry', { seconds: Math.min(seconds, 3600) })}
+      </span>
     </div>
   );
 }

@@ -28,6 +28,7 @@ const provider = (models: Model[], enabled = true): Provider => ({
   baseUrl: 'https://p.example/v1',
   hasApiKey: true,
   enabled,
+  firstByteSeconds: null,
   canEdit: true,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',

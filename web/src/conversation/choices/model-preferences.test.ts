@@ -34,6 +34,7 @@ function provider(name: string, models: Model[], fields: Partial<Provider> = {})
     baseUrl: `https://${name}/v1`,
     hasApiKey: true,
     enabled: true,
+    firstByteSeconds: null,
     canEdit: true,
     createdAt: '',
     updatedAt: '',

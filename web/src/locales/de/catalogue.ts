@@ -1,6 +1,10 @@
 import type { texts as english } from '../en/catalogue.ts';
 
 export const texts: Record<keyof typeof english, string> = {
+  'provider.firstByte': 'Warten auf das erste Byte, in Sekunden',
+  'provider.firstByteHint':
+    'So lange darf ein Modell schweigen, bevor seine Antwort als gescheitert gilt. Leer: 600 s an privaten Adressen, sonst 300 s.',
+  'provider.firstByteFault': 'Eine ganze Zahl von {min} bis {max}',
   'preset.key': 'Braucht einen API-Schlüssel von {name}.',
   'preset.local': 'Starte zuerst den Server. Meist braucht er keinen Schlüssel.',
   'preset.find': 'Lokale Server suchen',

@@ -3,6 +3,10 @@
  * that shows them.
  */
 export const texts = {
+  'provider.firstByte': 'Wait for the first byte, in seconds',
+  'provider.firstByteHint':
+    'How long a model may stay silent before its answer counts as failed. Empty: 600 s at private addresses, 300 s elsewhere.',
+  'provider.firstByteFault': 'A whole number from {min} to {max}',
   'preset.key': 'Needs an API key from {name}.',
   'preset.local': 'Start its server first. It usually needs no key.',
   'preset.find': 'Find local servers',

@@ -4,11 +4,11 @@ import { isRefused, kept, type ProviderDialect, refuse } from '../provider-diale
 import type { ChatMessage } from '../provider-messages.ts';
 
 /**
- * Requests that continue an answer. Where a server goes on in the assistant's message itself, that message comes last;
- * everywhere else a message of the person asks for the rest.
+ * Requests that continue an answer. Servers that continue the assistant's message itself get that message last; all
+ * others get a message of the person that asks for the remaining text.
  */
 
-/** Fits the message that asks for the rest: it is left out, or sent as a message of the person. */
+/** Fits the message that asks for the remaining text: it is left out, or sent as a message of the person. */
 export function fitContinuation(kind: ProviderKind, request: ModelRequest, dialect: ProviderDialect): ModelRequest {
   const { messages } = request;
   const at = messages.findIndex(isContinuation);
@@ -20,7 +20,7 @@ export function fitContinuation(kind: ProviderKind, request: ModelRequest, diale
   return { ...request, messages: rest.with(-1, begun(last, dialect)) };
 }
 
-/** Learns that a model does not go on in the assistant's message. `sent`: the messages as sent. */
+/** Learns that a model does not continue the assistant's message. `sent`: the messages as sent. */
 export function learnContinuation(dialect: ProviderDialect, sent: readonly ChatMessage[], refusal: string): boolean {
   if (sent.at(-1)?.role !== 'assistant' || isRefused(dialect, 'prefill')) return false;
   const isMeant =

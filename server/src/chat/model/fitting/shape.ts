@@ -7,7 +7,7 @@ export type RequestShape = {
   emptyContent: 'null' | 'text' | 'absent';
   /** False if a message of the person must not follow a tool result directly. */
   userAfterTool: boolean;
-  /** True if the server goes on in a last message of the assistant with the member `prefix`. */
+  /** True if the server continues a last message of the assistant that has the member `prefix`. */
   prefix: boolean;
   /** True if the first message must be one of the person. */
   userFirst: boolean;

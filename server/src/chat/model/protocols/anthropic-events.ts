@@ -157,14 +157,24 @@ export function createAnthropicParser(
         ...explained(explanation),
         usage: readUsage(counts),
         toolCalls,
-        ...(hasStepState && (toolCalls.length > 0 || isPaused) ? { stepState: blocks.flatMap(closedBlock) } : {}),
+        ...(isPaused || (hasStepState && toolCalls.length > 0) ? { stepState: closedBlocks(blocks, isPaused) } : {}),
         ...(isPaused ? { isPaused } : {}),
       };
     },
     get isDone() {
       return isDone;
     },
+    get hasFinish() {
+      return stopReason !== undefined;
+    },
   };
+}
+
+/** Space at the end of an assistant's last message is refused. */
+function closedBlocks(blocks: readonly OpenBlock[], isPaused: boolean): unknown[] {
+  return blocks.flatMap((block, at) =>
+    closedBlock(isPaused && at === blocks.length - 1 ? { ...block, text: block.text.trimEnd() } : block),
+  );
 }
 
 /** The block as it is sent back; thinking that was cut off before its signature cannot be. */

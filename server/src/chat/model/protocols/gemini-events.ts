@@ -118,6 +118,9 @@ export function createGeminiParser(
     },
     /** Usage may come after the reason for the end. */
     isDone: false,
+    get hasFinish() {
+      return finish !== undefined;
+    },
   };
 }
 

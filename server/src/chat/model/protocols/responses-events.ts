@@ -206,6 +206,8 @@ export function createResponsesParser(
     get isDone() {
       return isDone;
     },
+    /** Here one event is both. */
+    hasFinish: false,
   };
 }
 
