@@ -11,6 +11,7 @@ const ofOwners = ['owner_id', 'user_id', 'project_id', 'chat_id', 'namespace'];
 const ids: Record<string, readonly string[]> = {
   users: ['id'],
   sessions: ['token', 'id'],
+  access_tokens: ['hash', 'id'],
   chats: ['id'],
   projects: ['id'],
   messages: ['id', 'parent_id'],
@@ -123,7 +124,7 @@ function isKey(table = '', column: string): boolean {
 
 function namesOwner(table = '', column: string): boolean {
   return (
-    ofOwners.includes(column) || (['users', 'chats', 'projects', 'sessions'].includes(table) && isKey(table, column))
+    ofOwners.includes(column) || (['users', 'chats', 'projects', 'sessions', 'access_tokens'].includes(table) && isKey(table, column))
   );
 }
 
