@@ -63,6 +63,7 @@ const webRank = {
   admin: 14,
   assistants: 14,
   skills: 15,
+  tokens: 15,
   router: 16,
   start: 17,
 };

@@ -124,7 +124,8 @@ function isKey(table = '', column: string): boolean {
 
 function namesOwner(table = '', column: string): boolean {
   return (
-    ofOwners.includes(column) || (['users', 'chats', 'projects', 'sessions', 'access_tokens'].includes(table) && isKey(table, column))
+    ofOwners.includes(column) ||
+    (['users', 'chats', 'projects', 'sessions', 'access_tokens'].includes(table) && isKey(table, column))
   );
 }
 

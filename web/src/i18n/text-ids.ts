@@ -18,6 +18,7 @@ import type { texts as projects } from '../locales/en/projects.ts';
 import type { texts as rendered } from '../locales/en/rendered.ts';
 import type { texts as rules } from '../locales/en/rules.ts';
 import type { texts as skills } from '../locales/en/skills.ts';
+import type { texts as tokens } from '../locales/en/tokens.ts';
 import type { texts as usage } from '../locales/en/usage.ts';
 import type { texts as waiting } from '../locales/en/waiting.ts';
 import type { texts as workspace } from '../locales/en/workspace.ts';
@@ -43,6 +44,7 @@ export type TextId =
   | keyof typeof rendered
   | keyof typeof rules
   | keyof typeof skills
+  | keyof typeof tokens
   | keyof typeof usage
   | keyof typeof waiting
   | keyof typeof workspace;

@@ -142,6 +142,11 @@ const usageRoute = createRoute({
   path: '/usage',
   component: lazyRouteComponent(() => import('../usage/my-usage-page.tsx'), 'MyUsagePage'),
 });
+const tokensRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tokens',
+  component: lazyRouteComponent(() => import('../tokens/tokens-page.tsx'), 'TokensPage'),
+});
 const allUsageRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/usage',
@@ -178,6 +183,7 @@ export const settingsRoutes = settingsRoute.addChildren([
   tiersRoute,
   toolsRoute,
   usageRoute,
+  tokensRoute,
   adminRoute.addChildren([
     adminIndexRoute,
     usersRoute,

@@ -11,6 +11,7 @@ export type AuditArea = (typeof auditAreas)[number];
 const areas: Record<string, AuditArea> = {
   session: 'signIn',
   password: 'signIn',
+  token: 'signIn',
   oidc: 'signIn',
   user: 'people',
   users: 'people',

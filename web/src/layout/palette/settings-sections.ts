@@ -7,6 +7,7 @@ import {
   FileCode2,
   GraduationCap,
   KeyRound,
+  KeySquare,
   Layers,
   type LucideIcon,
   MailPlus,
@@ -36,6 +37,7 @@ export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
   { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
   { to: '/settings/usage', text: 'settings.usage', Icon: ChartColumn },
+  { to: '/settings/tokens', text: 'settings.tokens', Icon: KeySquare },
   { to: '/settings/import-export', text: 'settings.moving', Icon: ArrowLeftRight },
 ];
 export const administrationSections: readonly SettingsSection[] = [

@@ -300,6 +300,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.tiers': 'Stufen',
   'settings.tools': 'Werkzeuge',
   'settings.usage': 'Verbrauch',
+  'settings.tokens': 'Zugriffstokens',
   'settings.allUsage': 'Verbrauch aller',
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import und Export',

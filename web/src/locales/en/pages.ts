@@ -290,6 +290,7 @@ export const texts = {
   'settings.tiers': 'Tiers',
   'settings.tools': 'Tools (MCP)',
   'settings.usage': 'Usage',
+  'settings.tokens': 'Access tokens',
   'settings.allUsage': 'Everyone’s usage',
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import and export',
