@@ -8,7 +8,7 @@ import { assertQuota } from '../artifacts/quota.ts';
 import { getOwnedChat } from '../conversations/chats.ts';
 import { importChats } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages, searchableText } from '../conversations/messages.ts';
-import { searchText } from '../conversations/search-text.ts';
+import { indexedText } from '../conversations/search-text.ts';
 import { parseStoredParts } from '../conversations/stored-parts.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
@@ -39,7 +39,7 @@ export async function copyShare(deps: Needs, copier: Copier, share: OpenShareRow
         id: chatId,
         ownerEmail: copier.email,
         title: share.title,
-        words: searchText(share.title),
+        words: indexedText(share.title),
         archived: false,
         activeMessageId: last,
         createdAt: null,
