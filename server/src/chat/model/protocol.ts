@@ -1,12 +1,17 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { Demands } from './demands.ts';
 import type { ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import type { AnswerSink } from './think-tags.ts';
 import type { ToolCall, ToolCallBounds, ToolCallSink } from './tool-call-assembly.ts';
 
 /** Receives an answer while it streams: text, reasoning and tool calls, in the model's order. */
-export type CompletionSink = AnswerSink & ToolCallSink;
+export type CompletionSink = AnswerSink &
+  ToolCallSink & {
+    /** Receives an item of the step's state (`StepState`) right after the reasoning that it belongs to. */
+    state?(item: unknown): void;
+  };
 
 /**
  * Opaque state that the model wants returned unchanged within the turn, such as signatures of its thinking: read by the
@@ -60,6 +65,8 @@ export type ModelRequest = {
   maxOutputTokens: number;
   /** Parameters set by users or administrators, except `maxOutputTokens`, which is above. */
   parameters?: Parameters;
+  /** Settings of this request alone. */
+  demands?: Demands | undefined;
   /** Abilities of the model, as far as its facts say. */
   abilities?: { tools?: boolean; images?: boolean } | undefined;
   /** The same for all turns of a conversation, where a provider uses a key for its cache. */

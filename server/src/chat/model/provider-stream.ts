@@ -266,8 +266,8 @@ async function send(
 }
 
 function requestOf(options: CompletionOptions): ModelRequest {
-  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey, source, abilities } =
-    options;
+  const { modelId, history, messages, tools, maxOutputTokens, parameters, demands } = options;
+  const { baseUrl, cacheKey, source, abilities } = options;
   return {
     modelId,
     history,
@@ -275,6 +275,7 @@ function requestOf(options: CompletionOptions): ModelRequest {
     tools,
     maxOutputTokens,
     parameters,
+    demands,
     abilities,
     source,
     cacheKey: isOpenAi(baseUrl) ? cacheKey : undefined,
@@ -364,6 +365,7 @@ function watchFirst(sink: CompletionSink): { sink: CompletionSink; hasBegun: () 
         sink.toolStart(call);
       },
       toolDelta: (id, delta) => sink.toolDelta(id, delta),
+      state: (item) => sink.state?.(item),
     },
   };
 }

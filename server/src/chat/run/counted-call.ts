@@ -64,6 +64,7 @@ function listening(sink: CompletionSink): { sink: CompletionSink; text: () => st
         text += delta;
         sink.toolDelta(id, delta);
       },
+      state: (item) => sink.state?.(item),
     },
   };
 }

@@ -50,7 +50,10 @@ export function askModelOf(
     kind,
     onCall,
     ...hooks
-  }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused' | 'onToolsLeftOut' | 'onAbilityLacking'> & {
+  }: Pick<
+    CompletionOptions,
+    'cacheKey' | 'demands' | 'onWait' | 'onParameterRefused' | 'onToolsLeftOut' | 'onAbilityLacking'
+  > & {
     kind: CallKind;
     onCall: OnCall;
   },

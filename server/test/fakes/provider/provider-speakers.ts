@@ -80,7 +80,12 @@ const voices: Record<Exclude<FakeKind, 'openai'>, (onSealed: OnSealed) => Voice>
 const named = (type: string, members: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
-const anthropicStops: Record<string, string> = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' };
+const anthropicStops: Record<string, string> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+};
 
 function anthropicVoice(onSealed: OnSealed): Voice {
   let index = -1;

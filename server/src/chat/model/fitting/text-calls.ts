@@ -95,6 +95,7 @@ export function createTextCalls(sink: CompletionSink, createId: () => string) {
         sink.toolStart(call);
       },
       toolDelta: sink.toolDelta,
+      state: (item: unknown) => sink.state?.(item),
     } satisfies CompletionSink,
     /** The end of an answer: its calls or, if there are none, the text that was held back. */
     finish(answer: CompletionResult, request: Pick<ModelRequest, 'tools' | 'history' | 'messages'>): CompletionResult {

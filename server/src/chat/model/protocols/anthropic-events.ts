@@ -46,6 +46,9 @@ export function createAnthropicParser(
       case 'content_block_delta':
         if (isRecord(event.delta)) readDelta(event.index, event.delta);
         return;
+      case 'content_block_stop':
+        if (typeof event.index === 'number') passState(byIndex.get(event.index));
+        return;
       case 'message_delta':
         if (isRecord(event.delta)) readStop(event.delta);
         addCounts(event.usage);
@@ -83,6 +86,12 @@ export function createAnthropicParser(
       hasStepState = true;
       answer.count(JSON.stringify(start).length);
     }
+  }
+
+  function passState(block: OpenBlock | undefined): void {
+    if (block === undefined || (block.start.type !== 'thinking' && block.start.type !== 'redacted_thinking')) return;
+    answer.flush();
+    for (const item of closedBlock(block)) sink.state?.(item);
   }
 
   function readDelta(index: unknown, delta: Record<string, unknown>): void {
@@ -138,7 +147,11 @@ export function createAnthropicParser(
       if (!isRecord(value)) throw unreadableAnswer('answer');
       if (value.type === 'error') throw streamedError(value.error);
       if (!Array.isArray(value.content)) throw unreadableAnswer('answer');
-      for (const block of value.content) if (isRecord(block)) startBlock(undefined, block);
+      for (const block of value.content) {
+        if (!isRecord(block)) continue;
+        startBlock(undefined, block);
+        passState(blocks.at(-1));
+      }
       addCounts(value.usage);
       readStop(value);
       isDone = true;

@@ -1,4 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import { type AnswerFormat, jsonInstruction } from '../demands.ts';
 import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
@@ -18,7 +19,11 @@ export type AnthropicBody = {
   top_p?: number;
   stop_sequences?: string[];
   thinking?: Thinking;
-  output_config?: { effort: Effort } | undefined;
+  output_config?:
+    | { effort?: Effort | undefined; format?: { type: 'json_schema'; schema: Record<string, unknown> } }
+    | undefined;
+  tool_choice?: ToolChoiceOfAnthropic | undefined;
+  top_k?: number | undefined;
   messages: AnthropicMessage[];
 };
 type AnthropicMessage = { role: 'user' | 'assistant'; content: Block[] };
@@ -43,6 +48,12 @@ type Thinking =
   | { type: 'disabled' }
   | { type: 'enabled'; budget_tokens: number };
 
+type Alone = { disable_parallel_tool_use?: true };
+type ToolChoiceOfAnthropic =
+  | ({ type: 'auto' | 'any' } & Alone)
+  | ({ type: 'tool'; name: string } & Alone)
+  | { type: 'none' };
+
 const minThinkingBudget = 1024;
 const thinkingBudgets: Record<Exclude<ReasoningEffort, 'none'>, number> = {
   minimal: minThinkingBudget,
@@ -65,7 +76,8 @@ export function createAnthropicWriter(): (request: ModelRequest, dialect: Provid
     const own = splitInstructions(request.messages);
     const recent = toMessages(own.rest);
     const messages = [marks ? before.marked : before.plain, innerJson(marks ? markLast(recent) : recent)];
-    const system = [own.system, before.system].filter((text) => text !== '').join('\n\n');
+    const json = request.demands?.format?.type === 'json' ? jsonInstruction : '';
+    const system = [own.system, before.system, json].filter((text) => text !== '').join('\n\n');
     const settings = JSON.stringify(settingsOf(request, dialect, { system, marks }));
     return `${settings.slice(0, -1)},"messages":[${messages.filter((text) => text !== '').join(',')}]}`;
   };
@@ -97,18 +109,24 @@ function settingsOf(
     temperature: kept(dialect, parameters, 'temperature'),
     top_p: kept(dialect, parameters, 'topP'),
     stop_sequences: kept(dialect, parameters, 'stop'),
-    ...effortOf(request, dialect),
+    top_k: request.demands?.topK,
+    tool_choice: toolChoiceOf(request),
+    ...withFormat(effortOf(request, dialect), request.demands?.format),
   };
 }
 
 /** How hard the model thinks. Older models only have a token budget, which must be below the answer's limit. */
 function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<AnthropicBody, 'thinking' | 'output_config'> {
+  const asked = request.demands?.thinking;
+  if (asked?.type === 'enabled' && dialect.effortAs === 'budget') {
+    return { thinking: { type: 'enabled', budget_tokens: asked.budgetTokens } };
+  }
   const effort = kept(dialect, request.parameters ?? {}, 'reasoningEffort');
-  if (effort === undefined) return {};
+  if (effort === undefined) return asked?.type === 'adaptive' ? { thinking: adaptive } : {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   if (dialect.effortAs !== 'budget') {
     const word = effort === 'minimal' ? 'low' : effort;
-    return { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: word } };
+    return { thinking: adaptive, output_config: { effort: word } };
   }
   const budget = Math.min(thinkingBudgets[effort], Math.floor(request.maxOutputTokens / 2));
   // A turn whose first step has no signed thinking cannot begin to think with a budget.
@@ -116,6 +134,28 @@ function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<Anthrop
   const hasBegun = firstStep?.role === 'assistant' && firstStep.tool_calls !== undefined;
   if (budget < minThinkingBudget || (hasBegun && firstStep.stepState === undefined)) return {};
   return { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+const adaptive = { type: 'adaptive', display: 'summarized' } as const;
+
+function toolChoiceOf({ demands = {}, tools = [] }: ModelRequest): ToolChoiceOfAnthropic | undefined {
+  const { toolChoice, parallelTools } = demands;
+  if (tools.length === 0 || (toolChoice === undefined && parallelTools !== false)) return undefined;
+  if (toolChoice === 'none') return { type: 'none' };
+  const alone: Alone = parallelTools === false ? { disable_parallel_tool_use: true } : {};
+  if (typeof toolChoice === 'object') return { type: 'tool', name: toolChoice.name, ...alone };
+  return { type: toolChoice === 'required' ? 'any' : 'auto', ...alone };
+}
+
+function withFormat(
+  settings: Pick<AnthropicBody, 'thinking' | 'output_config'>,
+  format: AnswerFormat | undefined,
+): Pick<AnthropicBody, 'thinking' | 'output_config'> {
+  if (format?.type !== 'schema') return settings;
+  return {
+    ...settings,
+    output_config: { ...settings.output_config, format: { type: 'json_schema', schema: format.schema } },
+  };
 }
 
 /** Marks the end of the messages, so that everything before it is read from the cache next time. */

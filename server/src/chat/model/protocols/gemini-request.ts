@@ -1,4 +1,6 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { AnswerFormat, ToolChoice } from '../demands.ts';
+import { cachedSchema } from '../fitting/tools.ts';
 import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
@@ -18,8 +20,14 @@ type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 export type GeminiBody = {
   systemInstruction?: { parts: { text: string }[] } | undefined;
   tools?: { functionDeclarations: GeminiFunction[] }[] | undefined;
+  toolConfig?: { functionCallingConfig: { mode: string; allowedFunctionNames?: string[] } } | undefined;
   generationConfig: {
     maxOutputTokens: number;
+    topK?: number | undefined;
+    frequencyPenalty?: number | undefined;
+    presencePenalty?: number | undefined;
+    responseMimeType?: 'application/json' | undefined;
+    responseSchema?: Record<string, unknown> | undefined;
     temperature?: number;
     topP?: number;
     stopSequences?: string[];
@@ -96,7 +104,8 @@ export function geminiPath(modelId: string): string {
 }
 
 function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: string): Omit<GeminiBody, 'contents'> {
-  const { parameters = {}, tools = [] } = request;
+  const { parameters = {}, demands = {}, tools = [] } = request;
+  const { topK, frequencyPenalty, presencePenalty } = demands;
   const hasSchemas = !isRefused(dialect, 'schemas');
   const functions = tools.map(
     ({ name, description, inputSchema }): GeminiFunction =>
@@ -107,6 +116,7 @@ function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: str
   return {
     systemInstruction: system === '' ? undefined : { parts: [{ text: system }] },
     tools: functions.length === 0 ? undefined : [{ functionDeclarations: functions }],
+    toolConfig: functions.length === 0 ? undefined : toolConfigOf(demands.toolChoice),
     generationConfig: {
       maxOutputTokens: request.maxOutputTokens,
       temperature: kept(dialect, parameters, 'temperature'),
@@ -114,8 +124,29 @@ function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: str
       stopSequences: kept(dialect, parameters, 'stop'),
       seed: kept(dialect, parameters, 'seed'),
       thinkingConfig: thinkingOf(request, dialect),
+      topK,
+      frequencyPenalty,
+      presencePenalty,
+      ...formatOf(demands.format),
     },
   };
+}
+
+function toolConfigOf(choice: ToolChoice | undefined): GeminiBody['toolConfig'] {
+  if (choice === undefined) return undefined;
+  if (typeof choice === 'object') {
+    return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [choice.name] } };
+  }
+  return { functionCallingConfig: { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice] } };
+}
+
+/** A schema is sent in the older form, which all models take. */
+function formatOf(
+  format: AnswerFormat | undefined,
+): Pick<GeminiBody['generationConfig'], 'responseMimeType' | 'responseSchema'> {
+  if (format === undefined) return {};
+  const responseSchema = format.type === 'schema' ? cachedSchema(format.schema, 'plain') : undefined;
+  return { responseMimeType: 'application/json', responseSchema };
 }
 
 /** Older models have a token budget, newer ones a level. */

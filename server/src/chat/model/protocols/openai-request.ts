@@ -1,3 +1,4 @@
+import type { AnswerFormat, Demands } from '../demands.ts';
 import type { ModelRequest } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
@@ -5,7 +6,7 @@ import { hasInstructions, parseHistory, splitInstructions, withInstructionsAsTex
 
 /** The body of an OpenAI-style `/chat/completions`. The history is sent as it is, without being parsed. */
 export function openAiBody(request: ModelRequest, dialect: ProviderDialect): string {
-  const { parameters = {}, tools } = request;
+  const { parameters = {}, demands = {}, tools } = request;
   const settings = JSON.stringify({
     model: request.modelId,
     stream: true,
@@ -18,6 +19,7 @@ export function openAiBody(request: ModelRequest, dialect: ProviderDialect): str
     seed: kept(dialect, parameters, 'seed'),
     reasoning_effort: kept(dialect, parameters, 'reasoningEffort'),
     verbosity: kept(dialect, parameters, 'verbosity'),
+    ...demanded(demands),
     prompt_cache_key: isRefused(dialect, 'cacheKey') ? undefined : request.cacheKey,
   });
   return `${settings.slice(0, -1)},"messages":[${messagesText(request, dialect)}]}`;
@@ -26,6 +28,23 @@ export function openAiBody(request: ModelRequest, dialect: ProviderDialect): str
 function toFunction(tool: { name: string; description: string; inputSchema: Record<string, unknown> }) {
   const { name, description, inputSchema } = tool;
   return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+function demanded({ toolChoice, parallelTools, format, frequencyPenalty, presencePenalty }: Demands) {
+  return {
+    tool_choice:
+      typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice,
+    parallel_tool_calls: parallelTools,
+    response_format: format === undefined ? undefined : responseFormat(format),
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+  };
+}
+
+function responseFormat(format: AnswerFormat) {
+  if (format.type === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } };
 }
 
 function messagesText(request: ModelRequest, dialect: ProviderDialect): string {

@@ -154,6 +154,12 @@ export function createResponsesParser(
         addReasoning(event, part.text, `r${at}`);
       });
     } else if (done.type === 'function_call' && !item.heard.has('arguments')) addArguments(item, done.arguments);
+    if (done.type === 'reasoning') passState(item);
+  }
+
+  function passState(item: OpenItem): void {
+    answer.flush();
+    for (const state of closedItem(item)) sink.state?.(state);
   }
 
   function readEnd(response: Record<string, unknown>): void {

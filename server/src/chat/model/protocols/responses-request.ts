@@ -1,4 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { AnswerFormat } from '../demands.ts';
 import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
@@ -17,12 +18,17 @@ export type ResponsesBody = {
   tools?: ResponsesTool[];
   include?: 'reasoning.encrypted_content'[];
   reasoning?: { effort?: ReasoningEffort; summary?: 'auto' } | undefined;
-  text?: { verbosity: 'low' | 'medium' | 'high' } | undefined;
+  text?: { verbosity?: 'low' | 'medium' | 'high'; format?: TextFormat } | undefined;
+  tool_choice?: 'auto' | 'none' | 'required' | { type: 'function'; name: string } | undefined;
+  parallel_tool_calls?: boolean | undefined;
   temperature?: number;
   top_p?: number;
   prompt_cache_key?: string;
   input: ResponsesItem[];
 };
+type TextFormat =
+  | { type: 'json_object' }
+  | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean };
 type ResponsesItem =
   | { role: 'user'; content: string | InputPart[] }
   | { role: 'assistant'; content: string }
@@ -61,7 +67,8 @@ export function createResponsesWriter(): (request: ModelRequest, dialect: Provid
 }
 
 function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: string): Omit<ResponsesBody, 'input'> {
-  const { parameters = {}, tools = [] } = request;
+  const { parameters = {}, demands = {}, tools = [] } = request;
+  const { toolChoice, parallelTools } = demands;
   const effort = kept(dialect, parameters, 'reasoningEffort');
   const summary = isRefused(dialect, 'reasoningSummary') ? undefined : 'auto';
   const verbosity = kept(dialect, parameters, 'verbosity');
@@ -74,11 +81,25 @@ function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: str
     tools: tools.length === 0 ? undefined : tools.map(toTool),
     include: isRefused(dialect, 'encryptedReasoning') ? undefined : ['reasoning.encrypted_content'],
     reasoning: effort === undefined && summary === undefined ? undefined : { effort, summary },
-    text: verbosity === undefined ? undefined : { verbosity },
+    text: textOf(verbosity, demands.format),
+    tool_choice: typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.name } : toolChoice,
+    parallel_tool_calls: parallelTools,
     temperature: kept(dialect, parameters, 'temperature'),
     top_p: kept(dialect, parameters, 'topP'),
     prompt_cache_key: isRefused(dialect, 'cacheKey') ? undefined : request.cacheKey,
   };
+}
+
+function textOf(verbosity: Parameters['verbosity'], format: AnswerFormat | undefined): ResponsesBody['text'] {
+  if (format === undefined && verbosity === undefined) return undefined;
+  return {
+    ...(verbosity === undefined ? {} : { verbosity }),
+    ...(format === undefined ? {} : { format: textFormat(format) }),
+  };
+}
+
+function textFormat(format: AnswerFormat): TextFormat {
+  return format.type === 'json' ? { type: 'json_object' } : { ...format, type: 'json_schema' };
 }
 
 function toTool(tool: { name: string; description: string; inputSchema: Record<string, unknown> }): ResponsesTool {
