@@ -34,6 +34,12 @@ test('limits bodies to 256 KiB, to 16 KiB without a session, and to more for a f
     ],
     [4 * mib, ['POST /api/admin/config', 'POST /api/internal/v1/chat/completions']],
     [5 * mib, ['PUT /api/admin/model-registry']],
+    [
+      32 * mib,
+      ['chat/completions', 'embeddings', 'messages', 'messages/count_tokens', 'responses'].map(
+        (path) => `POST /v1/${path}`,
+      ),
+    ],
     [64 * mib, ['POST /api/admin/provision']],
   ]);
   for (const [bytes, places] of largest) assert.deepEqual(placesOf(bytes), places, `${bytes} bytes`);
@@ -48,7 +54,7 @@ test('lists the limits of bodies and texts on the API reference page', () => {
   const said = [
     'A body larger than its endpoint accepts is 413 `payload_too_large`: 16 KiB for public endpoints, 10 MiB for messages, ' +
       '2 MiB for providers and MCP servers, 4 MiB for branding and for model calls of programs, 5 MiB for a model registry, ' +
-      '64 MiB for a manifest, 256 KiB for everything else.',
+      '32 MiB for [the gateway](gateway.md), 64 MiB for a manifest, 256 KiB for everything else.',
     'A text part of a message has at most 1,000,000 characters; a longer one is 413 as well',
   ];
   for (const sentence of said) assert.ok(page.includes(sentence), sentence);

@@ -58,6 +58,8 @@ export type EndpointSpec = {
    * are.
    */
   takesMessage?: true;
+  /** The shape of errors, for clients that know a provider's API and not ours. */
+  errorsAs?: 'openai' | 'anthropic';
   /** The largest JSON body in bytes; `maxBodyBytes` by default. */
   bodyBytes?: number;
   /**

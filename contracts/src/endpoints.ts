@@ -2,6 +2,7 @@ import { accountEndpoints } from './accounts.ts';
 import { adminEndpoints } from './admin.ts';
 import { assistantEndpoints } from './assistants.ts';
 import { catalogueEndpoints } from './catalogue/endpoints.ts';
+import { gatewayEndpoints } from './catalogue/gateway.ts';
 import { modelRegistryEndpoints } from './catalogue/model-registry.ts';
 import { programModelEndpoints } from './catalogue/program-models.ts';
 import { changesEndpoints } from './chat/changes.ts';
@@ -52,6 +53,7 @@ export const endpoints = {
   ...sharingEndpoints,
   ...workspaceEndpoints,
   ...programModelEndpoints,
+  ...gatewayEndpoints,
   ...toolRuleEndpoints,
   ...usageEndpoints,
   ...webSearchEndpoints,

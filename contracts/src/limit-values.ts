@@ -147,6 +147,15 @@ export const programTextMax = 4 * 1024 * 1024;
 export const programPartsMax = 100;
 export const programMessagesMax = 1000;
 export const programToolsMax = 128;
+/** The gateway: bytes of a request without and with its pictures, and per token and replica its calls. */
+export const gatewayTextBytes = 4 * 1024 * 1024;
+export const gatewayBodyBytes = 32 * 1024 * 1024;
+export const gatewayMembersMax = 100;
+export const gatewayModelMax = 1000;
+export const gatewayKeysMax = 1000;
+export const embeddingInputsMax = 2048;
+export const gatewayCallsAtOnce = 8;
+export const gatewayCallsPerMinute = 600;
 export const programCallsAtOnce = 4;
 export const programCallsBurst = 60;
 export const programCallsPerHour = 600;

@@ -49,7 +49,11 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     watchProxy(incoming);
     const target = targetOf(incoming);
     if (target === undefined) return send(outgoing, unroutable('invalid_request'));
-    if (await router(incoming, outgoing, target)) return;
+    if (target.path.startsWith('/v1/')) {
+      for (const [name, value] of Object.entries(gatewayCors)) outgoing.setHeader(name, value);
+      if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end();
+    }
+    if (await router(incoming, outgoing, { ...target, path: withModelId(target.path) })) return;
     const { path } = target;
     const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
     if (path === '/metrics' && isRead) {
@@ -71,6 +75,30 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
       else send(outgoing, unroutable('internal_error'));
     });
   };
+}
+
+/** Any page may call the gateway, which reads no cookies: its caller needs a token. */
+const gatewayCors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+  'access-control-allow-headers':
+    'authorization, content-type, x-api-key, anthropic-version, anthropic-beta, idempotency-key, x-homeport-conversation, ' +
+    'anthropic-dangerous-direct-browser-access, openai-organization, openai-project, openai-beta, user-agent, ' +
+    'x-stainless-arch, x-stainless-async, x-stainless-helper-method, x-stainless-lang, x-stainless-os, ' +
+    'x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, ' +
+    'x-stainless-timeout',
+  'access-control-expose-headers':
+    'x-request-id, retry-after, x-homeport-conversation, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, ' +
+    'x-ratelimit-reset-requests',
+  'access-control-max-age': '86400',
+};
+
+const modelPath = '/v1/models/';
+
+/** The path with a model's id as one segment: many ids contain a slash, which clients send as it is. */
+function withModelId(path: string): string {
+  if (!path.startsWith(modelPath)) return path;
+  return `${modelPath}${path.slice(modelPath.length).replaceAll('/', '%2F')}`;
 }
 
 function nothingHere(): HttpResponse {

@@ -101,6 +101,15 @@ import {
   postChatChangesUndo,
 } from './chat/change-handlers.ts';
 import {
+  getGatewayModel,
+  getGatewayModels,
+  postChatCompletion,
+  postCountTokens,
+  postEmbeddings,
+  postGatewayMessage,
+  postGatewayResponse,
+} from './chat/gateway/handlers.ts';
+import {
   deleteChat,
   deleteSummary,
   deleteTurnInput,
@@ -420,6 +429,13 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteWorkspaceStatus,
   getWorkspaceRules,
   putWorkspaceRules,
+  getGatewayModels,
+  getGatewayModel,
+  postChatCompletion,
+  postGatewayResponse,
+  postGatewayMessage,
+  postCountTokens,
+  postEmbeddings,
   getInternalModels,
   postInternalCompletion,
   getWorkspaceFiles,

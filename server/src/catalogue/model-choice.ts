@@ -54,7 +54,15 @@ type ChoiceRow = {
 };
 type ChoiceDeps = { db: Pick<Database, 'pool'> };
 
-type UsableRow = { id: string; modelId: string; providerName: string; createdAt: Date };
+type UsableRow = {
+  id: string;
+  modelId: string;
+  displayName: string;
+  providerName: string;
+  createdAt: Date;
+  contextWindow: number;
+  maxOutputTokens: number;
+};
 const usableMax = 1000;
 
 const columns = columnList<ChoiceRow>({
@@ -93,7 +101,8 @@ const byLowestTier = {
 const shared = `where m.enabled and p.id in (${sharedProviderIds('$1::text')})`;
 const byName = {
   name: 'model-by-name',
-  text: `${select} where $2 in (m.id, m.display_name, m.provider_model_id) and m.enabled and p.enabled
+  text: `${select} where $2 in (m.id, m.display_name, m.provider_model_id, p.name || '/' || m.provider_model_id)
+    and m.enabled and p.enabled
     and (m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})) order by m.owner_id = $1 desc, m.seq limit 1`,
 };
 const bySharedDefault = {
@@ -160,24 +169,29 @@ export async function findModelByName(
 
 const listUsable = {
   name: 'models-usable',
-  text: `select m.id, m.provider_model_id as "modelId", p.name as "providerName", m.created_at as "createdAt"
+  text: `select m.id, m.provider_model_id as "modelId", m.display_name as "displayName", p.name as "providerName",
+      m.created_at as "createdAt", m.context_window as "contextWindow", m.max_output_tokens as "maxOutputTokens"
     from models m join providers p on p.id = m.provider_id where m.enabled and p.enabled
       and (m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})) order by m.owner_id = $1 desc, m.seq limit $2`,
 };
 
 /**
- * The models that the owner may use, by the name that finds each: the provider's, or our id where another one has that.
+ * The models that the owner may use, by the name that finds each: the provider's where it is unique, else
+ * `<provider>/<id>`, or our id where that is taken as well.
  */
 export async function listUsableModels(
   deps: ChoiceDeps,
   owner: string,
-): Promise<{ name: string; providerName: string; createdAt: Date }[]> {
+): Promise<(Omit<UsableRow, 'modelId'> & { name: string })[]> {
   const { rows } = await deps.db.pool.query<UsableRow>({ ...listUsable, values: [owner, usableMax] });
+  const counts = new Map<string, number>();
+  for (const { modelId } of rows) counts.set(modelId, (counts.get(modelId) ?? 0) + 1);
   const taken = new Set<string>();
-  return rows.map(({ id, modelId, ...rest }) => {
-    const name = taken.has(modelId) ? id : modelId;
-    taken.add(modelId);
-    return { name, ...rest };
+  return rows.map(({ modelId, ...row }) => {
+    const name = counts.get(modelId) === 1 ? modelId : `${row.providerName}/${modelId}`;
+    const unique = taken.has(name) ? row.id : name;
+    taken.add(unique);
+    return { name: unique, ...row };
   });
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseFailure } from '../db/failures.ts';
+import { type ErrorShape, frontError } from './front-errors.ts';
 import type { HttpResponse } from './response.ts';
 
 /**
@@ -13,11 +14,21 @@ export function toApiError(error: unknown): ApiError {
   );
 }
 
-/** Renders the one error shape (contract.md section 1). */
-export function errorResponse(error: ApiError, requestId: string, headers: Record<string, string>): HttpResponse {
+/** Renders the one error shape (contract.md section 1), or that of a front protocol. */
+export function errorResponse(
+  error: ApiError,
+  requestId: string,
+  headers: Record<string, string>,
+  shape?: ErrorShape,
+): HttpResponse {
+  const { retryAfter } = error;
+  const extra: Record<string, string> =
+    retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
+  if (shape !== undefined) {
+    const { status, body } = frontError(error, shape, requestId);
+    return { status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
+  }
   const body: ErrorBody = { error: { message: error.message, code: error.code, requestId } };
   if (error.details !== undefined) body.error.details = error.details;
-  const extra: Record<string, string> = {};
-  if (error.retryAfter !== undefined) extra['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)));
   return { status: error.status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
 }

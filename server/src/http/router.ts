@@ -16,6 +16,7 @@ import { openUpload } from './body/upload-body.ts';
 import { headerObject, pathObject, queryObject, validate } from './body/validate.ts';
 import { isTokenRequest } from './credentials.ts';
 import { errorResponse, toApiError } from './error-response.ts';
+import type { ErrorShape } from './front-errors.ts';
 import {
   assertMembers,
   assertOpen,
@@ -79,15 +80,19 @@ export function createRouter(endpoints: readonly MountedEndpoint[], options: Rou
   );
   return async (incoming, outgoing, target) => {
     const found = paths.find(target.path);
-    if (found === undefined && target.path !== '/api' && !target.path.startsWith('/api/')) return false;
+    if (found === undefined && !/^\/(?:api|v1)(?:\/|$)/.test(target.path)) return false;
     const request = new IncomingFacts(incoming, outgoing, target, options.trusted);
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const mounted = found?.value.byMethod.get(method);
     if (found === undefined) {
-      send(outgoing, refuse(request, options, new ApiError('not_found', 'There is nothing at this address')));
+      const error = new ApiError('not_found', 'There is nothing at this address');
+      send(outgoing, refuse(request, options, error, { shape: shapeOf(target.path) }));
     } else if (mounted === undefined) {
       const error = new ApiError('method_not_allowed', `This path accepts ${found.value.allow}`);
-      send(outgoing, refuse(request, options, error, { allow: found.value.allow }));
+      send(
+        outgoing,
+        refuse(request, options, error, { headers: { allow: found.value.allow }, shape: shapeOf(target.path) }),
+      );
     } else {
       const exchange = { incoming, request, params: found.params };
       const run = () => answer(exchange, mounted, options);
@@ -146,7 +151,7 @@ async function answer(
   } catch (error) {
     failure = toApiError(error);
     clientLeft = incoming.socket.destroyed && isAbort(error, request.signal);
-    answered = outgoing.headersSent ? streamed : errorResponse(failure, request.id, headers);
+    answered = outgoing.headersSent ? streamed : errorResponse(failure, request.id, headers, spec.errorsAs);
   }
   const status = clientLeft ? clientClosedRequest : answered === streamed ? outgoing.statusCode : answered.status;
   options.metrics.request(spec.method, spec.path, status, (systemClock.elapsed() - startedAt) / 1000);
@@ -243,12 +248,18 @@ function refuse(
   request: RequestFacts,
   options: RouterOptions,
   error: ApiError,
-  extra: Record<string, string> = {},
+  { headers = {}, shape }: { headers?: Record<string, string>; shape: ErrorShape | undefined },
 ): HttpResponse {
   options.metrics.request(request.method, undefined, error.status, 0);
   const { id: requestId, address, method } = request;
   options.log.info({ requestId, address, method, code: error.code }, 'request');
-  return errorResponse(error, request.id, { ...standardHeaders(request.id), ...extra });
+  return errorResponse(error, request.id, { ...standardHeaders(request.id), ...headers }, shape);
+}
+
+/** The shape of errors about an address itself. */
+function shapeOf(path: string): ErrorShape | undefined {
+  if (!/^\/v1(?:\/|$)/.test(path)) return undefined;
+  return path.startsWith('/v1/messages') ? 'anthropic' : 'openai';
 }
 
 type RequestLogFacts = {

@@ -61,6 +61,16 @@ export const workspaceSamples = {
     ids: { 'body.id': { names: 'artifact' } },
   },
   deleteInternalArtifact: internalArtifact,
+  getGatewayModels: nothing,
+  getGatewayModel: { ...nothing, request: () => ({ params: { id: 'default' } }) },
+  postChatCompletion: { ...nothing, request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }) },
+  postGatewayResponse: { ...nothing, request: () => ({ body: { input: 'Hello' } }) },
+  postGatewayMessage: {
+    ...nothing,
+    request: () => ({ body: { max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] } }),
+  },
+  postCountTokens: { ...nothing, request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }) },
+  postEmbeddings: { ...nothing, request: () => ({ body: { input: 'Hello' } }) },
   getInternalModels: nothing,
   postInternalCompletion: {
     ...nothing,

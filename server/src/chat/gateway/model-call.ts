@@ -1,23 +1,58 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
-import { findModelByName, type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
+import type { ResolvedModel } from '../../catalogue/model-choice.ts';
+import { estimateTokens } from '../../platform/text-tokens.ts';
 import { countCalls, type ModelCall } from '../../usage/ledger.ts';
-import type { CompletionSink } from '../model/protocol.ts';
+import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
+import type { ChatMessage } from '../model/provider-messages.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { askModelOf, type TurnDeps } from '../run/model-call.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
-import type { Ended } from './completion.ts';
-import type { ProgramRequest } from './completion-request.ts';
+import type { Ended } from './front.ts';
+import { assertSupported, type GatewayRequest, lackingAbility, unsupportedMember } from './gateway-request.ts';
+import { fetchPictures } from './pictures.ts';
+import { openStates, type Sealer, sealState } from './sealed-state.ts';
 
-/** A model by what a program calls it. Throws `not_found` with what to do. */
-export async function modelOf(deps: TurnDeps, userId: string, name: string): Promise<ResolvedModel> {
-  const owner = catalogueOwner(deps.config, userId);
-  if (name === 'default') return resolveModel(deps, owner, {});
-  const found = await findModelByName(deps, owner, name);
-  if (found !== undefined) return found;
-  throw new ApiError('not_found', 'No model has this name. GET /models lists them; "default" is always there.');
+/** A request of a client to a model. */
+export type GatewayCall = {
+  ownerId: string;
+  resolved: ResolvedModel;
+  request: GatewayRequest;
+  /** Names of members in the front protocol, where they differ from those of chat completions. */
+  names?: Readonly<Record<string, string>>;
+};
+
+/** A request that can be sent: everything that can be refused was looked at. */
+export type PreparedCall = GatewayCall & { messages: ChatMessage[]; inputTokens: number };
+
+/**
+ * Checks a request against its model, fetches its pictures and opens its sealed state. Throws `invalid_request` or
+ * `blocked_destination`.
+ */
+export async function prepareCall(deps: TurnDeps, call: GatewayCall, signal: AbortSignal): Promise<PreparedCall> {
+  const { resolved, request, names } = call;
+  assertSupported(resolved, request, names);
+  const opened = openStates(sealerOf(deps, call), request.messages);
+  const inputTokens = estimateRequest(opened, request);
+  const { contextWindow } = resolved.model;
+  if (inputTokens >= contextWindow) {
+    const message = `The messages have about ${inputTokens} tokens; this model reads ${contextWindow}.`;
+    const details = [{ path: 'messages', message, code: 'context_length_exceeded' }];
+    throw new ApiError('invalid_request', message, { details });
+  }
+  const messages = openStates(sealerOf(deps, call), await fetchPictures(deps.egress, request.messages, signal));
+  return { ...call, messages, inputTokens };
+}
+
+/** Estimates the tokens of messages and tools. */
+export function estimateRequest(messages: readonly ChatMessage[], { tools }: Pick<GatewayRequest, 'tools'>): number {
+  const definitions = tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0);
+  return estimateMessages(messages) + definitions;
+}
+
+export function sealerOf({ secrets }: Pick<TurnDeps, 'secrets'>, { ownerId, resolved }: GatewayCall): Sealer {
+  return { ring: secrets, ownerId, resolved };
 }
 
 /** The same failure without the provider's own sentence, which is for the owner of the provider. */
@@ -30,43 +65,87 @@ function withoutProviderMessage(error: unknown): unknown {
 }
 
 /**
- * Asks a model for a program. The call is in the person's usage ledger before this resolves or rejects, even if the
- * program has disconnected.
+ * Asks a model for a client. The call is in the person's usage ledger before this resolves or rejects, even if the
+ * client has disconnected.
  */
-export async function askForProgram(
+export async function askForClient(
   deps: TurnDeps,
-  { userId, resolved, request }: { userId: string; resolved: ResolvedModel; request: ProgramRequest },
+  call: PreparedCall,
   sink: CompletionSink,
   leaves: AbortSignal,
 ): Promise<Ended> {
+  const { ownerId, resolved, request, messages } = call;
   const { model } = resolved;
-  const { messages, tools, parameters } = request;
   const tooLong = AbortSignal.timeout(limits.programCallMinutes * 60_000);
   const maxOutputTokens = Math.min(request.maxOutputTokens ?? model.maxOutputTokens, model.maxOutputTokens);
-  const tokens = estimateMessages(messages);
-  if (tokens >= model.contextWindow) {
-    const message = `The messages have about ${tokens} tokens; this model reads ${model.contextWindow}.`;
-    throw new ApiError('invalid_request', message, { details: [{ path: 'messages', message }] });
-  }
   const made: ModelCall[] = [];
   const ask = askModelOf(
     deps,
     resolved,
     { history: '', maxOutputTokens, tokens: 0, ratio: 1 },
-    { ...model.parameters, ...parameters },
-    { kind: 'program', onCall: (call) => made.push(call) },
+    { ...model.parameters, ...request.parameters },
+    {
+      kind: 'program',
+      onCall: (each) => made.push(each),
+      demands: request.demands,
+      onAbilityLacking: (ability) => {
+        throw lackingAbility(ability);
+      },
+      onToolsLeftOut: ([tool]) => {
+        throw unsupportedMember('tools', `This model does not take the tool ${tool?.name ?? ''}`);
+      },
+    },
   );
-  const place = { ownerId: userId, responseId: `program-${randomUUIDv7()}`, generation: 0 };
+  const place = { ownerId, responseId: `program-${randomUUIDv7()}`, generation: 0 };
+  const isAlone = request.demands.parallelTools === false && resolved.provider.kind === 'gemini';
   try {
-    const answer = await ask({ messages, tools }, sink, AbortSignal.any([leaves, tooLong]));
+    const own = isAlone ? withOneCall(sink) : sink;
+    const answer = await ask({ messages, tools: request.tools }, own, AbortSignal.any([leaves, tooLong]));
     const { finishReason, toolCalls } = answer;
-    return { finishReason, toolCalls, usage: answer.usage ?? made[0]?.usage ?? { inputTokens: 0, outputTokens: 0 } };
+    const state = isAlone && toolCalls.length > 1 ? undefined : stateAtEnd(deps, call, answer);
+    return {
+      finishReason,
+      toolCalls: isAlone ? toolCalls.slice(0, 1) : toolCalls,
+      usage: answer.usage ?? made[0]?.usage ?? { inputTokens: 0, outputTokens: 0 },
+      ...(state === undefined ? {} : { sealedState: state }),
+    };
   } catch (error) {
     if (!tooLong.aborted || leaves.aborted) throw withoutProviderMessage(error);
     const message = `The model did not finish within ${limits.programCallMinutes} minutes`;
     throw new ApiError('provider_unreachable', message, { cause: error });
   } finally {
-    const rows = made.map((call, index) => ({ ...call, ...place, step: index + 1 }));
+    const rows = made.map((each, index) => ({ ...each, ...place, step: index + 1 }));
     await countCalls(deps.db.kysely, rows);
   }
+}
+
+/** State that was not passed to the sink with the reasoning it belongs to. */
+function stateAtEnd(deps: TurnDeps, call: GatewayCall, { stepState }: CompletionResult): string | undefined {
+  const { kind } = call.resolved.provider;
+  if (stepState === undefined || kind === 'anthropic' || kind === 'openai-responses') return undefined;
+  if (kind === 'openai' && !stepState.some(isOpaque)) return undefined;
+  return sealState(sealerOf(deps, call), { step: stepState });
+}
+
+/** State of chat completions that is more than the text of the reasoning, which clients send back anyway. */
+function isOpaque(state: unknown): boolean {
+  if (!isRecord(state) || !isRecord(state.members) || !Array.isArray(state.calls)) return false;
+  const names = Object.keys(state.members).filter((name) => name !== 'reasoning' && name !== 'reasoning_content');
+  return names.length > 0 || state.calls.some((extra) => extra !== null);
+}
+
+/** Passes on the first call only, for protocols that can't be asked for one. */
+function withOneCall(sink: CompletionSink): CompletionSink {
+  let first: string | undefined;
+  return {
+    ...sink,
+    toolStart(call) {
+      if (first !== undefined) return;
+      first = call.id;
+      sink.toolStart(call);
+    },
+    toolDelta(id, delta) {
+      if (id === first) sink.toolDelta(id, delta);
+    },
+  };
 }

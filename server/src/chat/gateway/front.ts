@@ -1,0 +1,47 @@
+import type { Usage } from '@homeport/contracts/chat/frames';
+import type { ApiError } from '@homeport/contracts/errors';
+import type { streamed } from '../../http/handler.ts';
+import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
+
+/** An answer of the gateway: its id in the front protocol, the time in seconds, and the model's own id. */
+export type AnswerHead = { id: string; created: number; model: string };
+
+/** How an answer ended; where the provider counted nothing, the usage is estimated. */
+export type Ended = Pick<CompletionResult, 'finishReason' | 'toolCalls'> & {
+  usage: Usage;
+  /** State of the whole step, sealed; of models that tell it only at the end. */
+  sealedState?: string;
+};
+
+/** Writes one answer in a front protocol. Streams begin with the first event. */
+export type FrontWriter = {
+  sink: CompletionSink;
+  /** Sends what the protocol sends before the first output. */
+  start(): void;
+  /** Sends the last events, and returns the whole answer. */
+  end(ended: Ended): Record<string, unknown>;
+  /** Sends the error with which a stream ends. */
+  fail(error: ApiError): void;
+};
+
+/** An answer as JSON, or one that was sent as events. */
+export type GatewayAnswer = Record<string, unknown> | typeof streamed;
+
+/** Sends server-sent events. */
+export type Send = (events: string) => void;
+
+/** One event with a name, as Anthropic and Open Responses send them. */
+export function namedEvent(event: { type: string; [member: string]: unknown }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** True for the whole text of a JSON object. */
+export function isWholeJson(json: string): boolean {
+  if (!json.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,184 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { endpoints } from '@homeport/contracts/endpoints';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import type { Actor, Handler, RequestFacts } from '../../http/handler.ts';
+import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
+import type { ChatMessage } from '../model/provider-messages.ts';
+import { type Answering, answerCall } from './answer-call.ts';
+import { countRequest, takePlace } from './call-limits.ts';
+import { type Caller, callerOf } from './caller.ts';
+import { createChatWriter } from './chat/answer.ts';
+import { parseChat } from './chat/request.ts';
+import { embed } from './embeddings/embed.ts';
+import { parseEmbeddings } from './embeddings/request.ts';
+import type { AnswerHead, GatewayAnswer } from './front.ts';
+import { unsupportedMember } from './gateway-request.ts';
+import { createMessagesWriter } from './messages/answer.ts';
+import { anthropicNames, parseCount, parseMessages } from './messages/request.ts';
+import { estimateRequest, type GatewayCall, sealerOf } from './model-call.ts';
+import { anthropicModel, anthropicPage, listedModel, listModels, modelOf, openAiModel } from './models.ts';
+import { keyOf, once } from './once.ts';
+import { createResponsesWriter } from './responses/answer.ts';
+import { parseResponses, responsesNames } from './responses/request.ts';
+
+type Endpoints = typeof endpoints;
+type Given = { actor: Actor; request: RequestFacts; body?: unknown };
+
+/** GET /v1/models */
+export const getGatewayModels: Handler<Deps, Endpoints['getGatewayModels']> = async (
+  deps,
+  { actor, query, request },
+) => {
+  admit(deps, { actor, request });
+  const models = await listModels(deps, actor.id);
+  const { limit = 20, after_id: afterId, before_id: beforeId } = query;
+  if (request.headers.has('anthropic-version')) return anthropicPage(models, { limit, afterId, beforeId });
+  return { object: 'list', data: models.map(openAiModel) };
+};
+
+/** GET /v1/models/:id */
+export const getGatewayModel: Handler<Deps, Endpoints['getGatewayModel']> = async (
+  deps,
+  { actor, params, request },
+) => {
+  admit(deps, { actor, request });
+  const model = await listedModel(deps, actor.id, params.id);
+  return request.headers.has('anthropic-version') ? anthropicModel(model) : openAiModel(model);
+};
+
+/** POST /v1/chat/completions */
+export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> = async (deps, given) => {
+  const { model, request, isStreamed, hasUsage } = parseChat(given.body);
+  return withAccess(deps, given, async (access) => {
+    const resolved = await modelOf(deps, given.actor.id, model);
+    const head = headOf(deps, 'chatcmpl-', resolved.model.providerModelId);
+    const createWriter: Answering['createWriter'] = (_prepared, send) => createChatWriter(head, { send, hasUsage });
+    return answer(deps, given, { resolved, request }, { ...access, isStreamed, createWriter });
+  });
+};
+
+/** POST /v1/messages */
+export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> = async (deps, given) => {
+  const { model, request, isStreamed } = parseMessages(given.body);
+  return withAccess(deps, given, async (access) => {
+    const resolved = await modelOf(deps, given.actor.id, model);
+    const head = headOf(deps, 'msg_', resolved.model.providerModelId);
+    const createWriter: Answering['createWriter'] = (prepared, send) => {
+      const { inputTokens } = prepared;
+      return createMessagesWriter(head, {
+        send,
+        inputTokens,
+        sealer: sealerOf(deps, prepared),
+        requestId: given.request.id,
+      });
+    };
+    return answer(deps, given, { resolved, request, names: anthropicNames }, { ...access, isStreamed, createWriter });
+  });
+};
+
+/** POST /v1/messages/count_tokens */
+export const postCountTokens: Handler<Deps, Endpoints['postCountTokens']> = async (deps, { actor, body, request }) => {
+  const { model, request: asked } = parseCount(body);
+  admit(deps, { actor, request });
+  await modelOf(deps, actor.id, model);
+  const messages = asked.messages.map((message): ChatMessage => {
+    if (message.role !== 'assistant') return message;
+    const { items: _, ...plain } = message;
+    return plain;
+  });
+  return { input_tokens: estimateRequest(messages, asked) };
+};
+
+/** POST /v1/responses */
+export const postGatewayResponse: Handler<Deps, Endpoints['postGatewayResponse']> = async (deps, given) => {
+  const asked = parseResponses(given.body);
+  return withAccess(deps, given, async (access) => {
+    const resolved = await modelOf(deps, given.actor.id, asked.model);
+    const head = headOf(deps, 'resp_', resolved.model.providerModelId);
+    const createWriter: Answering['createWriter'] = (prepared, send) =>
+      createResponsesWriter(head, {
+        ...asked,
+        send,
+        sealer: sealerOf(deps, prepared),
+        createId: randomUUIDv7,
+        now: () => Math.floor(deps.clock.now() / 1000),
+      });
+    const { request, isStreamed } = asked;
+    return answer(deps, given, { resolved, request, names: responsesNames }, { ...access, isStreamed, createWriter });
+  });
+};
+
+/** POST /v1/embeddings */
+export const postEmbeddings: Handler<Deps, Endpoints['postEmbeddings']> = async (deps, given) => {
+  const asked = parseEmbeddings(given.body);
+  return withAccess(deps, given, async (access) => {
+    const resolved = await modelOf(deps, given.actor.id, asked.model);
+    return embed(deps, { ownerId: given.actor.id, resolved, asked }, access.signal);
+  });
+};
+
+/** Counts the request for its token, and says in headers how many are left. */
+function admit(deps: Deps, { actor, request }: Given): Caller {
+  const caller = callerOf(actor);
+  const headers = countRequest(caller.tokenId, deps.clock.now());
+  for (const [name, value] of Object.entries(headers)) request.outgoing.setHeader(name, value);
+  return caller;
+}
+
+/** Access to a model while a call runs. */
+type Access = Pick<Answering, 'signal' | 'record'>;
+
+/**
+ * Runs a call of a model while the token holds one of its places and is valid; once for each `idempotency-key`. Throws
+ * `rate_limited` or `budget_exhausted`.
+ */
+async function withAccess(
+  deps: Deps,
+  given: Given,
+  work: (access: Access) => Promise<GatewayAnswer>,
+): Promise<GatewayAnswer> {
+  const { request } = given;
+  const caller = admit(deps, given);
+  if (request.headers.has('x-homeport-conversation')) throw unsupportedMember('x-homeport-conversation');
+  const keyed = keyOf(caller.ownerId, request, given.body);
+  if (keyed === undefined) return runCall(deps, caller, (signal) => work({ signal }), request.signal);
+  return once(deps, keyed, request, (record) => runCall(deps, caller, (signal) => work({ signal, record })));
+}
+
+async function runCall(
+  deps: Deps,
+  { ownerId, tokenId, watch }: Caller,
+  work: (signal: AbortSignal) => Promise<GatewayAnswer>,
+  leaves?: AbortSignal,
+): Promise<GatewayAnswer> {
+  const release = takePlace(tokenId);
+  const revoked = new AbortController();
+  const unwatch = watch(deps, (reason) => revoked.abort(reason));
+  try {
+    await assertWithinBudget(deps, ownerId);
+    return await work(leaves === undefined ? revoked.signal : AbortSignal.any([leaves, revoked.signal]));
+  } finally {
+    unwatch();
+    release();
+  }
+}
+
+async function assertWithinBudget({ db }: Deps, ownerId: string): Promise<void> {
+  const { rows } = await sql<{ resetsAt: Date | null }>`
+    select ${sql.raw(budgetResetsAt('u.id'))} as "resetsAt" from users u where u.id = ${ownerId}`.execute(db.kysely);
+  assertBudget(rows[0]?.resetsAt ?? null);
+}
+
+function headOf(deps: Deps, prefix: string, model: string): AnswerHead {
+  return { id: `${prefix}${randomUUIDv7()}`, created: Math.floor(deps.clock.now() / 1000), model };
+}
+
+function answer(
+  deps: Deps,
+  { actor, request }: Given,
+  call: Omit<GatewayCall, 'ownerId'>,
+  answering: Omit<Answering, 'request'>,
+) {
+  return answerCall(deps, { ...call, ownerId: actor.id }, { ...answering, request });
+}
