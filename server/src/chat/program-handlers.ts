@@ -2,9 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
+import { validate } from '../http/body/validate.ts';
 import type { Handler } from '../http/handler.ts';
 import { assertMayAsk, takeCall } from './gateway/allowance.ts';
-import { answerCall } from './gateway/answer-call.ts';
+import { answerCall } from './gateway/answer-handlers.ts';
 import { createChatWriter } from './gateway/chat/answer.ts';
 import { parseChat } from './gateway/chat/request.ts';
 import { listModels, modelOf, openAiModel } from './gateway/models.ts';
@@ -24,7 +25,7 @@ export const postInternalCompletion: Handler<Deps, Endpoints['postInternalComple
   { actor, body, request },
 ) => {
   const userId = actor.id;
-  const asked = parseChat(body);
+  const asked = parseChat(body, validate);
   await assertMayAsk(deps, userId, 'call');
   const release = takeCall(userId);
   const revoked = new AbortController();

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseFailure } from '../db/failures.ts';
-import { type ErrorShape, frontError } from './front-errors.ts';
+import { type ErrorShape, frontError } from '../platform/front-errors.ts';
 import type { HttpResponse } from './response.ts';
 
 /**

@@ -4,6 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import type { TrustedProxies } from '../platform/client-address.ts';
 import { systemClock } from '../platform/clock.ts';
+import type { ErrorShape } from '../platform/front-errors.ts';
 import { encodeJson, isLargeJson } from '../platform/json/json-pieces.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { SpanStart, Tracing } from '../tracing/tracing.ts';
@@ -16,7 +17,6 @@ import { openUpload } from './body/upload-body.ts';
 import { headerObject, pathObject, queryObject, validate } from './body/validate.ts';
 import { isTokenRequest } from './credentials.ts';
 import { errorResponse, toApiError } from './error-response.ts';
-import type { ErrorShape } from './front-errors.ts';
 import {
   assertMembers,
   assertOpen,

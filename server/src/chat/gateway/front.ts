@@ -1,6 +1,5 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
 import type { ApiError } from '@homeport/contracts/errors';
-import type { streamed } from '../../http/handler.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 
 /** An answer of the gateway: its id in the front protocol, the time in seconds, and the model's own id. */
@@ -23,9 +22,6 @@ export type FrontWriter = {
   /** Sends the error with which a stream ends. */
   fail(error: ApiError): void;
 };
-
-/** An answer as JSON, or one that was sent as events. */
-export type GatewayAnswer = Record<string, unknown> | typeof streamed;
 
 /** Sends server-sent events. */
 export type Send = (events: string) => void;

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import { ApiError } from '@homeport/contracts/errors';
+import type { z } from 'zod';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import type { Demands } from '../model/demands.ts';
 import { fitSchema } from '../model/fitting/tool-schema.ts';
@@ -30,6 +31,9 @@ export type GatewayRequest = {
   /** Undefined: the model's maximum output. */
   maxOutputTokens: number | undefined;
 };
+
+/** Reads a value by its schema, or throws `invalid_request` with the path of the member. */
+export type Validate = <S extends z.ZodType>(schema: S, value: unknown) => z.output<S>;
 
 /** The values that are neither undefined nor null. */
 export function given<Values extends Record<string, unknown>>(

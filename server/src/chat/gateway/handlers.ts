@@ -1,24 +1,25 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { endpoints } from '@homeport/contracts/endpoints';
+import type { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
+import { validate } from '../../http/body/validate.ts';
 import type { Actor, Handler, RequestFacts } from '../../http/handler.ts';
 import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
-import { type Answering, answerCall } from './answer-call.ts';
+import { type Answering, answerCall, type GatewayAnswer } from './answer-handlers.ts';
 import { countRequest, takePlace } from './call-limits.ts';
-import { type Caller, callerOf } from './caller.ts';
 import { createChatWriter } from './chat/answer.ts';
 import { parseChat } from './chat/request.ts';
 import { embed } from './embeddings/embed.ts';
 import { parseEmbeddings } from './embeddings/request.ts';
-import type { AnswerHead, GatewayAnswer } from './front.ts';
+import type { AnswerHead } from './front.ts';
 import { unsupportedMember } from './gateway-request.ts';
 import { createMessagesWriter } from './messages/answer.ts';
 import { anthropicNames, parseCount, parseMessages } from './messages/request.ts';
 import { estimateRequest, type GatewayCall, sealerOf } from './model-call.ts';
 import { anthropicModel, anthropicPage, listedModel, listModels, modelOf, openAiModel } from './models.ts';
-import { keyOf, once } from './once.ts';
+import { keyOf, once } from './once-handlers.ts';
 import { createResponsesWriter } from './responses/answer.ts';
 import { parseResponses, responsesNames } from './responses/request.ts';
 
@@ -49,7 +50,7 @@ export const getGatewayModel: Handler<Deps, Endpoints['getGatewayModel']> = asyn
 
 /** POST /v1/chat/completions */
 export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> = async (deps, given) => {
-  const { model, request, isStreamed, hasUsage } = parseChat(given.body);
+  const { model, request, isStreamed, hasUsage } = parseChat(given.body, validate);
   return withAccess(deps, given, async (access) => {
     const resolved = await modelOf(deps, given.actor.id, model);
     const head = headOf(deps, 'chatcmpl-', resolved.model.providerModelId);
@@ -60,7 +61,7 @@ export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> 
 
 /** POST /v1/messages */
 export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> = async (deps, given) => {
-  const { model, request, isStreamed } = parseMessages(given.body);
+  const { model, request, isStreamed } = parseMessages(given.body, validate);
   return withAccess(deps, given, async (access) => {
     const resolved = await modelOf(deps, given.actor.id, model);
     const head = headOf(deps, 'msg_', resolved.model.providerModelId);
@@ -79,7 +80,7 @@ export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> 
 
 /** POST /v1/messages/count_tokens */
 export const postCountTokens: Handler<Deps, Endpoints['postCountTokens']> = async (deps, { actor, body, request }) => {
-  const { model, request: asked } = parseCount(body);
+  const { model, request: asked } = parseCount(body, validate);
   admit(deps, { actor, request });
   await modelOf(deps, actor.id, model);
   const messages = asked.messages.map((message): ChatMessage => {
@@ -92,7 +93,7 @@ export const postCountTokens: Handler<Deps, Endpoints['postCountTokens']> = asyn
 
 /** POST /v1/responses */
 export const postGatewayResponse: Handler<Deps, Endpoints['postGatewayResponse']> = async (deps, given) => {
-  const asked = parseResponses(given.body);
+  const asked = parseResponses(given.body, validate);
   return withAccess(deps, given, async (access) => {
     const resolved = await modelOf(deps, given.actor.id, asked.model);
     const head = headOf(deps, 'resp_', resolved.model.providerModelId);
@@ -111,7 +112,7 @@ export const postGatewayResponse: Handler<Deps, Endpoints['postGatewayResponse']
 
 /** POST /v1/embeddings */
 export const postEmbeddings: Handler<Deps, Endpoints['postEmbeddings']> = async (deps, given) => {
-  const asked = parseEmbeddings(given.body);
+  const asked = parseEmbeddings(given.body, validate);
   return withAccess(deps, given, async (access) => {
     const resolved = await modelOf(deps, given.actor.id, asked.model);
     return embed(deps, { ownerId: given.actor.id, resolved, asked }, access.signal);
@@ -119,11 +120,9 @@ export const postEmbeddings: Handler<Deps, Endpoints['postEmbeddings']> = async 
 };
 
 /** Counts the request for its token, and says in headers how many are left. */
-function admit(deps: Deps, { actor, request }: Given): Caller {
-  const caller = callerOf(actor);
-  const headers = countRequest(caller.tokenId, deps.clock.now());
+function admit(deps: Deps, { actor, request }: Given): void {
+  const headers = countRequest(actor.sessionId, deps.clock.now());
   for (const [name, value] of Object.entries(headers)) request.outgoing.setHeader(name, value);
-  return caller;
 }
 
 /** Access to a model while a call runs. */
@@ -139,24 +138,25 @@ async function withAccess(
   work: (access: Access) => Promise<GatewayAnswer>,
 ): Promise<GatewayAnswer> {
   const { request } = given;
-  const caller = admit(deps, given);
+  admit(deps, given);
   if (request.headers.has('x-homeport-conversation')) throw unsupportedMember('x-homeport-conversation');
-  const keyed = keyOf(caller.ownerId, request, given.body);
-  if (keyed === undefined) return runCall(deps, caller, (signal) => work({ signal }), request.signal);
-  return once(deps, keyed, request, (record) => runCall(deps, caller, (signal) => work({ signal, record })));
+  const keyed = keyOf(given.actor.id, request, given.body);
+  if (keyed === undefined) return runCall(deps, given.actor, (signal) => work({ signal }), request.signal);
+  return once(deps, keyed, request, (record) => runCall(deps, given.actor, (signal) => work({ signal, record })));
 }
 
 async function runCall(
   deps: Deps,
-  { ownerId, tokenId, watch }: Caller,
+  actor: Actor,
   work: (signal: AbortSignal) => Promise<GatewayAnswer>,
   leaves?: AbortSignal,
 ): Promise<GatewayAnswer> {
-  const release = takePlace(tokenId);
+  const release = takePlace(actor.sessionId);
   const revoked = new AbortController();
-  const unwatch = watch(deps, (reason) => revoked.abort(reason));
+  const end = (reason: ApiError) => revoked.abort(reason);
+  const unwatch = deps.sessions.watch(actor.sessionId, end, { endsUnchecked: false });
   try {
-    await assertWithinBudget(deps, ownerId);
+    await assertWithinBudget(deps, actor.id);
     return await work(leaves === undefined ? revoked.signal : AbortSignal.any([leaves, revoked.signal]));
   } finally {
     unwatch();

@@ -158,8 +158,16 @@ test("rejects what would change the answer and can't be honored, with its name",
     assert.equal(id, response.headers.get('x-request-id'));
   }
   const ignored = {
-    ...{ user: 'u', metadata: { a: 'b' }, store: false, service_tier: 'auto', logit_bias: {}, prediction: null },
-    ...{ safety_identifier: 's', prompt_cache_key: 'k', n: 1, unheard_of: 1 },
+    user: 'u',
+    metadata: { a: 'b' },
+    store: false,
+    service_tier: 'auto',
+    logit_bias: {},
+    prediction: null,
+    safety_identifier: 's',
+    prompt_cache_key: 'k',
+    n: 1,
+    unheard_of: 1,
   };
   assert.equal((await user.send(paths.chat, { ...hello.chat, ...ignored })).status, 200);
   for (const front of fronts) {

@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
-import { frontError } from '../../../http/front-errors.ts';
+import { frontError } from '../../../platform/front-errors.ts';
 import type { AnswerHead, FrontWriter, Send } from '../front.ts';
 
 type EndReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

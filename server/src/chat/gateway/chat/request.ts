@@ -1,4 +1,3 @@
-import { validate } from '../../../http/body/validate.ts';
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
 import {
@@ -7,6 +6,7 @@ import {
   given,
   refuseMembers,
   unsupportedMember,
+  type Validate,
 } from '../gateway-request.ts';
 import { assertResults, assertTools } from '../message-rules.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
@@ -27,7 +27,7 @@ const refused = [
 ];
 
 /** Reads the body of a chat completion. Throws `invalid_request` with the path of the member. */
-export function parseChat(body: Record<string, unknown>): ParsedChat {
+export function parseChat(body: Record<string, unknown>, validate: Validate): ParsedChat {
   refuseMembers(body, refused);
   if (Array.isArray(body.modalities) && body.modalities.some((each) => each !== 'text')) {
     throw unsupportedMember('modalities');

@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
-import { validate } from '../../../http/body/validate.ts';
 import { modelName } from '../chat/schema.ts';
+import type { Validate } from '../gateway-request.ts';
 
 const text = z.string().min(1).max(limits.messageTextMax);
 
@@ -21,7 +21,7 @@ export type EmbeddingsRequest = {
 };
 
 /** Reads the body of `/v1/embeddings`. Throws `invalid_request` with the path of the member. */
-export function parseEmbeddings(body: Record<string, unknown>): EmbeddingsRequest {
+export function parseEmbeddings(body: Record<string, unknown>, validate: Validate): EmbeddingsRequest {
   const { model, input, encoding_format: format, dimensions } = validate(embeddingsBody, body);
   return {
     model: model ?? 'default',

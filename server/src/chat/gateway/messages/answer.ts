@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
-import { frontError } from '../../../http/front-errors.ts';
+import { frontError } from '../../../platform/front-errors.ts';
 import { argumentsObject } from '../../model/request-parts.ts';
 import { type AnswerHead, type FrontWriter, isWholeJson, namedEvent, type Send } from '../front.ts';
 import { isAnthropicBlock, type Sealer, sealState } from '../sealed-state.ts';

@@ -1,8 +1,8 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import { validate } from '../../../http/body/validate.ts';
 import type { AskedThinking, ToolChoice } from '../../model/demands.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
-import { type GatewayMessage, type GatewayRequest, given, refuseMembers, type StepItem } from '../gateway-request.ts';
+import { type GatewayMessage, type GatewayRequest, given, refuseMembers, type StepItem, type Validate
+} from '../gateway-request.ts';
 import { assertResults, assertTools } from '../message-rules.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
 import { isSealed } from '../sealed-state.ts';
@@ -18,7 +18,7 @@ const refused = ['mcp_servers', 'container'];
 export const anthropicNames = { stop: 'stop_sequences', response_format: 'output_config.format' };
 
 /** Reads the body of `/v1/messages`. Throws `invalid_request` with the path of the member. */
-export function parseMessages(body: Record<string, unknown>): ParsedMessages {
+export function parseMessages(body: Record<string, unknown>, validate: Validate): ParsedMessages {
   refuseMembers(body, refused);
   const asked = validate(messagesBody, body);
   const { request, model } = toRequest(asked);
@@ -39,7 +39,7 @@ export function parseMessages(body: Record<string, unknown>): ParsedMessages {
 }
 
 /** Reads the body of `/v1/messages/count_tokens`. */
-export function parseCount(body: Record<string, unknown>): Pick<ParsedMessages, 'model' | 'request'> {
+export function parseCount(body: Record<string, unknown>, validate: Validate): Pick<ParsedMessages, 'model' | 'request'> {
   refuseMembers(body, refused);
   return toRequest(validate(countBody, body));
 }

@@ -1,6 +1,6 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import type { ApiError } from '@homeport/contracts/errors';
-import { frontErrorCode } from '../../../http/front-errors.ts';
+import { frontErrorCode } from '../../../platform/front-errors.ts';
 import { argumentsObject } from '../../model/request-parts.ts';
 import { type AnswerHead, type Ended, type FrontWriter, isWholeJson, namedEvent, type Send } from '../front.ts';
 import { type Sealer, sealState } from '../sealed-state.ts';

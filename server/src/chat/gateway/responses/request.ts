@@ -1,5 +1,4 @@
 import { ApiError } from '@homeport/contracts/errors';
-import { validate } from '../../../http/body/validate.ts';
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
 import type { ToolDefinition } from '../../model/protocol.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
@@ -13,6 +12,7 @@ import {
   refuseMembers,
   type StepItem,
   unsupportedMember,
+  type Validate,
 } from '../gateway-request.ts';
 import { assertResults, assertTools } from '../message-rules.ts';
 import { assistantOf } from '../messages/request.ts';
@@ -24,15 +24,13 @@ export type ParsedResponses = {
   model: string;
   request: GatewayRequest;
   isStreamed: boolean;
-  /** The client wants reasoning state back, sealed. */
+  /** Reasoning state is sent back, sealed. */
   wantsState: boolean;
   /** Names of the tools whose input is text. */
   customTools: ReadonlySet<string>;
-  echo: ResponsesEcho;
+  /** Members of a response that repeat its request. */
+  echo: ReturnType<typeof echoOf>;
 };
-
-/** Members of a response that repeat its request. */
-export type ResponsesEcho = ReturnType<typeof echoOf>;
 
 /** Members that would change the answer, and that no provider behind this can honor. */
 const refused = ['background', 'conversation', 'prompt', 'top_logprobs', 'context_management'];
@@ -41,7 +39,7 @@ const refused = ['background', 'conversation', 'prompt', 'top_logprobs', 'contex
 export const responsesNames = { response_format: 'text.format', verbosity: 'text.verbosity' };
 
 /** Reads the body of `/v1/responses`. Throws `invalid_request` with the path of the member. */
-export function parseResponses(given: Record<string, unknown>): ParsedResponses {
+export function parseResponses(given: Record<string, unknown>, validate: Validate): ParsedResponses {
   refuseMembers(given, refused);
   const body = withoutCachedSearch(given);
   const asked = validate(responsesBody, body);

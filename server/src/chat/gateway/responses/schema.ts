@@ -76,7 +76,6 @@ const tool = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('custom'), name: toolName, description: text.nullish(), format: jsonSchema.nullish() }),
 ]);
-export type ResponsesTool = z.infer<typeof tool>;
 
 const namedTool = z.object({ type: z.enum(['function', 'custom']), name: toolName });
 const modes = z.enum(['auto', 'none', 'required']);

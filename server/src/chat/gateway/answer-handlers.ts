@@ -4,12 +4,15 @@ import { EventStream } from '../../http/event-stream.ts';
 import { type RequestFacts, streamed } from '../../http/handler.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { TurnDeps } from '../run/model-call.ts';
-import type { FrontWriter, GatewayAnswer, Send } from './front.ts';
+import type { FrontWriter, Send } from './front.ts';
 import { askForClient, type GatewayCall, type PreparedCall, prepareCall } from './model-call.ts';
 import { dataLength } from './pictures.ts';
 
 /** A stream begins with its first output, or after this time, so that what fails earlier has its own status. */
 const silenceMs = 10_000;
+
+/** An answer as JSON, or one that was sent as events. */
+export type GatewayAnswer = Record<string, unknown> | typeof streamed;
 
 export type Answering = {
   request: Pick<RequestFacts, 'id' | 'outgoing' | 'headers'>;
@@ -57,7 +60,7 @@ export async function answerCall(
   }
 }
 
-/** Only pictures and files make a request larger than its text may be. */
+/** Only pictures and files make a request larger than the limit of its text. */
 function assertSize(request: Answering['request'], { request: { messages } }: GatewayCall): void {
   const length = Number(request.headers.get('content-length') ?? 0);
   if (length - dataLength(messages) <= limits.gatewayTextBytes) return;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Deps } from '../../deps.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { type RequestFacts, streamed } from '../../http/handler.ts';
-import type { GatewayAnswer } from './front.ts';
+import type { GatewayAnswer } from './answer-handlers.ts';
 import { invalidMember } from './gateway-request.ts';
 import { claimAnswer, dropRun, type KeptAnswer, type KeyedRequest, keepAnswer, renewRun } from './kept-answers.ts';
 
