@@ -24,7 +24,8 @@ const errors = [
 
 const call = {
   method: 'POST',
-  access: 'session',
+  access: 'token',
+  scope: 'models',
   bodyBytes: limits.gatewayBodyBytes,
   body: gatewayBody,
   response: anyObject,
@@ -35,7 +36,8 @@ export const gatewayEndpoints = {
   getGatewayModels: endpoint({
     method: 'GET',
     path: '/v1/models',
-    access: 'session',
+    access: 'token',
+    scope: 'models',
     errorsAs: 'openai',
     summary: "The person's models, as OpenAI lists them; with the header `anthropic-version` as Anthropic does",
     query: z.object({
@@ -49,7 +51,8 @@ export const gatewayEndpoints = {
   getGatewayModel: endpoint({
     method: 'GET',
     path: '/v1/models/:id',
-    access: 'session',
+    access: 'token',
+    scope: 'models',
     errorsAs: 'openai',
     summary: 'One model; its id may contain slashes',
     params: z.object({ id: modelId }),

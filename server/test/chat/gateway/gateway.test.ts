@@ -364,3 +364,46 @@ test('answers preflights of any origin, and unknown addresses in the shape of th
   const wrongMethod = await user.send('/v1/messages');
   assert.deepEqual([wrongMethod.status, (await json(wrongMethod)).type], [405, 'error']);
 });
+
+test('opens to access tokens with the scope and to nothing else, in every way to carry one', async () => {
+  const user = await gatewayUser(app);
+  const reader = await gatewayUser(app, ['chats:read']);
+  await addModels(user.signedIn, provider, ['echo']);
+  const plain = { 'content-type': 'application/json' };
+  const post = (path: string, headers: Record<string, string>) =>
+    app.anonymous.fetch(path, {
+      method: 'POST',
+      headers: { ...plain, ...headers },
+      body: JSON.stringify(path === paths.messages ? hello.messages : hello.chat),
+    });
+  assert.equal((await post(paths.messages, { 'x-api-key': user.token })).status, 200);
+  const byKey = await post(paths.chat, { 'x-api-key': user.token });
+  assert.deepEqual([byKey.status, (await json(byKey)).error.code], [401, 'invalid_api_key']);
+  const session = await user.signedIn.fetch(paths.chat, {
+    method: 'POST',
+    headers: plain,
+    body: JSON.stringify(hello.chat),
+  });
+  assert.equal(session.status, 401);
+  const wrong = await post(paths.messages, { authorization: `Bearer ${user.token.slice(0, -1)}x` });
+  assert.deepEqual([wrong.status, (await json(wrong)).error.type], [401, 'authentication_error']);
+  for (const path of [paths.chat, paths.messages]) {
+    const denied = await reader.send(path, hello[path === paths.chat ? 'chat' : 'messages']);
+    const { error } = await json(denied);
+    assert.deepEqual(
+      [denied.status, error.code ?? error.type],
+      [403, path === paths.chat ? 'insufficient_scope' : 'permission_error'],
+    );
+  }
+});
+
+test('ends the streams of a token that is deleted', async () => {
+  const user = await gatewayUser(app);
+  await addModels(user.signedIn, provider, ['hang-3']);
+  const response = await user.send(paths.responses, { ...hello.responses, stream: true });
+  const reading = response.text();
+  await user.signedIn.call('DELETE /api/me/tokens', undefined, { query: { id: user.tokenId } });
+  const { response: failed } = eventsOf(await reading).at(-1) ?? {};
+  assert.deepEqual([failed.status, failed.error.code], ['failed', 'invalid_api_key']);
+  assert.equal((await user.send('/v1/models')).status, 401);
+});
