@@ -59,7 +59,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     if (path === '/metrics' && isRead) {
       return send(outgoing, await metricsResponse(metrics, config.metricsToken, incoming, identifyToken));
     }
-    if (web === undefined || !isRead || /^\/+api(?:\/|$)/i.test(path)) return send(outgoing, nothingHere());
+    if (web === undefined || !isRead || /^\/+(?:api|v1)(?:\/|$)/i.test(path)) return send(outgoing, nothingHere());
     if (isSharePath(path)) {
       for (const [name, value] of Object.entries(sharedPageHeaders)) outgoing.setHeader(name, value);
       const token = sharePageToken(path);

@@ -45,7 +45,13 @@ const planted: Record<string, unknown> = {
 
 const names = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
-  .filter((name) => !beingBuilt.includes(name));
+  .filter((name) => !beingBuilt.includes(name))
+  // The gateway takes tokens only, and stores nothing of a body.
+  .filter((name) => !isOfGateway(endpoints[name]));
+
+function isOfGateway({ errorsAs }: EndpointSpec): boolean {
+  return errorsAs !== undefined;
+}
 const specOf = (name: EndpointName): EndpointSpec => endpoints[name];
 
 for (const edition of ['community', 'managed'] as const) {
