@@ -62,7 +62,7 @@ export const workspaceSamples = {
   },
   deleteInternalArtifact: internalArtifact,
   getGatewayModels: nothing,
-  getGatewayModel: { ...nothing, request: () => ({ params: { id: 'default' } }) },
+  getGatewayModel: { ...nothing, request: () => ({ params: { model: 'default' } }) },
   postChatCompletion: { ...nothing, request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }) },
   postGatewayResponse: { ...nothing, request: () => ({ body: { input: 'Hello' } }) },
   postGatewayMessage: {

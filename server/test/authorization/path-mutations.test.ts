@@ -71,7 +71,7 @@ for (const [form, mutate] of mutations) {
       const where = `${method} ${target}: ${answer.head}\n${answer.body}`;
       assert.ok(answer.status >= 400 && answer.status < 500, where);
       const isPage = answer.body.includes(page);
-      const isError = 
+      const isError =
         /"code":"(unauthorized|invalid_api_key|not_found|method_not_allowed|invalid_request)"/.test(answer.body) ||
         /"type":"(authentication_error|not_found_error|invalid_request_error)"/.test(answer.body);
       assert.ok(isPage || isError || /^Not found$/.test(answer.body), where);

@@ -38,13 +38,13 @@ export const getGatewayModels: Handler<Deps, Endpoints['getGatewayModels']> = as
   return { object: 'list', data: models.map(openAiModel) };
 };
 
-/** GET /v1/models/:id */
+/** GET /v1/models/:model */
 export const getGatewayModel: Handler<Deps, Endpoints['getGatewayModel']> = async (
   deps,
   { actor, params, request },
 ) => {
   admit(deps, { actor, request });
-  const model = await listedModel(deps, actor.id, params.id);
+  const model = await listedModel(deps, actor.id, params.model);
   return request.headers.has('anthropic-version') ? anthropicModel(model) : openAiModel(model);
 };
 

@@ -1,7 +1,13 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { AskedThinking, ToolChoice } from '../../model/demands.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
-import { type GatewayMessage, type GatewayRequest, given, refuseMembers, type StepItem, type Validate
+import {
+  type GatewayMessage,
+  type GatewayRequest,
+  given,
+  refuseMembers,
+  type StepItem,
+  type Validate,
 } from '../gateway-request.ts';
 import { assertResults, assertTools } from '../message-rules.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
@@ -39,7 +45,10 @@ export function parseMessages(body: Record<string, unknown>, validate: Validate)
 }
 
 /** Reads the body of `/v1/messages/count_tokens`. */
-export function parseCount(body: Record<string, unknown>, validate: Validate): Pick<ParsedMessages, 'model' | 'request'> {
+export function parseCount(
+  body: Record<string, unknown>,
+  validate: Validate,
+): Pick<ParsedMessages, 'model' | 'request'> {
   refuseMembers(body, refused);
   return toRequest(validate(countBody, body));
 }
