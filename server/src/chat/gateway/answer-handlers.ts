@@ -5,6 +5,7 @@ import { type RequestFacts, streamed } from '../../http/handler.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { TurnDeps } from '../run/model-call.ts';
 import type { FrontWriter, Send } from './front.ts';
+import { holdAnswer } from './held-answer.ts';
 import { askForClient, type GatewayCall, type PreparedCall, prepareCall } from './model-call.ts';
 import { dataLength } from './pictures.ts';
 
@@ -36,7 +37,10 @@ export async function answerCall(
   const prepared = await prepareCall(deps, call, signal);
   if (!isStreamed) {
     const writer = createWriter(prepared, undefined);
-    return writer.end(await askForClient(deps, prepared, writer.sink, signal));
+    const held = holdAnswer(writer.sink);
+    const ended = await askForClient(deps, prepared, held.sink, signal);
+    held.release();
+    return writer.end(ended);
   }
   let stream: EventStream | undefined;
   const writer = createWriter(prepared, (events) => {

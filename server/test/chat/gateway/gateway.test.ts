@@ -4,6 +4,7 @@ import { limits } from '@homeport/contracts/limits';
 import { until } from '../../../../contracts/test/until.ts';
 import { type Json, startTestApp, type TestApp } from '../../app.ts';
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { stream as events, finish, say } from '../../fakes/provider/provider-scripts.ts';
 import { callsOf, setPrices, sumsDiffer } from '../../usage/usage-makers.ts';
 import { addModels } from '../chat-harness.ts';
 import { startEmbedder } from './embedder.ts';
@@ -314,6 +315,17 @@ test('makes embeddings as numbers and in Base64, and counts them', async () => {
     assert.equal((await user.send('/v1/embeddings', { input: [] })).status, 400);
   } finally {
     await embedder.close();
+  }
+});
+
+test('returns text before a lone closing mark as reasoning', async () => {
+  const user = await gatewayUser(app);
+  await addModels(user.signedIn, provider, ['lone']);
+  provider.script('lone', (call) => events([...say('First I think.\n</think>\n\nThen I answer.'), ...finish(call, 8)]));
+  for (const front of fronts) {
+    const { text, reasoning, raw } = await ask(user.send, front, { model: 'lone' });
+    assert.equal(text.trim(), 'Then I answer.', raw);
+    assert.match(reasoning, /First I think\./);
   }
 });
 
