@@ -155,7 +155,7 @@ test('keeps everything of a continuation whose replica is lost, and continues it
   goOn(cut, ' five.');
   await resume(cut);
   const message = await cut.last();
-  assert.deepEqual([message.id, texts(message)], [cut.id, ['One two three four five.']]);
+  assert.deepEqual([message.id, texts(message).join('')], [cut.id, 'One two three four five.']);
 });
 
 test('continues an answer whose response is no longer kept', async () => {

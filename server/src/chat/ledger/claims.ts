@@ -50,7 +50,14 @@ export type Maker = { replica: string; leaseMs: number; requestedAt: number };
 export type Claim = { chatId: string; ownerId: string; decision: Decision; isFull: boolean };
 
 /** A response that has just begun, with what its turn needs from the locked conversation. */
-export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext; leasedAt: number };
+export type Claimed = {
+  kind: 'claimed';
+  response: ResponseRow;
+  context: TurnContext;
+  leasedAt: number;
+  /** True if the text at the end of the answer is continued in its own part. */
+  extendsText?: true;
+};
 
 export type ClaimOutcome =
   | Claimed
@@ -188,19 +195,28 @@ export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim
     if (request.isFull) throw tooMany();
     assertBudget(chat.budget_resets_at);
     await applyPin(trx, chat, request.decision);
-    const response = last ?? cut?.response;
-    if (response !== undefined) {
-      return claimed(
-        chat,
-        await restart(trx, response, overriddenBy(request.decision, response.decision), maker),
-        maker,
-      );
-    }
-    const again = { id: cut?.id ?? '', messageId: cut?.parentId ?? '', kind: 'answer' } as const;
-    await restartMessage(trx, again.id);
-    const begin = { ...again, decision: request.decision, generation: 2 };
-    return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
+    if (cut !== undefined) return { ...(await claimCut(trx, chat, cut, request, maker)), extendsText: true };
+    if (last === undefined) return { kind: 'nothing' };
+    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
   });
+}
+
+type CutAnswer = { id: string; parentId: string; response: ResponseRow | undefined };
+
+/** Begins the continuation of an answer that was cut; its response is made anew if it is no longer kept. */
+async function claimCut(
+  trx: Queryable,
+  chat: LockedChat,
+  { id, parentId, response }: CutAnswer,
+  { decision }: Claim,
+  maker: Maker,
+): Promise<Claimed> {
+  if (response !== undefined) {
+    return claimed(chat, await restart(trx, response, overriddenBy(decision, response.decision), maker), maker);
+  }
+  await restartMessage(trx, id);
+  const begin = { id, messageId: parentId, kind: 'answer', decision, generation: 2 } as const;
+  return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
 }
 
 /**
@@ -208,10 +224,7 @@ export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim
  * after some days, and an imported answer has none. Throws `not_found` without an answer, `input_conflict` if it was not
  * cut.
  */
-async function findCutAnswer(
-  trx: Queryable,
-  chat: LockedChat,
-): Promise<{ id: string; parentId: string; response: ResponseRow | undefined }> {
+async function findCutAnswer(trx: Queryable, chat: LockedChat): Promise<CutAnswer> {
   const message = await trx
     .selectFrom('messages')
     .select(['id', 'parent_id', 'role', 'status', 'finish_reason'])

@@ -89,6 +89,7 @@ export class ResponseRun {
   #reasoningState: ReasoningState | undefined;
   #historyState: PreparedTurn['historyState'] | undefined;
   #assistant: MessageMetadata['assistant'];
+  readonly #extendsText: boolean;
   /** The text at the end of a continued response, until its part is closed. */
   #openText: ContinuedText | undefined;
   /** The usage of a continued response so far. */
@@ -103,7 +104,8 @@ export class ResponseRun {
   readonly #notices: Frame[] = [];
   readonly #size = new AnswerSize();
 
-  constructor(deps: RunDeps, { response, context, leasedAt }: Omit<Claimed, 'kind'>) {
+  constructor(deps: RunDeps, { response, context, leasedAt, extendsText }: Omit<Claimed, 'kind'>) {
+    this.#extendsText = extendsText === true;
     this.#deps = deps;
     this.leasedAt = leasedAt;
     this.#context = context;
@@ -285,7 +287,7 @@ export class ResponseRun {
     this.#earlierUsage = usage;
     this.#emit({ type: 'start', messageId: this.response.id });
     this.#size.add(parts);
-    const continued = framesWithOpenText(parts);
+    const continued = this.#extendsText ? framesWithOpenText(parts) : undefined;
     this.#openText = continued?.open;
     for (const frame of continued?.frames ?? framesOfParts(parts)) this.#append(frame);
     if (this.#size.isFull) this.#cutOff('full');
