@@ -51,6 +51,7 @@ const webRank = {
   catalogue: 9,
   markdown: 10,
   mcp: 10,
+  'web-search': 10,
   agent: 10,
   files: 11,
   usage: 12,

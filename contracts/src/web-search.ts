@@ -77,6 +77,24 @@ const testBody = z.object(changes).refine(needsOrigin, originMissing).optional()
 const testResponse = z.object({ ok: z.literal(true), results: z.number().int() });
 const testErrors = ['search_error', 'credentials_unreadable', 'blocked_destination', 'rate_limited'] as const;
 
+/** A page or a search result, as the model got it; `number` is how the answer cites it. */
+const webSource = z.object({
+  id: fields.id,
+  number: z.number().int(),
+  url: z.string(),
+  title: z.string(),
+  readAt: fields.timestamp,
+  publishedAt: z.string().nullable(),
+  /** False for a search result that was cited without being read. */
+  isPage: z.boolean(),
+  /** SHA-256 of the text, in hexadecimal digits. */
+  hash: z.string(),
+  text: z.string(),
+  /** Quotes in the answer that are followed by this number; `found`: the text has these very words. */
+  quotes: z.array(z.object({ text: z.string(), found: z.boolean() })),
+});
+export type WebSource = z.infer<typeof webSource>;
+
 export const webSearchEndpoints = {
   getWebSearch: endpoint({
     method: 'GET',
@@ -128,5 +146,15 @@ export const webSearchEndpoints = {
     body: testBody,
     response: testResponse,
     errors: testErrors,
+  }),
+  getChatSources: endpoint({
+    method: 'GET',
+    path: '/api/chats/sources',
+    access: 'session',
+    scope: 'chats:read',
+    summary: 'Pages that an answer has read and all that it cites from the web, as the model got them',
+    query: z.object({ chatId: fields.id, messageId: fields.id }),
+    response: z.object({ sources: z.array(webSource) }),
+    errors: ['not_found'],
   }),
 } as const;

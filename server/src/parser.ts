@@ -8,6 +8,7 @@ serveTasks(
     manifest: async () => (await import('./provision/manifest-task.ts')).manifestTask,
     registry: async () => (await import('./catalogue/registry/registry-task.ts')).registryTask,
     skill: async () => (await import('./assistants/skill-task.ts')).skillTask,
+    page: async () => (await import('./web-search/page-task.ts')).pageTask,
     document: async () => (await import('./documents/extract-task.ts')).extractTask,
   },
   endProcess,

@@ -183,6 +183,7 @@ import {
 } from './sharing/handlers.ts';
 import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
 import {
+  getChatSources,
   getMyWebSearch,
   getWebSearch,
   postMyWebSearchTest,
@@ -343,6 +344,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getMyWebSearch,
   putMyWebSearch,
   postMyWebSearchTest,
+  getChatSources,
 
   getMcpServers,
   postMcpServer,

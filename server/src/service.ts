@@ -10,12 +10,14 @@ import { lastBackup } from './backups/backup-rows.ts';
 import { PageBackups } from './backups/page-backups.ts';
 import { startScheduledBackups } from './backups/scheduled-backups.ts';
 import { type ChatTimings, RunningResponses } from './chat/run/running-responses.ts';
+import { asking } from './chat/tools/after-reading.ts';
 import { withAgentTools } from './chat/tools/agent-tools.ts';
 import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { ruled } from './chat/tools/rules/tool-rules.ts';
 import { tracedTools } from './chat/tools/traced-tools.ts';
+import { createWebToolFinder } from './chat/tools/web-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace/workspace-tools.ts';
 import { intervalMs, parseSchedule } from './config/backup-schedule.ts';
 import type { Config } from './config/config.ts';
@@ -150,11 +152,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     options.findTools ??
     withAgentTools(
       base,
-      ruled(
+      asking(
         base,
-        createWorkspaceToolFinder(
-          { ...base, workspaces },
-          joinTools(createDocumentToolFinder(base), createMcpToolFinder({ db, mcp, clock })),
+        ruled(
+          base,
+          joinTools(
+            createWorkspaceToolFinder(
+              { ...base, workspaces },
+              joinTools(createDocumentToolFinder(base), createMcpToolFinder({ db, mcp, clock })),
+            ),
+            createWebToolFinder(base),
+          ),
         ),
       ),
     );

@@ -33,6 +33,8 @@ const ids: Record<string, readonly string[]> = {
   assistant_versions: ['assistant_id'],
   mcp_servers: ['id'],
   mcp_grants: ['server_id'],
+  web_search_settings: ['id'],
+  web_sources: ['id', 'message_id'],
   skills: ['id'],
   workspace_leases: ['id'],
   // A content belongs to every user with the same file.

@@ -13,6 +13,7 @@ const chat: ChatDetail['chat'] = {
   mcpServerIds: null,
   contextStartMessageId: null,
   assistantId: null,
+  web: null,
   autoCompaction: true,
   instructions: null,
   parameters: {},

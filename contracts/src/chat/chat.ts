@@ -16,6 +16,8 @@ const modelDecision = {
   modelPinned: z.boolean().optional(),
   modelId: fields.id.nullable().optional(),
   mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable().optional(),
+  /** Whether models may use the web in this turn; null follows the settings. Absent: as the conversation says. */
+  web: z.boolean().nullable().optional(),
   /** For this turn; they come before those of the conversation and the model. */
   parameters: parameters.optional(),
 };

@@ -20,6 +20,8 @@ export const chat = z.object({
   modelPinned: z.boolean(),
   modelId: fields.id.nullable(),
   mcpServerIds: z.array(fields.id).nullable(),
+  /** Whether models may use the web here; null follows the settings of web search. */
+  web: z.boolean().nullable(),
   contextStartMessageId: fields.id.nullable(),
   /** The assistant that answers (contract.md section 11), not the answering message. */
   assistantId: fields.id.nullable(),
@@ -203,6 +205,7 @@ export const conversationEndpoints = {
       instructions: fields.instructions.optional(),
       parameters: givenParameters.optional(),
       toolRules: givenToolRules.nullable().optional(),
+      web: z.boolean().nullable().optional(),
       temporary: z.boolean().optional(),
     }),
     response: z.object({ chat }),
@@ -229,6 +232,7 @@ export const conversationEndpoints = {
         modelPinned: z.boolean().optional(),
         modelId: fields.id.nullable().optional(),
         mcpServerIds: mcpServerIds.optional(),
+        web: z.boolean().nullable().optional(),
         assistantId: fields.id.nullable().optional(),
         instructions: fields.instructions.optional(),
         parameters: givenParameters.optional(),

@@ -42,9 +42,9 @@ export async function getOwnedChat(db: Queryable, ownerId: string, chatId: strin
 }
 
 const insertChat = (condition: string): string => `
-  insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id, tool_rules)
+  insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id, tool_rules, web)
   select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
-    $7, $8::jsonb, $9, $10, $11::jsonb
+    $7, $8::jsonb, $9, $10, $11::jsonb, $12
   where ${condition}
   on conflict (id) do nothing returning ${newChatColumns}`;
 
@@ -80,6 +80,7 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
       chat.temporary ?? false,
       chat.assistantId ?? null,
       chat.toolRules ? JSON.stringify(chat.toolRules) : null,
+      chat.web ?? null,
     ],
   });
   const row = rows[0];
@@ -117,6 +118,8 @@ export type TurnContext = {
   modelId: string | null;
   /** Null: all of the owner's. */
   mcpServerIds: string[] | null;
+  /** Null: as the settings of web search say. */
+  web: boolean | null;
   /** Earlier messages are summarized when the window is nearly full. */
   autoCompaction: boolean;
   /** The chosen assistant; the turn checks whether the owner may still use it. */

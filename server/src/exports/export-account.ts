@@ -12,6 +12,7 @@ import { conversationNotFound } from '../conversations/chats.ts';
 import { exportConversation } from '../conversations/export/export.ts';
 import { waitAtMost } from '../platform/waits.ts';
 import type { Platform } from '../platform.ts';
+import { exportedSources } from '../web-search/sources.ts';
 
 /**
  * Everything of a person as a zip archive, made while it is sent: conversations as JSON and Markdown, files, projects,
@@ -91,6 +92,7 @@ async function writeConversation(
     await archive.text(`conversations/${chat.id}.json`, withMembers({ files, models }, whole.chunks));
     const shown = await exportConversation(deps, ownerId, { id: chat.id, format: 'markdown' });
     await archive.text(`conversations/${chat.id}.md`, shown.chunks);
+    await archive.lines(`sources/${chat.id}.jsonl`, exportedSources(deps.db.kysely, chat.id));
   } catch (error) {
     // Deleted since it was listed.
     if (!(error instanceof ApiError) || error.message !== conversationNotFound().message) throw error;
@@ -194,6 +196,13 @@ async function ownAssistants({ db }: Needs, ownerId: string) {
   return rows;
 }
 
+async function* linesOf(first: object, others: AsyncIterator<object>): AsyncGenerator<string, void> {
+  yield `${JSON.stringify(first)}\n`;
+  for (let next = await others.next(); next.done !== true; next = await others.next()) {
+    yield `${JSON.stringify(next.value)}\n`;
+  }
+}
+
 /** One entry after the other, as fast as the receiver takes them: memory holds their names, never their contents. */
 class Archive {
   readonly #deps: Needs;
@@ -218,6 +227,13 @@ class Archive {
 
   text(name: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
     return this.#add(name, () => Readable.from(chunks, { objectMode: false }), true);
+  }
+
+  /** One object a line; no entry without any. */
+  async lines(name: string, objects: AsyncIterator<object>): Promise<void> {
+    const first = await objects.next();
+    if (first.done === true) return;
+    await this.text(name, linesOf(first.value, objects));
   }
 
   bytes(name: string, content: Buffer): Promise<void> {

@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { webSearchEndpoints } from '@homeport/contracts/web-search';
 import { type Handler, sourceOf } from '../http/handler.ts';
-import { AccountSemaphore } from '../platform/concurrency/account-semaphore.ts';
+import { AccountSemaphore, largeReads } from '../platform/concurrency/account-semaphore.ts';
 import { search } from './search.ts';
 import {
   changeWebSearch,
@@ -11,6 +11,7 @@ import {
   installation,
   type WebSearchDeps,
 } from './settings.ts';
+import { readSources } from './sources.ts';
 
 type WebHandler<Name extends keyof typeof webSearchEndpoints> = Handler<
   WebSearchDeps,
@@ -50,6 +51,11 @@ export const putMyWebSearch: WebHandler<'putMyWebSearch'> = async (deps, input) 
 /** POST /api/me/web-search/test */
 export const postMyWebSearchTest: WebHandler<'postMyWebSearchTest'> = (deps, { body, actor, request }) =>
   testService(deps, { id: actor.id, actorId: actor.id }, body, request.signal);
+
+/** GET /api/chats/sources */
+export const getChatSources: WebHandler<'getChatSources'> = async (deps, { actor, query, request }) => ({
+  sources: await largeReads.run(actor.id, () => readSources(deps.db, actor.id, query), request.signal),
+});
 
 async function testService(
   deps: WebSearchDeps,

@@ -109,6 +109,7 @@ function reasonOf({ statuses = {} }: SearchService, status: number, parsed: unkn
   if (status === 402 || status === 429) return 'quota';
   if (status >= 500) return 'unreachable';
   const said = errorTextOf(parsed);
+  // regex-bound: errorTextOf cuts the text
   if (/quota|credit|exceed|billing|payment|\b(?:rate|usage|plan)\b.{0,20}\blimit/i.test(said)) return 'quota';
   if (/\bapi.?key|token|unauthori[sz]ed|authenticat|authori[sz]ation/i.test(said)) return 'key';
   return status === 403 ? 'key' : 'protocol';

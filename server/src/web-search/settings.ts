@@ -76,11 +76,43 @@ export async function findTestedService(
   given: Given | undefined,
 ): Promise<SearchAccess | undefined> {
   const row = (await findRow(deps.db.kysely, id)) ?? newRow(id);
-  if (given === undefined) return toAccess(deps, row);
+  if (given === undefined) return isOn(row) ? toSearchAccess(deps, row) : undefined;
   const { kind, baseUrl, apiKey } = given;
-  const place = { ...row, kind, base_url: toOrigin(baseUrl) };
-  if (apiKey === undefined) return toAccess(deps, place);
-  return kind === 'off' ? undefined : { kind, origin: addressOf(place), apiKey: apiKey ?? undefined };
+  const place: Row = { ...row, kind, base_url: toOrigin(baseUrl) };
+  if (!isOn(place)) return undefined;
+  if (apiKey === undefined) return toSearchAccess(deps, place);
+  return { kind: place.kind, origin: addressOf(place), apiKey: apiKey ?? undefined };
+}
+
+/** A service as it is stored, with its sealed key. */
+export type UsedService = Row & { kind: SearchKind };
+
+/** Service of a person: their own, else the installation's if they may use it; undefined without one. */
+export async function findUsedService(db: Queryable, userId: string): Promise<UsedService | undefined> {
+  const [own, general] = await Promise.all([findRow(db, userId), readRow(db, installation)]);
+  if (own !== undefined && isOn(own)) return own;
+  if (!isOn(general)) return undefined;
+  if (general.for_everyone) return general;
+  const user = await db.selectFrom('users').select('role').where('id', '=', userId).executeTakeFirst();
+  return user?.role === 'admin' ? general : undefined;
+}
+
+/** Decrypts the key for one search. Throws `credentials_unreadable`. */
+export function toSearchAccess(deps: Pick<SettingsDeps, 'secrets'>, service: UsedService): SearchAccess {
+  const { kind, api_key: envelope } = service;
+  const apiKey = envelope === null ? undefined : openFor(deps.secrets, placeOf(service), envelope);
+  return { kind, origin: addressOf(service), apiKey };
+}
+
+/** Whether tools with effects need approval once an answer to this person has read from the web. */
+export async function asksAfterReading(db: Queryable, userId: string): Promise<boolean> {
+  const [own, general] = await Promise.all([findRow(db, userId), readRow(db, installation)]);
+  if (general.ask_after_reading === 'forced') return true;
+  return (own ?? general).ask_after_reading !== 'off';
+}
+
+function isOn(row: Row): row is UsedService {
+  return row.kind !== 'off';
 }
 
 /** The result of a rotation, counted in envelopes. */
@@ -134,13 +166,6 @@ function toView(deps: SettingsDeps, row: Row): WebSearchSettings {
   if (found === undefined) return { ...view, credentialsError: 'credentials_unreadable' };
   const isOff = kind === 'off';
   return isOff || found.origin === originOf(addressOf(row)) ? view : { ...view, credentialsOrigin: found.origin };
-}
-
-function toAccess(deps: SettingsDeps, row: Row): SearchAccess | undefined {
-  const { kind, api_key: envelope } = row;
-  if (kind === 'off') return undefined;
-  const apiKey = envelope === null ? undefined : openFor(deps.secrets, placeOf(row), envelope);
-  return { kind, origin: addressOf(row), apiKey };
 }
 
 function isOffered(general: Row, { role }: Pick<User, 'role'>): boolean {

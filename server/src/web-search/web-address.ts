@@ -1,6 +1,6 @@
 /** Addresses of web pages: stricter than the outbound guard, since anybody on the web can write one. */
 
-const webAddressMax = 2048;
+export const webAddressMax = 2048;
 
 /** Ports of other protocols, which a page has no reason to be at (the Fetch Standard's list above 1,023). */
 const refusedPorts = new Set([1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6697, 10080]);

@@ -44,6 +44,9 @@ export function agentApp() {
     return started;
   };
   return {
+    get isStarted(): boolean {
+      return started !== undefined;
+    },
     get app() {
       return running().app;
     },

@@ -86,6 +86,11 @@ export const administrationSamples = {
   getMyWebSearch: nothing,
   putMyWebSearch: { ...nothing, request: () => ({ body: webSearch }) },
   postMyWebSearchTest: { ...nothing, request: () => ({ body: webSearch }), own: 502 },
+  getChatSources: {
+    request: ({ records }) => ({ query: { chatId: records.chat, messageId: records.answer } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.messageId': { names: 'message' } },
+  },
 
   getUserProviders: ofPerson(nothing),
   postUserProvider: ofPerson({

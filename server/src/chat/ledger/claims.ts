@@ -399,7 +399,8 @@ async function applyNeighbours(trx: Queryable, chat: LockedChat, first: InputRow
 function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed {
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
   const { mcp_server_ids: mcpServerIds, auto_compaction: autoCompaction, assistant_id: assistantId } = chat;
-  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, autoCompaction, assistantId };
+  const { web } = chat;
+  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, web, autoCompaction, assistantId };
   return { kind: 'claimed', response, context, leasedAt: maker.requestedAt };
 }
 

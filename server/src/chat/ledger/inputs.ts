@@ -190,6 +190,7 @@ export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] }):
   if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
   if (body.modelId !== undefined) decision.modelId = body.modelId;
   if (body.mcpServerIds !== undefined) decision.mcpServerIds = body.mcpServerIds;
+  if (body.web !== undefined) decision.web = body.web;
   if (body.parameters !== undefined) decision.parameters = body.parameters;
   return decision;
 }
@@ -197,9 +198,10 @@ export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] }):
 /** A later decision about the model replaces the whole earlier one; so do those about MCP servers and parameters. */
 export function overriddenBy(given: Decision, admitted: Decision): Decision {
   if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
-  const { mcpServerIds, parameters } = admitted;
+  const { mcpServerIds, web, parameters } = admitted;
   return {
     ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
+    ...(web === undefined ? {} : { web }),
     ...(parameters === undefined ? {} : { parameters }),
     ...given,
   };

@@ -22,6 +22,7 @@ export type LockedChat = {
   title_source: TitleSource;
   context_start_message_id: string | null;
   mcp_server_ids: string[] | null;
+  web: boolean | null;
   auto_compaction: boolean;
   assistant_id: string | null;
 };
@@ -53,6 +54,7 @@ export function lockingChat(trx: Queryable, chatId: string) {
       'title_source',
       'context_start_message_id',
       'mcp_server_ids',
+      'web',
       'auto_compaction',
       'assistant_id',
     ])

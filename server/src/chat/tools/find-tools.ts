@@ -13,7 +13,7 @@ export type ToolUser = {
     owner_id: string;
     /** The newest message of the branch that is answered. */
     message_id: string;
-    decision: { mcpServerIds?: string[] | null };
+    decision: { mcpServerIds?: string[] | null; web?: boolean | null };
   };
   context: TurnContext;
   /** True when approved calls wait for these tools: the finder then waits for reachable servers. */

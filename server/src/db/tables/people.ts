@@ -152,3 +152,20 @@ export type WebSearchSettingsTable = {
   ask_after_reading: Generated<'off' | 'on' | 'forced'>;
   updated_at: UpdatedAt;
 };
+
+/** Pages and search results that an answer got from the web; `number` is unique in a conversation. */
+export type WebSourcesTable = {
+  id: string;
+  chat_id: string;
+  message_id: string;
+  owner_id: string;
+  number: number;
+  is_page: boolean;
+  url: string;
+  asked_url: string;
+  title: string;
+  text: string;
+  hash: string;
+  published_at: string | null;
+  read_at: CreatedAt;
+};

@@ -42,6 +42,7 @@ import type {
   UsersTable,
   VerificationsTable,
   WebSearchSettingsTable,
+  WebSourcesTable,
 } from './people.ts';
 import type { ShareFilesTable, ShareMessagesTable, SharePeopleTable, SharesTable, ShareTriesTable } from './sharing.ts';
 
@@ -111,6 +112,7 @@ export type Decision = {
   modelPinned?: boolean;
   modelId?: string | null;
   mcpServerIds?: string[] | null;
+  web?: boolean | null;
   parameters?: Parameters;
 };
 
@@ -342,6 +344,7 @@ export type Tables = {
   settings: SettingsTable;
   invitations: InvitationsTable;
   web_search_settings: WebSearchSettingsTable;
+  web_sources: WebSourcesTable;
   audit_events: AuditEventsTable;
   model_tiers: ModelTiersTable;
   providers: ProvidersTable;
