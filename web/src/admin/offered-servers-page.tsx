@@ -14,6 +14,7 @@ import { EmptyState, focusSectionTitle, Section } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import { OfferForm } from '../mcp/offers/offer-form.tsx';
 import { adminOffersQuery, type CountedMcpOffer, offeredQuery, placeOf } from '../mcp/offers/offers-api.ts';
+import { WebSearchCard } from '../web-search/web-search-cards.tsx';
 import classes from './admin.module.css';
 
 type Dialog = { kind: 'form'; offer: CountedMcpOffer | undefined } | { kind: 'withdraw'; offer: CountedMcpOffer };
@@ -67,6 +68,7 @@ export function OfferedServersPage() {
           ))}
         </ul>
       ) : null}
+      <WebSearchCard />
       {dialog?.kind === 'form' ? (
         <FormDialog
           title={dialog.offer ? t('mcp.editTitle', { name: dialog.offer.name }) : t('offers.addTitle')}

@@ -21,6 +21,7 @@ import type { texts as skills } from '../locales/en/skills.ts';
 import type { texts as tokens } from '../locales/en/tokens.ts';
 import type { texts as usage } from '../locales/en/usage.ts';
 import type { texts as waiting } from '../locales/en/waiting.ts';
+import type { texts as webSearch } from '../locales/en/web-search.ts';
 import type { texts as workspace } from '../locales/en/workspace.ts';
 
 /** Id of a text. An unknown one does not compile. */
@@ -47,4 +48,5 @@ export type TextId =
   | keyof typeof tokens
   | keyof typeof usage
   | keyof typeof waiting
+  | keyof typeof webSearch
   | keyof typeof workspace;

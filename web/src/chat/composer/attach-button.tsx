@@ -4,6 +4,7 @@ import { ActionIcon } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
+import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
@@ -14,6 +15,7 @@ const ComposerMenu = lazyComponent(async () => (await import('./composer-menu.ts
 
 type Props = {
   chat: Chat | undefined;
+  store: ConversationStore;
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
   onFiles: (files: File[]) => void;
@@ -22,7 +24,7 @@ type Props = {
 };
 
 /** Opens the menu of what a message can be given. */
-export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
+export function AttachButton({ chat, store, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
   const t = useText();
   const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
@@ -59,6 +61,8 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, is
       {place ? (
         <ComposerMenu
           {...place}
+          chat={chat}
+          store={store}
           serverIds={serverIds}
           onServers={onServers}
           onEffort={onEffort}

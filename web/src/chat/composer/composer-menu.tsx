@@ -1,15 +1,23 @@
 import 'virtual:texts/context';
 import 'virtual:texts/files';
 import 'virtual:texts/mcp';
+import 'virtual:texts/web-search';
+import type { Chat } from '@homeport/contracts/chat/conversations';
 import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
+import { useState } from 'react';
+import { call } from '../../api/api.ts';
+import type { ConversationStore } from '../../conversation/conversation-store.ts';
+import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
+import { showFailure } from '../../layout/toasts.tsx';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
+import { ownWebSearchQuery } from '../../web-search/web-search-api.ts';
 
 type Props = MenuPlace & {
   onUpload: () => void;
@@ -19,12 +27,16 @@ type Props = MenuPlace & {
   /** Chooses among the resources of these servers. */
   onResources: (servers: readonly McpServer[]) => void;
   /** null: all servers that are trusted. */
+  /** Undefined while the conversation does not exist. */
+  chat: Chat | undefined;
+  store: ConversationStore;
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
 };
 
 /** Menu of the composer: attaches files and chooses the MCP servers for the next answer. */
-export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverIds, onServers, ...place }: Props) {
+export function ComposerMenu(props: Props) {
+  const { onUpload, onEffort, onFiles, onResources, chat, store, serverIds, onServers, ...place } = props;
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
   const servers = (data?.servers ?? []).filter((server) => server.enabled);
@@ -52,6 +64,7 @@ export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverI
       <Menu.Item leftSection={<Brain size={16} />} onClick={onEffort}>
         {t('effort.choose')}
       </Menu.Item>
+      {chat ? <WebItem chat={chat} store={store} /> : null}
       <Menu.Divider />
       <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
       {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}
@@ -80,6 +93,29 @@ export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverI
         {t('mcp.chooseSettings')}
       </Menu.Item>
     </AnchoredMenu>
+  );
+}
+
+/** Whether models may use the web in this conversation; nothing where no search service is connected. */
+function WebItem({ chat, store }: { chat: Chat; store: ConversationStore }) {
+  const t = useText();
+  const { data } = useQuery(ownWebSearchQuery);
+  const [isOn, setOn] = useState(chat.web !== false);
+  if (data === undefined || (data.webSearch.kind === 'off' && !data.webSearch.isOffered)) return null;
+  const change = async (isNext: boolean) => {
+    setOn(isNext);
+    try {
+      await call('PATCH /api/chats', { body: { id: chat.id, web: isNext ? null : false } });
+      store.follow();
+    } catch (failure) {
+      setOn(!isNext);
+      showFailure(t('nav.changeFailed'), failureText(failure, t));
+    }
+  };
+  return (
+    <Menu.CheckboxItem checked={isOn} closeMenuOnClick={false} onChange={(isNext) => void change(isNext)}>
+      {t('webSearch.choose')}
+    </Menu.CheckboxItem>
   );
 }
 

@@ -36,6 +36,7 @@ export function ComposerTools(props: Props) {
     <div className={classes.tools}>
       <AttachButton
         chat={isNew ? undefined : chat}
+        store={store}
         serverIds={servers.ids}
         onServers={servers.choose}
         onFiles={onFiles}

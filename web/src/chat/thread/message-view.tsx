@@ -75,7 +75,7 @@ function Answer({ message, isLast, isRunning }: Props) {
           <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
-        {message.parts.some(isSource) ? <SourceList parts={message.parts} /> : null}
+        {message.parts.some(isSource) ? <SourceList message={message} /> : null}
       </div>
       {isLast && isWaiting(message) ? null : (
         <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
@@ -122,8 +122,8 @@ export function Waiting() {
   );
 }
 
-function isSource({ type }: { type: string }): boolean {
-  return type.startsWith('source-');
+function isSource({ type, toolName = type }: { type: string; toolName?: string }): boolean {
+  return /^(source-|read_page|web_search)/.test(toolName);
 }
 
 function isVisible(part: MessagePart): boolean {
