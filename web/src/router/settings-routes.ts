@@ -2,6 +2,9 @@ import { clientPages } from '@homeport/contracts/client-pages';
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { signedInRoute } from './signed-in-route.ts';
 
+/** One small chunk for rare pages: each further `import()` with its files would be part of the first page load. */
+const rarePages = () => import('./rare-pages.ts');
+
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: clientPages.settings,
@@ -109,32 +112,32 @@ const userToolsRoute = createRoute({
 const invitationsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/invitations',
-  component: lazyRouteComponent(() => import('../admin/people/invitations-page.tsx'), 'InvitationsPage'),
+  component: lazyRouteComponent(rarePages, 'InvitationsPage'),
 });
 const brandingRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/branding',
-  component: lazyRouteComponent(() => import('../admin/branding/branding-page.tsx'), 'BrandingPage'),
+  component: lazyRouteComponent(rarePages, 'BrandingPage'),
 });
 const instructionsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/instructions',
-  component: lazyRouteComponent(() => import('../admin/instructions-page.tsx'), 'InstructionsPage'),
+  component: lazyRouteComponent(rarePages, 'InstructionsPage'),
 });
 const singleSignOnRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/single-sign-on',
-  component: lazyRouteComponent(() => import('../admin/single-sign-on/single-sign-on-page.tsx'), 'SingleSignOnPage'),
+  component: lazyRouteComponent(rarePages, 'SingleSignOnPage'),
 });
 const manifestRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/manifest',
-  component: lazyRouteComponent(() => import('../admin/manifest/manifest-page.tsx'), 'ManifestPage'),
+  component: lazyRouteComponent(rarePages, 'ManifestPage'),
 });
 const auditRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../admin/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(rarePages, 'AuditPage'),
 });
 
 const usageRoute = createRoute({
@@ -145,29 +148,29 @@ const usageRoute = createRoute({
 const tokensRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/tokens',
-  component: lazyRouteComponent(() => import('../tokens/tokens-page.tsx'), 'TokensPage'),
+  component: lazyRouteComponent(rarePages, 'TokensPage'),
 });
 const allUsageRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/usage',
-  component: lazyRouteComponent(() => import('../usage/all-usage-page.tsx'), 'AllUsagePage'),
+  component: lazyRouteComponent(rarePages, 'AllUsagePage'),
 });
 const budgetsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/budgets',
-  component: lazyRouteComponent(() => import('../usage/budgets-page.tsx'), 'BudgetsPage'),
+  component: lazyRouteComponent(rarePages, 'BudgetsPage'),
 });
 
 const backupsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/backups',
-  component: lazyRouteComponent(() => import('../admin/backups/backups-page.tsx'), 'BackupsPage'),
+  component: lazyRouteComponent(rarePages, 'BackupsPage'),
 });
 
 const offeredServersRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/mcp',
-  component: lazyRouteComponent(() => import('../admin/offered-servers-page.tsx'), 'OfferedServersPage'),
+  component: lazyRouteComponent(rarePages, 'OfferedServersPage'),
 });
 
 /** A person's settings and the administration. */

@@ -74,7 +74,9 @@ function TokenRow({ token, onDelete }: { token: Token; onDelete: () => void }) {
         </div>
         <div className={classes.detail}>
           {user ? <span>{user.name}</span> : null}
-          <code>{start}…</code>
+          <span>
+            <code>{start}…</code>
+          </span>
           <span>{scopes.join(', ')}</span>
           <span>{endText(token, t)}</span>
           <span>{useOf(token, t)}</span>
