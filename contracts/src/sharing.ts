@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chat } from './chat/conversations.ts';
+import { messageFinishReasons } from './chat/finish-reasons.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
@@ -61,6 +62,7 @@ const sharedMessage = z.object({
   /** As the parts of a message; the url of a file is `share-file:<n>`, its place in `files`. */
   parts: z.array(z.looseObject({ type: z.string() })),
   status: z.enum(['complete', 'stopped', 'failed', 'interrupted']),
+  finishReason: z.enum(messageFinishReasons).nullable(),
   createdAt: fields.timestamp,
 });
 const sharedFile = z.object({

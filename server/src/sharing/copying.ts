@@ -78,6 +78,7 @@ async function readCopies(
       words: '',
       createdAt: row.created_at.toISOString(),
       status: row.status === 'streaming' ? ('interrupted' as const) : row.status,
+      finishReason: row.finish_reason,
     };
     last = message.id;
     return message;

@@ -126,10 +126,13 @@ async function isNamed(db: Queryable, shareId: string, userId: string): Promise<
 
 async function readMessages(trx: Queryable, shareId: string): Promise<string[]> {
   const query = trx.selectFrom('share_messages').selectAll().where('share_id', '=', shareId).orderBy('n');
-  return (await query.execute()).map(({ n, role, status, parts, created_at: createdAt }) => {
-    const head = JSON.stringify({ id: String(n), role }).slice(0, -1);
-    return `${head},"parts":${parts},"status":${JSON.stringify(status)},"createdAt":${JSON.stringify(createdAt)}}`;
-  });
+  return (await query.execute()).map(
+    ({ n, role, status, parts, finish_reason: finishReason, created_at: createdAt }) => {
+      const head = JSON.stringify({ id: String(n), role }).slice(0, -1);
+      const end = JSON.stringify({ status, finishReason, createdAt }).slice(1);
+      return `${head},"parts":${parts},${end}`;
+    },
+  );
 }
 
 function viewOpened(share: OpenShareRow): OpenedShare['share'] {

@@ -332,10 +332,10 @@ async function storeSnapshot(trx: Queryable, share: ShareRow, { messages, files 
 async function storeMessages(trx: Queryable, shareId: string, messages: Snapshot['messages']): Promise<void> {
   if (messages.length === 0) return;
   await sql`
-    insert into share_messages (share_id, n, role, status, parts, created_at)
-    select ${shareId}, x.n, x.role, x.status, x.parts, x."createdAt"
+    insert into share_messages (share_id, n, role, status, parts, finish_reason, created_at)
+    select ${shareId}, x.n, x.role, x.status, x.parts, x."finishReason", x."createdAt"
     from json_to_recordset(${JSON.stringify(messages)}::json) as x
-      (n int, role text, status text, parts text, "createdAt" timestamptz)`.execute(trx);
+      (n int, role text, status text, parts text, "finishReason" text, "createdAt" timestamptz)`.execute(trx);
 }
 
 async function changePeople(trx: Queryable, row: ShareRow, given: readonly string[] | undefined): Promise<string[]> {

@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { SecretPlace, ShareInclude } from '@homeport/contracts/sharing';
@@ -25,6 +26,7 @@ type SharedMessageRow = {
   role: 'user' | 'assistant';
   status: MessageStatus;
   parts: string;
+  finishReason: MessageFinishReason | null;
   createdAt: Date;
 };
 export type Snapshot = {
@@ -67,7 +69,8 @@ export async function snapshotChat(
     secrets.push(
       ...(await placesIn(textsOf(published), { messageId: row.id, filename: null }, secretsMax - secrets.length)),
     );
-    messages.push({ n: messages.length, role: row.role, status: row.status, parts, createdAt: row.created_at });
+    const { role, status, finish_reason: finishReason, created_at: createdAt } = row;
+    messages.push({ n: messages.length, role, status, parts, finishReason, createdAt });
   }
   const files = await readableFiles(kysely, ownerId, numbers.ids);
   secrets.push(...(await scanFiles(deps, files, secretsMax - secrets.length)));
@@ -120,6 +123,7 @@ type BranchRow = {
   role: 'user' | 'assistant';
   status: MessageStatus;
   parts: string;
+  finish_reason: MessageFinishReason | null;
   created_at: Date;
 };
 const page = { messages: 100, bytes: 4_000_000 };
@@ -139,7 +143,7 @@ async function readBranch(db: Queryable, chatId: string, leafId: string): Promis
         select m.id, m.parent_id, b.depth + 1, b.bytes + octet_length(m.parts)
         from branch b ${sql.raw(messageOf('b.parent_id'))} where b.depth < ${page.messages} and b.bytes < ${page.bytes}
       )
-      select m.id, m.parent_id, m.role, m.status, m.parts, m.created_at
+      select m.id, m.parent_id, m.role, m.status, m.parts, m.finish_reason, m.created_at
       from branch b ${sql.raw(messageOf('b.id'))} order by b.depth`.execute(db);
     if (rows.length === 0) throw new ApiError('not_found', 'Message not found');
     for (const row of rows) {

@@ -17,7 +17,7 @@ import {
   think,
 } from '../fakes/provider/provider-scripts.ts';
 import { bring } from '../imports/import-makers.ts';
-import { addModels, answer, chatDetail, createChat, postChat, submit } from './chat-harness.ts';
+import { addModels, answer, chatDetail, createChat, partsOf, postChat, submit } from './chat-harness.ts';
 
 /** The end of an answer, as its message and its stream tell it (contract.md section 12). */
 
@@ -78,6 +78,37 @@ for (const kind of providerKinds) {
     const { message, streamed } = await ask(kind, stream([...say('Half an'), { drop: true }]));
     assert.deepEqual([message.status, message.finishReason], ['failed', 'error']);
     assert.equal(streamed.finishReason, 'error');
+  });
+}
+
+for (const kind of providerKinds) {
+  test(`${kind}: makes reasoning of text that a lone closing mark ends, also after it was streamed`, async () => {
+    const user = await app.signIn();
+    await addModels(user, provider, ['lone'], kind);
+    const text = [
+      ...say('I should add. '),
+      chunk({ content: '</th' }),
+      chunk({ content: 'ink>\n\n' }),
+      ...say('Four.'),
+    ];
+    provider.script('lone', (call) => stream([...text, ...finish(call, 9)]));
+    const chatId = await createChat(user);
+    const { frames } = await answer(user, chatId, await submit(user, chatId, 'Add'));
+    const [, message] = (await chatDetail(user, chatId)).messages;
+    assert.deepEqual(
+      message.parts.map(({ type, text, state }: Json) => [type, text, state]),
+      [
+        ['step-start', undefined, undefined],
+        ['reasoning', 'I should add. ', 'done'],
+        ['text', 'Four.', 'done'],
+      ],
+    );
+    assert.deepEqual(partsOf(frames), message.parts, 'the stream comes to the same');
+    assert.equal(message.finishReason, 'stop');
+    const next = await answer(user, chatId, await submit(user, chatId, 'Again'));
+    assert.equal(next.status, 200);
+    const sent = provider.requests.findLast(({ body }) => body.model === 'lone')?.raw;
+    assert.ok(!JSON.stringify(sent).includes('I should add'), 'its reasoning is no answer for the model either');
   });
 }
 

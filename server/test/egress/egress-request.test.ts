@@ -299,6 +299,20 @@ test('silent and trickling answers time out', async () => {
   await assertTotalEnds((totalTimeoutMs) => request(silent.origin, { totalTimeoutMs }), 'request');
   const stuck = await serve((response) => response.write('x'));
   await assertFails(requestText(stuck.origin, { idleTimeoutMs: 50 }), 'timeout', 'response');
+  await assertFails(
+    requestText(stuck.origin, { firstByteTimeoutMs: 60_000, idleTimeoutMs: 50 }),
+    'timeout',
+    'response',
+  );
+  const headOnly = await serve((response) => response.flushHeaders());
+  const first = { firstByteTimeoutMs: 50, idleTimeoutMs: 60_000 };
+  await assertFails(requestText(headOnly.origin, first), 'timeout', 'response');
+  const late = await serve((response) => {
+    response.flushHeaders();
+    setTimeout(() => response.end('late'), 100);
+  });
+  const longer = await requestText(late.origin, { firstByteTimeoutMs: 60_000, idleTimeoutMs: 20 });
+  assert.equal(longer, 'late', 'the first byte has a time of its own');
   const trickle = await serve((response) => {
     const timer = setInterval(() => response.write('x'), 10);
     response.on('close', () => clearInterval(timer));

@@ -54,6 +54,23 @@ test('publishes a snapshot that anybody with the link can read', async () => {
   assert.equal(await file.text(), marks.file);
 });
 
+test('publishes and copies how an answer ended, without its maker’s explanation', async () => {
+  const { pool } = app.database.database;
+  const set = 'update messages set finish_reason = $2, finish_detail = $3 where id = $1';
+  await pool.query(set, [shared.answer, 'refusal', 'MARK-EXPLANATION']);
+  const { token } = await makeShare(owner, { ...ofChat(), include: everything });
+  await pool.query(set, [shared.answer, null, null]);
+  const { body, text } = await open(token);
+  assert.deepEqual(
+    body.messages.map(({ finishReason }: { finishReason: string | null }) => finishReason),
+    [null, 'refusal'],
+  );
+  assert.ok(!text.includes('MARK-EXPLANATION'));
+  const { body: copied } = await reader.call('POST /api/shares/copy', { token });
+  const { body: detail } = await reader.call('GET /api/chats', undefined, { query: { id: copied.chat.id } });
+  assert.equal(detail.messages[1].finishReason, 'refusal');
+});
+
 test('removes what is left out before it is stored', async () => {
   const { token, share } = await makeShare(owner, { ...ofChat(), include: textOnly });
   const { text, body } = await open(token);

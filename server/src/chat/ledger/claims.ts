@@ -203,7 +203,7 @@ export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim
 
 type CutAnswer = { id: string; parentId: string; response: ResponseRow | undefined };
 
-/** Begins the continuation of an answer that was cut; its response is made anew if it is no longer kept. */
+/** Begins the continuation of an answer that was cut; its response is made again if it is no longer kept. */
 async function claimCut(
   trx: Queryable,
   chat: LockedChat,

@@ -1,3 +1,4 @@
+import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { ShareAudience, ShareInclude } from '@homeport/contracts/sharing';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, UpdatedAt } from '../columns.ts';
@@ -38,6 +39,7 @@ export type ShareMessagesTable = {
   status: MessageStatus;
   /** JSON text of the published parts. */
   parts: string;
+  finish_reason: MessageFinishReason | null;
   created_at: Date;
 };
 
