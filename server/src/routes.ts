@@ -109,6 +109,7 @@ import {
   postGatewayMessage,
   postGatewayResponse,
 } from './chat/gateway/handlers.ts';
+import { deleteGatewayResponse, getGatewayResponse, postGatewayResponseCancel } from './chat/gateway/kept-handlers.ts';
 import {
   deleteChat,
   deleteSummary,
@@ -435,6 +436,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getGatewayModel,
   postChatCompletion,
   postGatewayResponse,
+  getGatewayResponse,
+  deleteGatewayResponse,
+  postGatewayResponseCancel,
   postGatewayMessage,
   postCountTokens,
   postEmbeddings,

@@ -12,6 +12,10 @@ const anyObject = z.record(z.string().max(limits.clientIdMax), z.unknown());
 export const gatewayBody = anyObject.meta({ maxProperties: limits.gatewayMembersMax });
 const modelId = z.string().min(1).max(limits.gatewayModelMax);
 const errors = [
+  'insufficient_scope',
+  'conversation_archived',
+  'response_running',
+  'input_conflict',
   'not_found',
   'rate_limited',
   'model_unavailable',
@@ -21,6 +25,8 @@ const errors = [
   'provider_error',
   'provider_unreachable',
 ] as const;
+
+const stored = z.object({ response: z.string().min(1).max(limits.clientIdMax) });
 
 const call = {
   method: 'POST',
@@ -72,6 +78,39 @@ export const gatewayEndpoints = {
     errorsAs: 'openai',
     summary: 'One answer of a model, as Open Responses; with `stream` as server-sent events',
     fileTypes: ['text/event-stream'],
+  }),
+  getGatewayResponse: endpoint({
+    method: 'GET',
+    path: '/v1/responses/:response',
+    access: 'token',
+    scope: 'chats:read',
+    errorsAs: 'openai',
+    summary: 'A response that was stored with `store: true`',
+    params: stored,
+    response: anyObject,
+    errors: ['not_found'],
+  }),
+  deleteGatewayResponse: endpoint({
+    method: 'DELETE',
+    path: '/v1/responses/:response',
+    access: 'token',
+    scope: 'chats:write',
+    errorsAs: 'openai',
+    summary: 'Deletes a stored response; its conversation stays',
+    params: stored,
+    response: z.object({ id: z.string(), object: z.string(), deleted: z.literal(true) }),
+    errors: ['not_found'],
+  }),
+  postGatewayResponseCancel: endpoint({
+    method: 'POST',
+    path: '/v1/responses/:response/cancel',
+    access: 'token',
+    scope: 'chats:write',
+    errorsAs: 'openai',
+    summary: 'Returns a stored response, which has always ended: a running one ends when its client disconnects',
+    params: stored,
+    response: anyObject,
+    errors: ['not_found'],
   }),
   postGatewayMessage: endpoint({
     ...call,

@@ -228,6 +228,17 @@ export function wordsOf(parts: readonly MessagePart[]): string {
   return indexedText(text);
 }
 
+/** Writes the parts of an answer that has ended; what it is for models is made from them again. */
+export async function replaceParts(
+  trx: Queryable,
+  { id, chatId, parts }: { id: string; chatId: string; parts: readonly MessagePart[] },
+): Promise<void> {
+  await sql`
+    update messages set parts = ${JSON.stringify(parts)}, prompt = null, prompt_tokens = null,
+      search = ${searchVector(wordsOf(parts))}
+    from chats c where messages.id = ${id} and c.id = ${chatId} and messages.chat_id = c.id`.execute(trx);
+}
+
 /** A message as an import brings it; `parts` is JSON text of MessagePart[], `words` its `searchableText`. */
 export type ImportedMessage = {
   /** Which conversation of the import, and which message of that one: the order of insertion. */

@@ -65,6 +65,9 @@ export const workspaceSamples = {
   getGatewayModel: { ...nothing, request: () => ({ params: { model: 'default' } }) },
   postChatCompletion: { ...nothing, request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }) },
   postGatewayResponse: { ...nothing, request: () => ({ body: { input: 'Hello' } }) },
+  getGatewayResponse: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
+  deleteGatewayResponse: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
+  postGatewayResponseCancel: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
   postGatewayMessage: {
     ...nothing,
     request: () => ({ body: { max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] } }),

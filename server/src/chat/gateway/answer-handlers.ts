@@ -3,9 +3,11 @@ import { limits } from '@homeport/contracts/limits';
 import { EventStream } from '../../http/event-stream.ts';
 import { type RequestFacts, streamed } from '../../http/handler.ts';
 import { systemClock } from '../../platform/clock.ts';
+import type { CompletionSink } from '../model/protocol.ts';
 import type { TurnDeps } from '../run/model-call.ts';
-import type { FrontWriter, Send } from './front.ts';
+import type { Ended, FrontWriter, Send } from './front.ts';
 import { holdAnswer } from './held-answer.ts';
+import type { Written } from './kept/conversation.ts';
 import { askForClient, type GatewayCall, type PreparedCall, prepareCall } from './model-call.ts';
 import { dataLength } from './pictures.ts';
 
@@ -20,48 +22,75 @@ export type Answering = {
   /** Aborted when the client leaves or loses its access. */
   signal: AbortSignal;
   isStreamed: boolean;
-  /** Headers of the stream. */
-  headers?: Record<string, string>;
   /** Receives the events of a stream, whether its client is there or not. */
   record?: Send | undefined;
+  /** Stores the answer before its client learns that it has ended. */
+  keep?: ((answer: EndedAnswer) => Promise<void>) | undefined;
   createWriter(prepared: PreparedCall, send: Send | undefined): FrontWriter;
 };
+
+/** An answer that has ended: what the model wrote, and the answer in the front protocol. */
+export type EndedAnswer = { written: Written; ended: Ended; whole: Record<string, unknown> };
 
 /** Asks the model and answers in the front protocol: whole, or as server-sent events. */
 export async function answerCall(
   deps: TurnDeps,
   call: GatewayCall,
-  { request, signal, isStreamed, headers, record, createWriter }: Answering,
+  { request, signal, isStreamed, record, keep, createWriter }: Answering,
 ): Promise<GatewayAnswer> {
   assertSize(request, call);
   const prepared = await prepareCall(deps, call, signal);
+  const written: Written = { text: '', reasoning: '' };
   if (!isStreamed) {
     const writer = createWriter(prepared, undefined);
-    const held = holdAnswer(writer.sink);
+    const held = holdAnswer(gathering(writer.sink, written));
     const ended = await askForClient(deps, prepared, held.sink, signal);
     held.release();
-    return writer.end(ended);
+    const whole = writer.end(ended);
+    await keep?.({ written, ended, whole });
+    return whole;
   }
   let stream: EventStream | undefined;
-  const writer = createWriter(prepared, (events) => {
-    stream ??= new EventStream(request.outgoing, { 'x-request-id': request.id, ...headers }, () => undefined);
+  let last: string[] | undefined;
+  const send = (events: string): void => {
+    stream ??= new EventStream(request.outgoing, { 'x-request-id': request.id }, () => undefined);
     stream.write(events);
     record?.(events);
-  });
+  };
+  const writer = createWriter(prepared, (events) => (last === undefined ? send(events) : void last.push(events)));
   const silence = systemClock.after(silenceMs, writer.start);
   try {
-    const ended = await askForClient(deps, prepared, writer.sink, signal);
-    writer.end(ended);
+    const ended = await askForClient(deps, prepared, gathering(writer.sink, written), signal);
+    last = [];
+    const whole = writer.end(ended);
+    await keep?.({ written, ended, whole });
+    send(last.join(''));
     stream?.end('');
     return streamed;
   } catch (error) {
     if (stream === undefined) throw error;
+    last = undefined;
     writer.fail(error instanceof ApiError ? error : new ApiError('internal_error', 'The answer broke off'));
     stream.end('');
     throw error;
   } finally {
     silence.stop();
   }
+}
+
+/** The same sink, which also gathers text and reasoning. */
+function gathering(sink: CompletionSink, written: Written): CompletionSink {
+  return {
+    ...sink,
+    text(delta) {
+      written.text += delta;
+      sink.text(delta);
+    },
+    reasoning(delta) {
+      written.reasoning += delta;
+      sink.reasoning(delta);
+    },
+  };
 }
 
 /** Only pictures and files make a request larger than the limit of its text. */

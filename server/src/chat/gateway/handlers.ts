@@ -14,7 +14,7 @@ import { parseChat } from './chat/request.ts';
 import { embed } from './embeddings/embed.ts';
 import { parseEmbeddings } from './embeddings/request.ts';
 import type { AnswerHead } from './front.ts';
-import { unsupportedMember } from './gateway-request.ts';
+import { keptRequest } from './kept-handlers.ts';
 import { createMessagesWriter } from './messages/answer.ts';
 import { anthropicNames, parseCount, parseMessages } from './messages/request.ts';
 import { estimateRequest, type GatewayCall, sealerOf } from './model-call.ts';
@@ -55,7 +55,13 @@ export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> 
     const resolved = await modelOf(deps, given.actor.id, model);
     const head = headOf(deps, 'chatcmpl-', resolved.model.providerModelId);
     const createWriter: Answering['createWriter'] = (_prepared, send) => createChatWriter(head, { send, hasUsage });
-    return answer(deps, given, { resolved, request }, { ...access, isStreamed, createWriter });
+    const kept = await keptRequest(deps, given, { resolved, request }, {});
+    return answer(
+      deps,
+      given,
+      { resolved, request: kept.request },
+      { keep: kept.keep, ...access, isStreamed, createWriter },
+    );
   });
 };
 
@@ -74,7 +80,13 @@ export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> 
         requestId: given.request.id,
       });
     };
-    return answer(deps, given, { resolved, request, names: anthropicNames }, { ...access, isStreamed, createWriter });
+    const kept = await keptRequest(deps, given, { resolved, request }, {});
+    return answer(
+      deps,
+      given,
+      { resolved, request: kept.request, names: anthropicNames },
+      { keep: kept.keep, ...access, isStreamed, createWriter },
+    );
   });
 };
 
@@ -106,7 +118,13 @@ export const postGatewayResponse: Handler<Deps, Endpoints['postGatewayResponse']
         now: () => Math.floor(deps.clock.now() / 1000),
       });
     const { request, isStreamed } = asked;
-    return answer(deps, given, { resolved, request, names: responsesNames }, { ...access, isStreamed, createWriter });
+    const kept = await keptRequest(deps, given, { resolved, request }, asked);
+    return answer(
+      deps,
+      given,
+      { resolved, request: kept.request, names: responsesNames },
+      { keep: kept.keep, ...access, isStreamed, createWriter },
+    );
   });
 };
 
@@ -139,7 +157,6 @@ async function withAccess(
 ): Promise<GatewayAnswer> {
   const { request } = given;
   admit(deps, given);
-  if (request.headers.has('x-homeport-conversation')) throw unsupportedMember('x-homeport-conversation');
   const keyed = keyOf(given.actor.id, request, given.body);
   if (keyed === undefined) return runCall(deps, given.actor, (signal) => work({ signal }), request.signal);
   return once(deps, keyed, request, (record) => runCall(deps, given.actor, (signal) => work({ signal, record })));

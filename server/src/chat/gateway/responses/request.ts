@@ -1,4 +1,3 @@
-import { ApiError } from '@homeport/contracts/errors';
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
 import type { ToolDefinition } from '../../model/protocol.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
@@ -24,6 +23,8 @@ export type ParsedResponses = {
   model: string;
   request: GatewayRequest;
   isStreamed: boolean;
+  isStored: boolean;
+  previousId: string | undefined;
   /** Reasoning state is sent back, sealed. */
   wantsState: boolean;
   /** Names of the tools whose input is text. */
@@ -44,8 +45,6 @@ export function parseResponses(given: Record<string, unknown>, validate: Validat
   const body = withoutCachedSearch(given);
   const asked = validate(responsesBody, body);
   if (asked.include?.includes('message.output_text.logprobs') === true) throw unsupportedMember('include');
-  if (asked.store === true) throw unsupportedMember('store', 'Responses are not stored');
-  if (asked.previous_response_id) throw responseNotFound();
   const allowed = allowedNames(asked.tool_choice);
   const asTools = (asked.tools ?? []).filter(({ name }) => allowed?.has(name) !== false).map(toTool);
   const toolChoice = toolChoiceOf(asked.tool_choice);
@@ -53,6 +52,8 @@ export function parseResponses(given: Record<string, unknown>, validate: Validat
   return {
     model: asked.model ?? 'default',
     isStreamed: asked.stream === true,
+    isStored: asked.store === true,
+    previousId: asked.previous_response_id ?? undefined,
     wantsState: asked.include?.includes('reasoning.encrypted_content') === true,
     customTools: new Set((asked.tools ?? []).flatMap(({ type, name }) => (type === 'custom' ? [name] : []))),
     echo: echoOf(asked),
@@ -63,12 +64,6 @@ export function parseResponses(given: Record<string, unknown>, validate: Validat
       ...settingsOf(asked, asTools.length > 0, toolChoice),
     },
   };
-}
-
-function responseNotFound(): ApiError {
-  const message = 'No stored response has this id. Send the whole conversation as input.';
-  const details = [{ path: 'previous_response_id', message, code: 'previous_response_not_found' }];
-  return new ApiError('not_found', message, { details });
 }
 
 /** Codex offers a search that never leaves its cache, which a model can do without. */
@@ -140,7 +135,7 @@ function formatOf(format: NonNullable<ResponsesBody['text']>['format']): AnswerF
 /** One step of the assistant: its items up to the next message or result. */
 type OpenStep = { items: StepItem[]; reasoning: string[]; path: string };
 
-function toMessages({ input, instructions }: ResponsesBody): GatewayMessage[] {
+function toMessages({ input, instructions, previous_response_id: previousId }: ResponsesBody): GatewayMessage[] {
   const messages: GatewayMessage[] = [];
   const paths: string[] = [];
   let step: OpenStep | undefined;
@@ -173,7 +168,8 @@ function toMessages({ input, instructions }: ResponsesBody): GatewayMessage[] {
   if (messages.every(({ role }) => role === 'system')) {
     throw invalidMember('input', 'The input has no message to answer');
   }
-  assertResults(messages, (index) => paths[index] ?? 'input');
+  // The calls of a stored response are in its conversation.
+  if (!previousId) assertResults(messages, (index) => paths[index] ?? 'input');
   return messages;
 }
 
