@@ -228,7 +228,7 @@ export function wordsOf(parts: readonly MessagePart[]): string {
   return indexedText(text);
 }
 
-/** Writes the parts of an answer that has ended; what it is for models is made from them again. */
+/** Writes the parts of an answer that has ended, and removes its prompt, which is made from them. */
 export async function replaceParts(
   trx: Queryable,
   { id, chatId, parts }: { id: string; chatId: string; parts: readonly MessagePart[] },

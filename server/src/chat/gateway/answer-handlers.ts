@@ -29,8 +29,8 @@ export type Answering = {
   createWriter(prepared: PreparedCall, send: Send | undefined): FrontWriter;
 };
 
-/** An answer that has ended: what the model wrote, and the answer in the front protocol. */
-export type EndedAnswer = { written: Written; ended: Ended; whole: Record<string, unknown> };
+/** An answer that has ended: its text, its end, and the whole of it in the front protocol. */
+type EndedAnswer = { written: Written; ended: Ended; whole: Record<string, unknown> };
 
 /** Asks the model and answers in the front protocol: whole, or as server-sent events. */
 export async function answerCall(

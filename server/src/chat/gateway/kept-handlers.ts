@@ -15,14 +15,15 @@ type Endpoints = typeof endpoints;
 const conversationHeader = 'x-homeport-conversation';
 const chatIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Whether and where a client wants its turn kept. */
+/** Members of a request that ask to keep its turn. */
 export type Keeping = { isStored?: boolean; previousId?: string | undefined };
 
 type Kept = { request: GatewayRequest; keep?: Answering['keep'] };
 
 /**
- * The request with the history of its conversation, and what stores the turn; the request as it is where nothing is to
- * be kept. Throws `insufficient_scope`, `not_found`, `conversation_archived`, `response_running` and `invalid_request`.
+ * The request with the history of its conversation, and a function that stores the turn; the request unchanged if nothing
+ * is to be kept. Throws `insufficient_scope`, `not_found`, `conversation_archived`, `response_running` and
+ * `invalid_request`.
  */
 export async function keptRequest(
   deps: Deps,

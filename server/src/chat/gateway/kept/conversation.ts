@@ -20,7 +20,7 @@ import { insertStoredResponse } from './stored-responses.ts';
 
 type Leaf = { id: string; role: 'user' | 'assistant'; parts: MessagePart[] };
 
-/** A turn that will be kept: its conversation, which is created with it if it is new, and what it adds. */
+/** A turn that will be kept: its conversation, which is created with it if it is new, and the person's new message. */
 export type KeptTurn = {
   chatId: string;
   isNew: boolean;
@@ -34,8 +34,8 @@ export type KeptTurn = {
 const pageSize = 100;
 
 /**
- * Reads the conversation, which is the history of the turn, and what the request adds: its messages after the last one
- * of the assistant. Throws `not_found`, `conversation_archived`, `response_running` and `invalid_request`.
+ * Reads the conversation, which is the history of the turn, and adds the request's messages after the last one of the
+ * assistant. Throws `not_found`, `conversation_archived`, `response_running` and `invalid_request`.
  */
 export async function beginKeptTurn(
   deps: TurnDeps,
@@ -139,7 +139,7 @@ function filePart(url: string, filename: string): FilePart {
   return { type: 'file', mediaType: /^data:([^;,]+)/.exec(url)?.[1] ?? 'image/png', filename, url };
 }
 
-/** What the model wrote. */
+/** Text and reasoning of an answer. */
 export type Written = { text: string; reasoning: string };
 
 function answerParts({ text, reasoning }: Written, { toolCalls }: Pick<Ended, 'toolCalls'>): MessagePart[] {

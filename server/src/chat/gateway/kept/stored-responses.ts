@@ -4,7 +4,7 @@ import type { Queryable } from '../../../db/pool.ts';
 
 /** SQL of `gateway_responses`: only this file reads and writes it. */
 
-/** Where a stored response is in its conversation. */
+/** The place of a stored response: its conversation, and the message that is the answer. */
 export type ResponsePlace = { chatId: string; messageId: string };
 type Row = ResponsePlace & { response: string };
 
@@ -41,7 +41,7 @@ export async function deleteStoredResponse(db: Queryable, ownerId: string, id: s
   if (numAffectedRows !== 1n) throw responseNotFound('response_id');
 }
 
-export function responseNotFound(path: string): ApiError {
+function responseNotFound(path: string): ApiError {
   const message = 'No stored response has this id';
   const code = path === 'previous_response_id' ? 'previous_response_not_found' : 'response_not_found';
   return new ApiError('not_found', message, { details: [{ path, message, code }] });
