@@ -65,6 +65,7 @@ const webRank = {
   assistants: 14,
   skills: 15,
   tokens: 15,
+  shares: 15,
   router: 16,
   start: 17,
 };

@@ -35,6 +35,9 @@ test('a fresh installation has defaults, and no single sign-on', async () => {
     instructions: null,
     defaultInstructions,
     turnBudget: { steps: 200, minutes: 120, tokens: null },
+    tokens: 'everyone',
+    tokenMaxDays: null,
+    sharing: 'inside',
     branding: defaultBranding,
     oidc: {
       enabled: false,

@@ -13,6 +13,7 @@ import { useText } from '../i18n/i18n.ts';
 import { SidePanel } from '../layout/panel/side-panel.tsx';
 import { type Citation, citedFileQuery, pageChoice } from './citations.ts';
 import { downloadAddress } from './file-address.ts';
+import { FileShareButton } from './file-share-button.tsx';
 import { OlderNotice, VersionMenu } from './file-versions.tsx';
 import classes from './files.module.css';
 import { fileQuery } from './files-api.ts';
@@ -156,6 +157,7 @@ function OneFile({
           {t('files.download')}
         </Button>
         <VersionMenu scope={scope} file={file} shown={shown.version} onChoose={setVersion} />
+        {older ? null : <FileShareButton file={file} />}
         {onAttach && !older ? (
           <Button
             size="xs"

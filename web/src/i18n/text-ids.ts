@@ -12,11 +12,13 @@ import type { texts as importExport } from '../locales/en/import-export.ts';
 import type { texts as instructions } from '../locales/en/instructions.ts';
 import type { texts as main } from '../locales/en/main.ts';
 import type { texts as mcp } from '../locales/en/mcp.ts';
+import type { texts as menus } from '../locales/en/menus.ts';
 import type { texts as pages } from '../locales/en/pages.ts';
 import type { texts as previews } from '../locales/en/previews.ts';
 import type { texts as projects } from '../locales/en/projects.ts';
 import type { texts as rendered } from '../locales/en/rendered.ts';
 import type { texts as rules } from '../locales/en/rules.ts';
+import type { texts as shares } from '../locales/en/shares.ts';
 import type { texts as skills } from '../locales/en/skills.ts';
 import type { texts as tokens } from '../locales/en/tokens.ts';
 import type { texts as usage } from '../locales/en/usage.ts';
@@ -39,11 +41,13 @@ export type TextId =
   | keyof typeof instructions
   | keyof typeof main
   | keyof typeof mcp
+  | keyof typeof menus
   | keyof typeof pages
   | keyof typeof previews
   | keyof typeof projects
   | keyof typeof rendered
   | keyof typeof rules
+  | keyof typeof shares
   | keyof typeof skills
   | keyof typeof tokens
   | keyof typeof usage

@@ -43,10 +43,16 @@ const invitationRoute = createRoute({
   component: lazyRouteComponent(() => import('../sign-in/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const shareRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/s/$token',
+  component: lazyRouteComponent(() => import('../shares/share-page.tsx'), 'SharePage'),
+});
+
 /** A return path must stay on this origin: `//host` and `/\host` would leave it. */
 function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])/.test(path);
 }
 
 /** Pages that need no session, or lead to one. */
-export const entryRoutes = [signInRoute, setupRoute, passwordRoute, invitationRoute] as const;
+export const entryRoutes = [signInRoute, setupRoute, passwordRoute, invitationRoute, shareRoute] as const;

@@ -22,3 +22,4 @@ export const OfferedServersPage = lazyRouteComponent(
   'OfferedServersPage',
 );
 export const TokensPage = lazyRouteComponent(() => import('../tokens/tokens-page.tsx'), 'TokensPage');
+export const SharesPage = lazyRouteComponent(() => import('../shares/shares-page.tsx'), 'SharesPage');

@@ -62,6 +62,11 @@ const toolsRoute = createRoute({
   path: '/tools',
   component: lazyRouteComponent(() => import('../settings/tools-page.tsx'), 'ToolsPage'),
 });
+const sharesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/shares',
+  component: lazyRouteComponent(rarePages, 'SharesPage'),
+});
 const adminRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/admin',
@@ -187,6 +192,7 @@ export const settingsRoutes = settingsRoute.addChildren([
   toolsRoute,
   usageRoute,
   tokensRoute,
+  sharesRoute,
   adminRoute.addChildren([
     adminIndexRoute,
     usersRoute,

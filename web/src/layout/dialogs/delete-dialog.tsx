@@ -1,10 +1,9 @@
+import 'virtual:texts/menus';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
-
-const ConfirmDialog = lazyComponent(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
+import { ConfirmDialog } from './confirm-dialog.tsx';
 
 /** Asks before deleting conversations, then deletes them. */
 export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClose: (isDeleted: boolean) => void }) {

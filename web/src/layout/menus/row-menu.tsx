@@ -1,3 +1,5 @@
+import 'virtual:texts/menus';
+import 'virtual:texts/shares';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { Menu } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
@@ -12,6 +14,7 @@ import {
   MessageSquareText,
   Monitor,
   PencilLine,
+  Share2,
   Trash2,
 } from 'lucide-react';
 import { fileAddress } from '../../api/api.ts';
@@ -27,6 +30,8 @@ export type ConversationActions = {
   move: () => void;
   /** Opens its instructions and parameters. */
   instructions: () => void;
+  /** Absent where the newest message is not known. */
+  share?: () => void;
   remove: () => void;
   /** Absent if there is no list to select from. */
   select?: () => void;
@@ -64,6 +69,11 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
       <Menu.Item leftSection={<MessageSquareText size={15} />} onClick={actions.instructions}>
         {t('nav.instructions')}
       </Menu.Item>
+      {actions.share && !chat.temporary ? (
+        <Menu.Item leftSection={<Share2 size={15} />} onClick={actions.share}>
+          {t('share.menu')}
+        </Menu.Item>
+      ) : null}
       <Menu.Item
         leftSection={<Folder size={15} />}
         onClick={() => void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: { panel: 'files' } })}

@@ -15,6 +15,7 @@ import {
   Palette,
   Plug,
   ScrollText,
+  Share2,
   SlidersHorizontal,
   SquareSlash,
   UserRound,
@@ -38,6 +39,7 @@ export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
   { to: '/settings/usage', text: 'settings.usage', Icon: ChartColumn },
   { to: '/settings/tokens', text: 'settings.tokens', Icon: KeySquare },
+  { to: '/settings/shares', text: 'settings.shares', Icon: Share2 },
   { to: '/settings/import-export', text: 'settings.moving', Icon: ArrowLeftRight },
 ];
 export const administrationSections: readonly SettingsSection[] = [

@@ -7,7 +7,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { chatsQuery } from '../../api/queries.ts';
 import { dateLocale } from '../../i18n/format-locale.ts';
 import { type TextId, useText } from '../../i18n/i18n.ts';
-import { DeleteDialog } from '../dialogs/delete-dialog.tsx';
 import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { useIsSlow } from '../use-is-slow.ts';
@@ -21,6 +20,7 @@ import { useSelectionMode } from './use-selection-mode.ts';
 const ChatInstructionsDialog = lazyComponent(
   async () => (await import('../dialogs/chat-instructions-dialog.tsx')).ChatInstructionsDialog,
 );
+const DeleteDialog = lazyComponent(async () => (await import('../dialogs/delete-dialog.tsx')).DeleteDialog);
 const MoveDialog = lazyComponent(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
 const RowMenu = lazyComponent(async () => (await import('../menus/row-menu.tsx')).RowMenu);
 const SelectionBar = lazyComponent(async () => (await import('./selection-bar.tsx')).SelectionBar);

@@ -301,6 +301,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.tools': 'Werkzeuge',
   'settings.usage': 'Verbrauch',
   'settings.tokens': 'Zugriffstokens',
+  'settings.shares': 'Geteilte Links',
   'settings.allUsage': 'Verbrauch aller',
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import und Export',

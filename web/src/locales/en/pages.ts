@@ -291,6 +291,7 @@ export const texts = {
   'settings.tools': 'Tools (MCP)',
   'settings.usage': 'Usage',
   'settings.tokens': 'Access tokens',
+  'settings.shares': 'Shared links',
   'settings.allUsage': 'Everyone’s usage',
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import and export',
