@@ -3,7 +3,7 @@ import type { EgressResponse } from '../egress/lean-request.ts';
 import { isRedirect } from '../egress/redirects.ts';
 import type { Platform } from '../platform.ts';
 import { PageRefused } from './page-reader.ts';
-import { findWebAddress } from './web-address.ts';
+import { findWebAddress, mayLeadTo } from './web-address.ts';
 
 /** A page as it came: `url` is that of the last hop. */
 export type FetchedPage = {
@@ -51,7 +51,8 @@ export async function fetchPage(
       if (location === undefined || !isRedirect(response.status, location)) return await receive(response, url);
       if (redirects === bounds.redirects) throw new PageRefused('The address redirects too often.');
       const next = findWebAddress(location, url);
-      if (next === undefined) throw new PageRefused('The address redirects to one that is not a page of the web.');
+      if (next === undefined || !mayLeadTo(url, next))
+        throw new PageRefused('The address redirects to one that is not a page of the web.');
       url = next;
     } finally {
       response.body.destroy();

@@ -18,7 +18,8 @@ export function searchError(
 ): ApiError {
   const { status, retryAfter, now = 0, cause } = options;
   const values = retryAfter === undefined ? {} : { retryAt: new Date(now + retryAfter * 1000).toISOString() };
-  return new ApiError('search_error', messages[reason], {
+  const wait = retryAfter === undefined ? '' : ` Try again in ${retryAfter} seconds.`;
+  return new ApiError('search_error', `${messages[reason]}${wait}`, {
     details: { reason, ...(status === undefined ? {} : { status }), values },
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(cause === undefined ? {} : { cause }),

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { assertOwnedChat } from '../conversations/chats.ts';
 import { readParts } from '../conversations/messages.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import { isPrivateAddress } from '../egress/destination.ts';
 import { citedNumbers, findQuotes, fold, hasWords } from './quotes.ts';
 
 /** Pages and search results kept with the answer that read them. The only writer of `web_sources`. */
@@ -99,12 +100,15 @@ export async function hasRead(db: Queryable, messageId: string): Promise<boolean
 
 /**
  * True if the conversation has this address: as a source, as a link in one, or in a message of the person. Any other
- * one was made up by the model, perhaps to carry something away.
+ * one was made up by the model, perhaps to carry something away. A link into the private network counts only on a page
+ * of the same origin.
  */
-export async function isKnownAddress(db: Queryable, chatId: string, raw: string, url: string): Promise<boolean> {
+export async function isKnownAddress(db: Queryable, chatId: string, raw: string, address: URL): Promise<boolean> {
+  const url = address.href;
+  const linkedFrom = isPrivateAddress(url) ? `${address.origin}/` : '';
   const { rows } = await sql<{ isKnown: boolean }>`
     select exists (select from web_sources where chat_id = ${chatId} and (url = ${url} or asked_url = ${url}
-        or strpos(text, ${`(${url})`}) > 0))
+        or (starts_with(url, ${linkedFrom}) and strpos(text, ${`(${url})`}) > 0)))
       or exists (select from messages where chat_id = ${chatId} and role = 'user' and strpos(parts, ${raw}) > 0)
       as "isKnown"`.execute(db);
   return rows[0]?.isKnown === true;

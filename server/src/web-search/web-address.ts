@@ -1,3 +1,5 @@
+import { isPrivateAddress } from '../egress/destination.ts';
+
 /** Addresses of web pages: stricter than the outbound guard, since anybody on the web can write one. */
 
 export const webAddressMax = 2048;
@@ -20,6 +22,11 @@ export function findWebAddress(raw: string, base?: URL): URL | undefined {
   if (url.port !== '' && !isWebPort(Number(url.port))) return undefined;
   url.hash = '';
   return url;
+}
+
+/** A page of the web leads to other pages of the web, never into the network of this machine. */
+export function mayLeadTo(from: URL, to: URL): boolean {
+  return !isPrivateAddress(to.href) || isPrivateAddress(from.href);
 }
 
 function isWebPort(port: number): boolean {

@@ -94,6 +94,24 @@ test('results of a search count as reading, and reading on needs no approval', a
   assert.deepEqual((await runCalls(web, chat, [search, harmless])).asked, []);
 });
 
+test('a link into the private network needs approval, except on a page of the same origin', async () => {
+  const chat = await web.agents.startChat();
+  const elsewhere = `${web.site.url.replace('127.0.0.1', 'localhost')}/private`;
+  web.site.page('/linking', article('Linking', `<p><a href="/near">Near</a> and <a href="${elsewhere}">far</a></p>`));
+  web.site.page('/near', article('Near', ''));
+  const read = (url: string) => [{ name: 'read_page', input: { url } }];
+  const { asked, calls } = await runCalls(web, chat, [
+    read(`${web.site.url}/linking`),
+    read(`${web.site.url}/near`),
+    read(elsewhere),
+  ]);
+  assert.deepEqual(asked, ['read_page']);
+  assert.deepEqual(
+    calls.map(({ state }) => state),
+    ['output-available', 'output-available', 'output-denied'],
+  );
+});
+
 test('the next answer, which has read nothing, does not ask', async () => {
   const chat = await web.agents.startChat();
   web.site.page('/once', article('Once', ''));

@@ -60,5 +60,5 @@ async function mustAsk(
   const { url } = input;
   const address = typeof url === 'string' ? findWebAddress(url) : undefined;
   if (typeof url !== 'string' || address === undefined) return false;
-  return !(await isKnownAddress(kysely, chatId, url.trim(), address.href));
+  return !(await isKnownAddress(kysely, chatId, url.trim(), address));
 }

@@ -36,6 +36,8 @@ const subjects: Readonly<Record<string, string>> = {
   search_files: 'pattern',
   list_files: 'path',
   delegate: 'task',
+  web_search: 'query',
+  read_page: 'url',
 };
 
 export function isOwnTool(name: string): name is keyof typeof ownTools {
@@ -58,7 +60,8 @@ export function toolCallTexts(part: DynamicToolPart, isLive: boolean, t: Transla
     const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
     const isSaying = part.preliminary === true && isRunning;
     // Progress text of the server while the call runs.
-    const subject = isSaying && typeof part.output === 'string' ? part.output : undefined;
+    const said = isSaying && typeof part.output === 'string' ? part.output : undefined;
+    const subject = said ?? textOf(input, subjects[toolName] ?? '');
     return { ...common, title, subject, state: t(isSaying ? 'tool.running' : stateText[state]) };
   }
   const path = textOf(input, 'path') ?? '';
