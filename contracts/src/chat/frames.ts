@@ -24,8 +24,10 @@ export type Frame =
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
   | { type: 'tool-output-denied'; toolCallId: string }
-  /** A file that a tool returned. */
+  /** A file that a tool returned, or a picture that the model made. */
   | { type: 'file'; mediaType: string; url: string }
+  | SourceUrlPart
+  | SourceDocumentPart
   /** `serverId`: the MCP server to sign in to. */
   | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
   /** The call waits for a person's answers; its output has them. */
@@ -100,6 +102,16 @@ export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'i
 export type TextPart = { type: 'text'; text: string; state?: 'streaming' | 'done' };
 export type ReasoningPart = { type: 'reasoning'; id?: string; text: string; state?: 'streaming' | 'done' };
 export type FilePart = { type: 'file'; mediaType: string; filename?: string; url: string };
+/** A web address that the answer is based on. `sourceId` is its number where the text refers to it as `[n]`. */
+export type SourceUrlPart = { type: 'source-url'; sourceId: string; url: string; title?: string };
+/** A document that the answer is based on. */
+export type SourceDocumentPart = {
+  type: 'source-document';
+  sourceId: string;
+  mediaType: string;
+  title: string;
+  filename?: string;
+};
 type StepStartPart = { type: 'step-start' };
 export type DynamicToolPart = {
   type: 'dynamic-tool';
@@ -123,4 +135,12 @@ export type DynamicToolPart = {
   approval?: { id: string; approved?: boolean; reason?: string };
 };
 type DataPart = { type: `data-${string}`; id?: string; data: unknown };
-export type MessagePart = TextPart | ReasoningPart | FilePart | StepStartPart | DynamicToolPart | DataPart;
+export type MessagePart =
+  | TextPart
+  | ReasoningPart
+  | FilePart
+  | SourceUrlPart
+  | SourceDocumentPart
+  | StepStartPart
+  | DynamicToolPart
+  | DataPart;

@@ -86,6 +86,10 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       case 'file':
         pushPart({ type: 'file', mediaType: frame.mediaType, url: frame.url });
         return;
+      case 'source-url':
+      case 'source-document':
+        pushPart({ ...frame });
+        return;
       case 'start':
         if (frame.messageId !== messageId && messageId !== undefined) reset();
         messageId = frame.messageId;

@@ -44,6 +44,9 @@ function framesOfPart(part: MessagePart, partId: string): Frame[] {
       return framesOfTool(part);
     case 'file':
       return [{ type: 'file', mediaType: part.mediaType, url: part.url }];
+    case 'source-url':
+    case 'source-document':
+      return [{ ...part }];
     default: {
       const asked = questionsIn(part);
       if (asked !== undefined) return [{ type: 'data-question', data: asked }];

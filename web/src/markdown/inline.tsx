@@ -1,6 +1,6 @@
 import { FileText } from 'lucide-react';
 import type { Token, Tokens } from 'marked';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useContext } from 'react';
 import { ArtifactLink, CitationLink } from './artifact-link.tsx';
 import { citedTexts } from './citation.ts';
 import { decodeEntities } from './entities.ts';
@@ -9,6 +9,7 @@ import { safeLink } from './links.ts';
 import { MathView } from './math/math-view.tsx';
 import { RemoteImage } from './remote-image.tsx';
 import { plainText, runningText } from './running-text.ts';
+import { SourceLinks } from './source-links.ts';
 import { asMarkdownToken, type MarkdownToken } from './tokens.ts';
 
 const maximumDepth = 24;
@@ -68,12 +69,20 @@ function inlineNode(token: MarkdownToken, depth: number): ReactNode {
 
 function textNodes(text: string): ReactNode {
   const pieces = citedTexts(text);
-  if (pieces.length === 1 && typeof pieces[0] === 'string') return text;
+  if (pieces.length === 1 && typeof pieces[0] === 'string') return numbered(text);
   return pieces.map((piece, index) => (
     <Fragment key={index}>
-      {typeof piece === 'string' ? piece : <CitationLink name={piece.name} at={piece.at} text={piece.raw} />}
+      {typeof piece === 'string' ? numbered(piece) : <CitationLink name={piece.name} at={piece.at} text={piece.raw} />}
     </Fragment>
   ));
+}
+
+function numbered(text: string): ReactNode {
+  return /\[\d/.test(text) ? <NumberedText text={text} /> : text;
+}
+
+function NumberedText({ text }: { text: string }) {
+  return useContext(SourceLinks)?.(text) ?? text;
 }
 
 function linkNode(token: Tokens.Link, depth: number): ReactNode {

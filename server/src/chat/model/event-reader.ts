@@ -10,7 +10,7 @@ type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 /** How long the end of the stream may take after the reason for the end. */
 const endMs = 3_000;
 /** The longest whole (not streamed) answer, in UTF-16 units. */
-const maxWholeLength = 16 * 1024 * 1024;
+const maxWholeLength = 24 * 1024 * 1024;
 
 /**
  * Reads the body of a 200 response: an event stream or, from servers that ignore `stream: true`, one JSON object. The

@@ -1,14 +1,20 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { AnswerPicture } from './answer-pictures.ts';
+import type { AnswerSource } from './answer-sources.ts';
 import type { Demands } from './demands.ts';
 import type { ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import type { AnswerSink } from './think-tags.ts';
 import type { ToolCall, ToolCallBounds, ToolCallSink } from './tool-call-assembly.ts';
 
-/** Receives an answer while it streams: text, reasoning and tool calls, in the model's order. */
+/** Receives an answer while it streams: text, reasoning, tool calls, sources and pictures, in the model's order. */
 export type CompletionSink = AnswerSink &
   ToolCallSink & {
+    /** Absent where sources are not read. */
+    source?(source: AnswerSource): void;
+    /** Absent where pictures are not read. */
+    picture?(picture: AnswerPicture): void;
     /** Receives an item of the step's state (`StepState`) right after the reasoning that it belongs to. */
     state?(item: unknown): void;
   };

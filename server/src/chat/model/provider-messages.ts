@@ -21,13 +21,22 @@ export type ChatMessage =
       /** The server continues this message, if it knows this member. */
       prefix?: true;
     }
-  | { role: 'tool'; tool_call_id: string; content: string };
+  | {
+      role: 'tool';
+      tool_call_id: string;
+      content: string;
+      /** Pictures of the result, in the turn that got it; each protocol has its own place for them. */
+      pictures?: readonly PicturePart[];
+    };
 
 export type ContentPart =
   | { type: 'text'; text: string }
-  | { type: 'image_url'; image_url: { url: string } }
+  | PicturePart
   /** A document as it is, for models that read it themselves; `file_data` is a `data:` URL. */
   | { type: 'file'; file: { filename: string; file_data: string } };
+
+/** A picture as a `data:` URL or, in stored prompts, as `artifact://`. */
+export type PicturePart = { type: 'image_url'; image_url: { url: string } };
 
 type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 
@@ -39,11 +48,21 @@ export type StepCall = {
   id: string;
   name: string;
   input: unknown;
-  result: { output: unknown } | { errorText: string } | { denied: true; reason: string | undefined };
+  result:
+    | { output: unknown; pictures?: readonly PicturePart[] }
+    | { errorText: string }
+    | { denied: true; reason: string | undefined };
 };
 
 /** One answer of the model within a response, with the results of the tools it called. */
-export type Step = { text: string; reasoning: string; calls: StepCall[]; stepState?: StepState };
+export type Step = {
+  text: string;
+  reasoning: string;
+  calls: StepCall[];
+  stepState?: StepState;
+  /** Addresses of its stored pictures: those that the model made, and those that its tools returned. */
+  pictures?: string[];
+};
 
 const noResult = 'Interrupted: the tool returned no result.';
 
@@ -69,7 +88,12 @@ export function toProviderMessages(messages: StoredMessage[], instructions?: str
 
 /** The messages of one step: the assistant's and, in the order of the calls, their results. */
 export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] {
-  if (step.calls.length === 0) return step.text === '' ? [] : [{ role: 'assistant', content: step.text }];
+  if (step.calls.length === 0) {
+    return [
+      ...(step.text === '' ? [] : [{ role: 'assistant', content: step.text } as const]),
+      ...pictureMessages(step),
+    ];
+  }
   const reasoning = withReasoning && step.reasoning !== '' ? { reasoning_content: step.reasoning } : {};
   return [
     {
@@ -83,8 +107,23 @@ export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] 
         function: { name: call.name, arguments: argumentsText(call.input) },
       })),
     },
-    ...step.calls.map((call): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: resultText(call) })),
+    ...step.calls.map(resultMessage),
+    ...pictureMessages(step),
   ];
+}
+
+function resultMessage(call: StepCall): ChatMessage {
+  const message: ChatMessage = { role: 'tool', tool_call_id: call.id, content: resultText(call) };
+  const pictures = 'output' in call.result ? (call.result.pictures ?? []) : [];
+  return pictures.length === 0 ? message : { ...message, pictures };
+}
+
+/** No protocol takes pictures in a message of the assistant, so they follow it as one of the person. */
+function pictureMessages({ calls, pictures = [] }: Step): ChatMessage[] {
+  if (pictures.length === 0) return [];
+  const label = calls.length === 0 ? 'Pictures in your answer above' : 'Pictures in the results of the tools above';
+  const parts = pictures.map((url): PicturePart => ({ type: 'image_url', image_url: { url } }));
+  return [{ role: 'user', content: [{ type: 'text', text: `[${label}]` }, ...parts] }];
 }
 
 /** The steps of an assistant message, as its `step-start` parts mark them. */
@@ -110,7 +149,24 @@ function addPart(step: Step, part: MessagePart): void {
   else if (part.type === 'reasoning') step.reasoning += part.text;
   else if (part.type === 'dynamic-tool' && part.errorText !== brokenOffToolText) {
     step.calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, result: resultOf(part) });
+  } else if (part.type === 'file' && isPicture(part) && !isPublished(step, part.url)) {
+    step.pictures = [...(step.pictures ?? []), part.url];
   }
+}
+
+function isPicture({ mediaType, url }: FilePart): boolean {
+  return /^image\/(?:png|jpeg|gif|webp)$/.test(mediaType) && /^(?:artifact:\/\/|data:)/i.test(url);
+}
+
+/** Files that the model published itself are for the person. */
+function isPublished({ calls }: Step, url: string): boolean {
+  return calls.some(
+    ({ name, result }) =>
+      name === 'publish_artifact' &&
+      'output' in result &&
+      isRecord(result.output) &&
+      url === `artifact://${String(result.output.id)}`,
+  );
 }
 
 function resultOf(part: Extract<MessagePart, { type: 'dynamic-tool' }>): StepCall['result'] {

@@ -66,7 +66,8 @@ export type CompletionOptions = ModelRequest & {
 
 /** Limits of one completion: lengths in UTF-16 units, times in milliseconds. */
 export const completionBounds: CompletionBounds = {
-  maxEventLength: 1024 * 1024,
+  // An event can hold a whole picture, and the last one of an answer all of them.
+  maxEventLength: 24 * 1024 * 1024,
   // Above the limit of a whole response, which therefore ends with everything up to its own limit.
   maxTextLength: 2 * limits.answerBytes,
   maxToolCalls: 128,
@@ -366,6 +367,14 @@ function watchFirst(sink: CompletionSink): { sink: CompletionSink; hasBegun: () 
       },
       toolDelta: (id, delta) => sink.toolDelta(id, delta),
       state: (item) => sink.state?.(item),
+      source(source) {
+        begun = true;
+        sink.source?.(source);
+      },
+      picture(picture) {
+        begun = true;
+        sink.picture?.(picture);
+      },
     },
   };
 }

@@ -7,7 +7,7 @@ import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import type { ContextMessage } from '../turn/context-history.ts';
 import { parsePrompts, promptOf } from '../turn/prompt.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
-import { type DocumentRoom, documentText, scannedPdf } from './attached-documents.ts';
+import { type DocumentRoom, documentText, noDocumentRoom, scannedPdf } from './attached-documents.ts';
 
 /**
  * Stored prompts refer to artifacts; when a turn begins, they get their current contents here: pictures as data, texts
@@ -27,15 +27,16 @@ export async function* withAttachments(
 ): AsyncGenerator<ContextMessage, void, undefined> {
   let room = maxBytes;
   for await (const message of newestFirst) {
-    if (message.role !== 'user' || !(message.prompt ?? message.parts ?? '').includes('artifact://')) {
+    if (!hasFiles(message)) {
       yield message;
       continue;
     }
-    const prompt = message.prompt ?? promptOf('user', parseStoredParts(message.parts ?? '[]')).prompt;
+    const prompt = message.prompt ?? promptOf(message.role, parseStoredParts(message.parts ?? '[]')).prompt;
     const messages: ChatMessage[] = [];
     let fileTokens = 0;
     for (const stored of parsePrompts([prompt])) {
-      const filled = await fill(deps, ownerId, stored, { bytes: room, documents }, signal);
+      const isAnswer = message.role === 'assistant';
+      const filled = await fill(deps, ownerId, stored, { bytes: room, documents, isAnswer }, signal);
       messages.push(filled.message);
       room -= filled.bytes;
       fileTokens += filled.fileTokens;
@@ -49,11 +50,37 @@ export async function* withAttachments(
   }
 }
 
+/** Answers have pictures that the model made or its tools returned. */
+function hasFiles({ role, prompt, parts }: ContextMessage): boolean {
+  if (role === 'user') return (prompt ?? parts ?? '').includes('artifact://');
+  return prompt === null ? (parts ?? '').includes('"type":"file"') : prompt.includes('"type":"image_url"');
+}
+
+/** Messages of a running turn that refer to artifacts, with their contents. */
+export async function withPictures(
+  deps: Needs,
+  ownerId: string,
+  messages: readonly ChatMessage[],
+  signal: AbortSignal,
+): Promise<ChatMessage[]> {
+  const room = { bytes: attachedMax, documents: noDocumentRoom(), isAnswer: true };
+  const filled: ChatMessage[] = [];
+  for (const message of messages) {
+    const next = await fill(deps, ownerId, message, room, signal);
+    room.bytes -= next.bytes;
+    filled.push(next.message);
+  }
+  return filled;
+}
+
+/** `isAnswer`: the pictures were not attached by the person, so that those in the text count as well. */
+type Room = { bytes: number; documents: DocumentRoom; isAnswer: boolean };
+
 async function fill(
   deps: Needs,
   ownerId: string,
   message: ChatMessage,
-  room: { bytes: number; documents: DocumentRoom },
+  room: Room,
   signal: AbortSignal,
 ): Promise<{ message: ChatMessage; bytes: number; fileTokens: number }> {
   if (message.role !== 'user' || typeof message.content === 'string') return { message, bytes: 0, fileTokens: 0 };
@@ -63,7 +90,10 @@ async function fill(
   for (const part of message.content) {
     const id = part.type === 'image_url' ? attachedId(part.image_url.url) : undefined;
     if (id === undefined) {
-      content.push(part);
+      const inline = room.isAnswer && part.type === 'image_url' ? part.image_url.url.length : 0;
+      const fits = inline <= room.bytes - bytes;
+      if (fits) bytes += inline;
+      content.push(fits ? part : note('[A picture is not included: there are too many files in this conversation]'));
       continue;
     }
     const attachment = await readAttachment(deps, ownerId, id, room.bytes - bytes, signal);

@@ -65,6 +65,8 @@ function listening(sink: CompletionSink): { sink: CompletionSink; text: () => st
         sink.toolDelta(id, delta);
       },
       state: (item) => sink.state?.(item),
+      source: (source) => sink.source?.(source),
+      picture: (picture) => sink.picture?.(picture),
     },
   };
 }

@@ -24,6 +24,7 @@ import type { ContinuedText } from '../turn/step-writer.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { AnswerSize, answerTooLong } from './answer-size.ts';
+import { pictureStore } from './picture-store.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
@@ -303,6 +304,7 @@ export class ResponseRun {
       saveReasoningState: () => this.#saveReasoningState(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.#approvals,
+      storePicture: pictureStore(this.#deps, this.response),
       signal: this.#abort.signal,
       continued: this.#openText,
     });

@@ -14,6 +14,7 @@ import { type HistoryState, ReasoningState } from '../model/reasoning-state.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
+import type { StorePicture } from '../turn/answer-extras.ts';
 import { type ContextMessage, readHistory, windowOf } from '../turn/context-history.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import { Spending } from '../turn/spending.ts';
@@ -22,7 +23,7 @@ import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, offered, runTurn, type TurnResult } from '../turn/turn-loop.ts';
 import { type DocumentRoom, documentRoom, takesPdf } from './attached-documents.ts';
-import { withAttachments } from './attachments.ts';
+import { withAttachments, withPictures } from './attachments.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
@@ -127,7 +128,7 @@ export async function prepareTurn(
     response.echoes,
   );
   if (reasoningState.isDropped) hooks.notify(thinkingDropped);
-  const messages = continuation(basis, reasoningState);
+  const messages = await withPictures(deps, response.owner_id, continuation(basis, reasoningState), signal);
   const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
   const read = await readHistory({
     newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, takesPdf[kind]), signal),
@@ -234,6 +235,7 @@ export type TurnHooks = {
   saveReasoningState: () => Promise<void>;
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
+  storePicture: StorePicture;
   signal: AbortSignal;
   /** The text that the first step continues. */
   continued: ContinuedText | undefined;
@@ -257,6 +259,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       },
       approvals: hooks.approvals,
       continued: hooks.continued,
+      storePicture: hooks.storePicture,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
     },
     hooks.signal,

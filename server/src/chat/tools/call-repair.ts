@@ -7,7 +7,12 @@ import { coerceArguments, matchesSchema } from './schema-match.ts';
  * repair counts only if exactly one tool, or arguments that its schema allows, come out of it.
  */
 
-type Named = { name: string; isOffered?: boolean };
+type Named = { name: string; isOffered?: boolean | (() => boolean) };
+
+/** True if the tool is listed for the model at present. */
+export function isOffered({ isOffered: offers }: Pick<Named, 'isOffered'>): boolean {
+  return typeof offers === 'function' ? offers() : offers !== false;
+}
 type Arguments = Record<string, unknown>;
 
 const maxRepaired = 256 * 1024;
@@ -17,7 +22,7 @@ const maxLayers = 3;
 export function findTool<Found extends Named>(tools: readonly Found[], name: string): Found | undefined {
   const exact = tools.find((tool) => tool.name === name);
   if (exact !== undefined || name.length > 256) return exact;
-  const offered = tools.filter(({ isOffered }) => isOffered !== false);
+  const offered = tools.filter(isOffered);
   for (const candidate of namesIn(name)) {
     const plain = offered.filter((tool) => tool.name === candidate);
     const folded = plain.length > 0 ? plain : offered.filter((tool) => fold(tool.name) === fold(candidate));

@@ -26,7 +26,7 @@ export function keepLongResults(tools: readonly Tool[], turn: WorkspaceTurn, res
       if (text === undefined) return answer;
       const short = await shortened(turn, text, fileOf(responseId, context.toolCallId), context);
       if (short === undefined) return answer;
-      return answer instanceof ToolAnswer ? new ToolAnswer(short, answer.files) : short;
+      return answer instanceof ToolAnswer ? new ToolAnswer(short, answer.files, undefined, answer.pictures) : short;
     },
   }));
 }

@@ -7,6 +7,7 @@ import type { ElicitationAnswer } from '../../mcp/connection/elicitation.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { within } from '../../platform/waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
+import type { PicturePart } from '../model/provider-messages.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
 import type { ReadOnlyRun, ToolEffect, Verdict } from './rules/rule-judge.ts';
 
@@ -27,8 +28,8 @@ export type Tool = ToolDefinition & {
    * for invalid arguments.
    */
   questionsOf?: (input: Record<string, unknown>) => Question[];
-  /** False: the tool is not listed for the model. */
-  isOffered?: boolean;
+  /** False: the tool is not listed for the model. A function is called before each question. */
+  isOffered?: boolean | (() => boolean);
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
   /** Text added to the system message when this tool is available. */
@@ -52,16 +53,21 @@ type AskPerson = (
   signal: AbortSignal,
 ) => Promise<ElicitationAnswer>;
 
-/** Output for the model, with files for the person beside it; `whole`: what `output` was cut from. */
+/**
+ * Output for the model, with files for the person beside it; `whole`: what `output` was cut from; `pictures`: `data:`
+ * URLs for a model that takes pictures, in this turn.
+ */
 export class ToolAnswer {
   readonly output: unknown;
   readonly files: readonly FilePart[];
   readonly whole: string | undefined;
+  readonly pictures: readonly string[];
 
-  constructor(output: unknown, files: readonly FilePart[], whole?: string) {
+  constructor(output: unknown, files: readonly FilePart[], whole?: string, pictures: readonly string[] = []) {
     this.output = output;
     this.files = files;
     this.whole = whole;
+    this.pictures = pictures;
   }
 }
 
@@ -69,7 +75,7 @@ export class ToolAnswer {
 export class ToolFailure extends Error {}
 
 export type ToolResult =
-  | { output: unknown; files?: readonly FilePart[] }
+  | { output: unknown; files?: readonly FilePart[]; pictures?: readonly PicturePart[] }
   | { errorText: string }
   /** The person declined the call; `reason` is theirs. */
   | { denied: true; reason: string | undefined };
@@ -134,7 +140,8 @@ async function execute(
   try {
     const answer = await tool.execute(input, context);
     if (!(answer instanceof ToolAnswer)) return { output: boundOutput(answer, maxBytes) };
-    return { output: boundOutput(answer.output, maxBytes), files: answer.files };
+    const pictures = answer.pictures.map((url): PicturePart => ({ type: 'image_url', image_url: { url } }));
+    return { output: boundOutput(answer.output, maxBytes), files: answer.files, pictures };
   } catch (error) {
     if (error instanceof ApiError || error instanceof ToolFailure) return { errorText: storableText(error.message) };
     onFailure(error);

@@ -22,12 +22,13 @@ export function plainEnd(reason: FinishReason): AnswerEnd {
 /** The end of a turn whose last answer has these texts. */
 export function endOf(
   { finishReason, isRefusal, finishDetail }: CompletionResult,
-  written: { text: string; reasoning: string },
+  written: { text: string; reasoning: string; pictureCount?: number },
 ): AnswerEnd {
   const detail = finishDetail ?? null;
   if (isRefusal === true) return { reason: 'refusal', detail };
   const reason = reasons[finishReason];
-  const hasOnlyThoughts = written.text.trim() === '' && written.reasoning.trim() !== '';
+  const isEmpty = written.text.trim() === '' && (written.pictureCount ?? 0) === 0;
+  const hasOnlyThoughts = isEmpty && written.reasoning.trim() !== '';
   if (hasOnlyThoughts && reason !== 'content_filter') return { reason: 'reasoning_only', detail };
   return { reason, detail };
 }

@@ -97,7 +97,8 @@ export function shrinkToolResults(
   const lastStep = shrunk.findLastIndex((message) => message.role === 'assistant');
   const replace = (at: number, message: ChatMessage, content: string): void => {
     if (message.role !== 'tool') return;
-    const smaller: ChatMessage = { ...message, content };
+    const { pictures: _, ...plain } = message;
+    const smaller: ChatMessage = { ...plain, content };
     if (tokensOf(smaller) >= tokensOf(message)) return;
     total += tokensOf(smaller) - tokensOf(message);
     shrunk[at] = smaller;

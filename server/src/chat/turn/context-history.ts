@@ -141,7 +141,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
     const entry = toEntry(message);
     if (entry.prompt === '') continue;
     if (message.usage !== null && seen++ < messagesToLearnFrom) {
-      if (callsTools(entry)) toolAnswers.push({ usage: message.usage, prompt: entry.prompt });
+      if (callsTools(entry) || hasPictures(entry)) toolAnswers.push({ usage: message.usage, prompt: entry.prompt });
       else learnt.add(message.usage, entry.tokens);
     }
     newestFirst.push(entry);
@@ -171,6 +171,10 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
 
 function callsTools({ prompt }: Pick<Entry, 'prompt'>): boolean {
   return prompt.includes('"tool_calls"');
+}
+
+function hasPictures({ prompt }: Pick<Entry, 'prompt'>): boolean {
+  return prompt.includes('"type":"image_url"');
 }
 
 /** Tokens that a model wrote itself in an answer, without tool results. */

@@ -1,6 +1,7 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
 import type { CompletionSink } from '../model/protocol.ts';
 import type { ToolResult } from '../tools/tool-run.ts';
+import type { AnswerExtras } from './answer-extras.ts';
 import { continueText } from './continued-text.ts';
 
 /** The frames of a tool's result; files come right after it. */
@@ -29,9 +30,10 @@ export function createStepWriter(
   emitFrame: (frame: Frame) => void,
   createId: () => string,
   usedIds: Set<string>,
+  extras: AnswerExtras,
   continued?: ContinuedText,
 ) {
-  const written = { text: '', reasoning: '' };
+  const written = { text: '', reasoning: '', pictureCount: 0 };
   const renamed = new Map<string, string>();
   const openCalls = new Set<string>();
   let open: { type: 'text' | 'reasoning'; id: string } | undefined;
@@ -112,6 +114,18 @@ export function createStepWriter(
     },
     toolDelta(id, delta) {
       emitFrame({ type: 'tool-input-delta', toolCallId: idOf(id), inputTextDelta: delta });
+    },
+    source(source) {
+      const part = extras.source(source);
+      if (part === undefined) return;
+      begin();
+      emitFrame(part);
+    },
+    picture(picture) {
+      begin();
+      closePart();
+      written.pictureCount++;
+      extras.picture(picture);
     },
   };
 

@@ -15,6 +15,7 @@ export function estimateMessages(messages: readonly ChatMessage[]): number {
 export function estimateMessage(message: ChatMessage): number {
   let tokens = messageTokens;
   for (const text of messageTexts(message)) tokens += estimateTokens(text);
+  if (message.role === 'tool') tokens += imageTokens * (message.pictures?.length ?? 0);
   if (Array.isArray(message.content)) {
     for (const part of message.content) {
       if (part.type === 'image_url') tokens += imageTokens;

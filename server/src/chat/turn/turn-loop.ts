@@ -10,10 +10,11 @@ import { type ChatMessage, type StepCall, stepMessages } from '../model/provider
 import { storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
 import { addUsage } from '../model/usage.ts';
-import { findTool, readArguments } from '../tools/call-repair.ts';
+import { findTool, isOffered, readArguments } from '../tools/call-repair.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
 import { type AnswerEnd, endOf, plainEnd } from './answer-end.ts';
+import { AnswerExtras, type StorePicture } from './answer-extras.ts';
 import { Spending } from './spending.ts';
 import { type ContinuedText, createStepWriter, type StepWriter } from './step-writer.ts';
 
@@ -65,6 +66,8 @@ export type TurnOptions = {
   /** Text of a continued answer that the first step extends. */
   continued?: ContinuedText | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
+  /** Without it, pictures that the model makes are left out. */
+  storePicture?: StorePicture;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
   /** How much it may do; without it as much as by default. */
@@ -100,6 +103,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   const state: TurnState = { usage: undefined, promptTokens: undefined, contextTokens: undefined, steps: 0 };
   // A continued answer has calls already.
   const usedIds = new Set(options.messages.flatMap(callIds));
+  const extras = new AnswerExtras(options.emit, options.storePicture);
   let messages = options.messages;
   let counted: number | undefined;
   let hasFailedCall = false;
@@ -107,9 +111,10 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     const { note } = spending;
     if (note !== undefined) messages = [...messages, { role: 'user', content: note }];
     const continued = state.steps === 0 ? options.continued : undefined;
-    const writer = createStepWriter(options.emit, options.createId, usedIds, continued);
+    const writer = createStepWriter(options.emit, options.createId, usedIds, extras, continued);
     messages = options.fitMessages?.(messages, counted) ?? messages;
     const answer = await askOnce(options, messages, writer, signal);
+    await extras.stored();
     if (answer instanceof ApiError || signal.aborted) {
       writer.cut(brokenOffToolText);
       return ended(state, signal.aborted ? 'aborted' : 'failed', answer);
@@ -301,7 +306,7 @@ function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
 
 /** Filters the tools that the model receives. */
 export function offered(tools: readonly Tool[]): Tool[] {
-  return tools.filter(({ isOffered }) => isOffered !== false);
+  return tools.filter(isOffered);
 }
 
 function refusal(errorText: string): ReadCall {

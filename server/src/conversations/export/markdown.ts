@@ -1,5 +1,6 @@
 import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { MessagePart, MessageStatus } from '@homeport/contracts/chat/frames';
+import { webAddress } from '@homeport/contracts/chat/sources';
 import { commandText, isCommandResult, type WorkspaceTool } from '@homeport/contracts/workspace/workspace-tools';
 
 /** A message as the Markdown export shows it. */
@@ -32,7 +33,7 @@ export function markdownHead(title: string): string {
  */
 export function markdownMessage(message: ShownMessage): string {
   const who = message.role === 'user' ? 'You' : 'Assistant';
-  const blocks = message.parts.map(markdownPart).filter((block) => block !== '');
+  const blocks = [...message.parts.map(markdownPart), markdownSources(message.parts)].filter((block) => block !== '');
   if (message.status !== 'complete') {
     const reason = message.error === null ? '' : `: ${inline(message.error)}`;
     blocks.push(`*(${message.status}${reason})*`);
@@ -55,6 +56,17 @@ function markdownPart(part: MessagePart): string {
     default:
       return isToolPart(part) ? markdownTool(part) : '';
   }
+}
+
+/** The sources of an answer, as a list under it. */
+function markdownSources(parts: readonly MessagePart[]): string {
+  const lines = parts.flatMap((part) => {
+    if (part.type === 'source-document') return [`${inline(part.title)}`];
+    const address = part.type === 'source-url' ? webAddress(part.url) : undefined;
+    if (part.type !== 'source-url' || address === undefined) return [];
+    return [`[${inline(part.title ?? address)}](<${address}>)`];
+  });
+  return lines.length === 0 ? '' : `**Sources**\n\n${lines.map((line, at) => `${at + 1}. ${line}`).join('\n')}`;
 }
 
 type ToolPart = Extract<MessagePart, { type: 'dynamic-tool' }>;

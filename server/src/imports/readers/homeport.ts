@@ -16,7 +16,7 @@ import { instructions, isMembers, items, json, type Members, members, name, text
 
 const statuses = ['complete', 'stopped', 'failed', 'interrupted'] as const;
 const versionMax = 1_000_000_000;
-const partTypes = /^(text|reasoning|file|step-start|dynamic-tool|data-[\w-]{1,60})$/;
+const partTypes = /^(text|reasoning|file|source-url|source-document|step-start|dynamic-tool|data-[\w-]{1,60})$/;
 
 export function readHomeport(element: Members): ReadConversation {
   const chat = members(element.chat);

@@ -62,7 +62,7 @@ function callThatAsks(part: MessagePart): string | undefined {
 
 function isNothing(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() === '';
-  return part.type === 'step-start' || part.type === 'data-next';
+  return part.type === 'step-start' || part.type === 'data-next' || part.type.startsWith('source-');
 }
 
 function publishedUrl(part: MessagePart): string | undefined {

@@ -1,10 +1,11 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { questionsIn } from '@homeport/contracts/chat/message-assembly';
-import { memo, useRef, useState } from 'react';
+import { memo, type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
+import { SourceLinks } from '../../markdown/source-links.ts';
 import { MessageEditor } from '../lazy-parts.ts';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';
@@ -67,15 +68,18 @@ function Answer({ message, isLast, isRunning }: Props) {
   const t = useText();
   const isStreaming = message.status === 'streaming';
   const isEmpty = !message.parts.some(isVisible);
+  const [links, setLinks] = useState<(text: string) => ReactNode>();
   return (
     <article className={classes.answer} data-message={message.id} data-role="assistant" aria-busy={isStreaming}>
       <h2 className="visually-hidden">{t('thread.answer')}</h2>
       <div className={classes.parts}>
-        {groupParts(message.parts).map((group) => (
-          <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
-        ))}
+        <SourceLinks value={links}>
+          {groupParts(message.parts).map((group) => (
+            <Group key={groupKey(group)} message={message} group={group} isLast={isLast} />
+          ))}
+        </SourceLinks>
         {isStreaming && isEmpty ? <Waiting /> : null}
-        {message.parts.some(isSource) ? <SourceList message={message} /> : null}
+        {message.parts.some(isSource) ? <SourceList message={message} onLinks={setLinks} /> : null}
       </div>
       {isLast && isWaiting(message) ? null : (
         <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
@@ -129,6 +133,7 @@ function isSource({ type, toolName = type }: { type: string; toolName?: string }
 function isVisible(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
   // A notice of the service is no answer.
+  if (isSource(part)) return false;
   return part.type !== 'step-start' && part.type !== 'data-next' && part.type !== 'data-notice';
 }
 

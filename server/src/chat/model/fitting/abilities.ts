@@ -6,6 +6,7 @@ import { parseHistory } from '../request-parts.ts';
 /** Tools and pictures, which some models don't take: as their facts say, or as a refusal said. */
 
 const pictureNote = '[A picture was left out: this model doesn’t take pictures]';
+const unknownNote = '[A picture was left out: it is not known whether this model takes pictures]';
 const textMax = 4_000;
 
 /** The request without what the model does not take. */
@@ -13,7 +14,20 @@ export function fitAbilities(request: ModelRequest, dialect: ProviderDialect): M
   const hasTools = dialect.tools && request.abilities?.tools !== false;
   const hasImages = dialect.images && request.abilities?.images !== false;
   const fitted = hasTools || request.tools === undefined ? request : { ...request, tools: [] };
-  return hasImages ? fitted : withoutPictures(fitted);
+  if (!hasImages) return withoutPictures(fitted);
+  return request.abilities?.images === true ? fitted : withoutToolPictures(fitted);
+}
+
+/** Pictures of tools go only to models that are known to take pictures, as no person chose to send them. */
+function withoutToolPictures(request: ModelRequest): ModelRequest {
+  if (!request.messages.some((message) => message.role === 'tool' && message.pictures !== undefined)) return request;
+  return { ...request, messages: request.messages.map((message) => notedResult(message, unknownNote)) };
+}
+
+function notedResult(message: ChatMessage, note: string): ChatMessage {
+  if (message.role !== 'tool' || message.pictures === undefined) return message;
+  const { pictures, ...plain } = message;
+  return { ...plain, content: [plain.content, ...pictures.map(() => note)].join('\n') };
 }
 
 export type LackingAbility = 'tools' | 'images';
@@ -36,6 +50,7 @@ export function withoutPictures(request: ModelRequest, note = pictureNote): Mode
   };
 
   function toNotes(message: ChatMessage): ChatMessage {
+    if (message.role === 'tool') return notedResult(message, note);
     if (message.role !== 'user' || typeof message.content === 'string') return message;
     const content = message.content.map(
       (part): ContentPart => (part.type === 'image_url' ? { type: 'text', text: note } : part),
@@ -47,7 +62,9 @@ export function withoutPictures(request: ModelRequest, note = pictureNote): Mode
 }
 
 function hasPictures({ history = '', messages }: ModelRequest): boolean {
-  return hasPicture(history) || hasPicture(JSON.stringify(messages.filter(({ role }) => role === 'user')));
+  return (
+    hasPicture(history) || hasPicture(JSON.stringify(messages.filter(({ role }) => role === 'user' || role === 'tool')))
+  );
 }
 
 function hasPicture(json: string): boolean {

@@ -4,6 +4,7 @@ import type { ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
 import { parseHistory } from '../request-parts.ts';
 import { fitIds, type UsedIds } from './ids.ts';
+import { picturesAfterResults } from './pictures.ts';
 import { hasWholeState, wireMessage } from './reasoning.ts';
 import { beginWithUser, mergeNeighbors, separateResults, stepsAsText } from './roles.ts';
 import type { RequestShape } from './shape.ts';
@@ -60,7 +61,8 @@ function fit(
 ): ChatMessage[] {
   const { shape } = dialect;
   const { source } = request;
-  const asText = stepsAsText(messages, (message) =>
+  const placed = kind !== 'gemini' && kind !== 'openai' && takesCalls ? messages : picturesAfterResults(messages);
+  const asText = stepsAsText(placed, (message) =>
     takesCalls ? isSentAsText(message, shape.stepsAsText, source) : true,
   );
   const unique = fitIds(asText, idsOf(kind, dialect), used);

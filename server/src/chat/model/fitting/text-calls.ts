@@ -96,6 +96,8 @@ export function createTextCalls(sink: CompletionSink, createId: () => string) {
       },
       toolDelta: sink.toolDelta,
       state: (item: unknown) => sink.state?.(item),
+      source: (source) => sink.source?.(source),
+      picture: (picture) => sink.picture?.(picture),
     } satisfies CompletionSink,
     /** The end of an answer: its calls or, if there are none, the text that was held back. */
     finish(answer: CompletionResult, request: Pick<ModelRequest, 'tools' | 'history' | 'messages'>): CompletionResult {

@@ -1,5 +1,7 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createPictureReader } from '../answer-pictures.ts';
+import { createSourceReader } from '../answer-sources.ts';
 import { explained, explanationOf, readReason, settleReason } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
@@ -23,6 +25,12 @@ export function createAnthropicParser(
   // Local servers answer here too, some with thinking in tags.
   const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
+  const sources = createSourceReader(sink, answer.flush);
+  const pictures = createPictureReader(sink, (length) => {
+    answer.count(length);
+    think.end();
+    answer.flush();
+  });
   const blocks: OpenBlock[] = [];
   const byIndex = new Map<number, OpenBlock>();
   const counts: Record<string, unknown> = {};
@@ -72,6 +80,7 @@ export function createAnthropicParser(
     blocks.push(block);
     if (blocks.length > bounds.maxToolCalls * 4) throw unreadableAnswer('answer');
     if (typeof index === 'number') byIndex.set(index, block);
+    if (Array.isArray(start.citations)) for (const each of start.citations) addCitation(each);
     if (start.type === 'text') addText(block, start.text);
     else if (start.type === 'thinking') {
       hasStepState = true;
@@ -82,9 +91,13 @@ export function createAnthropicParser(
       answer.flush();
       tools.push([{ index: block.at, id: start.id, function: { name: start.name } }]);
       if (isRecord(start.input) && Object.keys(start.input).length > 0) addJson(block, JSON.stringify(start.input));
+    } else if (start.type === 'image') {
+      pictures.entry(start);
+      block.start = { type: 'text' };
     } else {
       hasStepState = true;
       answer.count(JSON.stringify(start).length);
+      readFound(start);
     }
   }
 
@@ -94,6 +107,21 @@ export function createAnthropicParser(
     for (const item of closedBlock(block)) sink.state?.(item);
   }
 
+  /** Results of the maker's own search and reading. */
+  function readFound({ type, content }: Record<string, unknown>): void {
+    if (type === 'web_search_tool_result') sources.list(content);
+    if (type !== 'web_fetch_tool_result' || !isRecord(content)) return;
+    const page = isRecord(content.content) ? content.content : {};
+    sources.url(content.url, page.title);
+  }
+
+  function addCitation(citation: unknown): void {
+    if (!isRecord(citation)) return;
+    const { type, document_title: title } = citation;
+    if (title === undefined || title === null) sources.entry(citation);
+    else sources.document(title, type === 'page_location' ? 'application/pdf' : 'text/plain');
+  }
+
   function readDelta(index: unknown, delta: Record<string, unknown>): void {
     const block = typeof index === 'number' ? byIndex.get(index) : blocks.at(-1);
     if (block === undefined) return;
@@ -101,6 +129,7 @@ export function createAnthropicParser(
     else if (delta.type === 'thinking_delta') addThinking(block, delta.thinking);
     else if (delta.type === 'signature_delta') addSignature(block, delta.signature);
     else if (delta.type === 'input_json_delta') addJson(block, delta.partial_json);
+    else if (delta.type === 'citations_delta') addCitation(delta.citation);
   }
 
   function addText(block: OpenBlock, text: unknown): void {

@@ -32,12 +32,14 @@ type TextBlock = { type: 'text'; text: string } & CacheMark;
 type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 type Source<Media> = { type: 'base64'; media_type: Media; data: string } | { type: 'url'; url: string };
 type ToolUse = { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> } & CacheMark;
-type Block =
+type GivenBlock =
   | TextBlock
   | ({ type: 'image'; source: Source<ImageType> } & CacheMark)
-  | ({ type: 'document'; source: Source<'application/pdf'>; title?: string } & CacheMark)
+  | ({ type: 'document'; source: Source<'application/pdf'>; title?: string } & CacheMark);
+type Block =
+  | GivenBlock
   | ToolUse
-  | ({ type: 'tool_result'; tool_use_id: string; content: string } & CacheMark)
+  | ({ type: 'tool_result'; tool_use_id: string; content: string | GivenBlock[] } & CacheMark)
   | { type: 'thinking'; thinking: string; signature: string }
   | { type: 'redacted_thinking'; data: string };
 type InputSchema = { type: 'object'; [member: string]: unknown };
@@ -189,7 +191,9 @@ function toMessages(messages: readonly ChatMessage[]): AnthropicMessage[] {
 
 function toBlocks(message: ChatMessage): Block[] {
   if (message.role === 'tool') {
-    return [{ type: 'tool_result', tool_use_id: callId(message.tool_call_id), content: message.content }];
+    const { content, pictures = [] } = message;
+    const blocks = pictures.length === 0 ? content : [...textBlocks(content), ...pictures.flatMap(partBlocks)];
+    return [{ type: 'tool_result', tool_use_id: callId(message.tool_call_id), content: blocks }];
   }
   if (message.role !== 'assistant') {
     const { content } = message;
@@ -222,7 +226,7 @@ function parseStepState(stepState: StepState): Block[] {
   return stepState.filter(isRecord) as Block[];
 }
 
-function partBlocks(part: ContentPart): Block[] {
+function partBlocks(part: ContentPart): GivenBlock[] {
   if (part.type === 'text') return textBlocks(part.text);
   const url = part.type === 'file' ? part.file.file_data : part.image_url.url;
   const data = inlineData(url);

@@ -1,5 +1,8 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
+import { sourceBounds } from '@homeport/contracts/chat/sources';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createPictureReader } from '../answer-pictures.ts';
+import { createSourceReader } from '../answer-sources.ts';
 import { explained, explanationOf, type ReportedEnd, readReason, settleReason } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
@@ -19,6 +22,12 @@ export function createGeminiParser(
   // Open models answer here too, some with thinking in tags.
   const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
+  const sources = createSourceReader(sink, answer.flush);
+  const pictures = createPictureReader(sink, (length) => {
+    answer.count(length);
+    think.end();
+    answer.flush();
+  });
   /** Parts to send back when one of them is signed; adjacent texts without a signature are merged. */
   const parts: Record<string, unknown>[] = [];
   let isSigned = false;
@@ -41,6 +50,7 @@ export function createGeminiParser(
     if (!isRecord(candidate)) return;
     const content = isRecord(candidate.content) ? candidate.content : {};
     if (Array.isArray(content.parts)) for (const part of content.parts) if (isRecord(part)) readPart(part);
+    readGrounding(candidate);
     const reason = candidate.finishReason;
     if (typeof reason !== 'string' || reason === 'FINISH_REASON_UNSPECIFIED') return;
     finish = readReason(reason);
@@ -48,11 +58,29 @@ export function createGeminiParser(
     explanation = explanationOf(candidate.finishMessage, isFiltered ? reason : undefined);
   }
 
+  function readGrounding({ groundingMetadata, citationMetadata }: Record<string, unknown>): void {
+    const chunks = isRecord(groundingMetadata) ? groundingMetadata.groundingChunks : undefined;
+    for (const chunk of Array.isArray(chunks) ? chunks.slice(0, sourceBounds.count) : []) {
+      if (!isRecord(chunk)) continue;
+      const place = isRecord(chunk.retrievedContext) ? chunk.retrievedContext : chunk.maps;
+      if (!isRecord(place)) sources.entry(chunk);
+      else if (!sources.url(place.uri, place.title)) sources.document(place.title, undefined, fileOf(place));
+    }
+    if (!isRecord(citationMetadata)) return;
+    sources.list(citationMetadata.citationSources ?? citationMetadata.citations);
+  }
+
   function readPart(part: Record<string, unknown>): void {
     const signature = part.thoughtSignature;
     if (typeof signature === 'string') {
       isSigned = true;
       answer.count(signature.length);
+    }
+    const picture = part.inlineData ?? part.inline_data;
+    // Pictures among the thoughts are drafts.
+    if (isRecord(picture)) {
+      if (part.thought !== true) pictures.entry(picture);
+      return;
     }
     if (isRecord(part.functionCall)) addCall(part.functionCall, signature);
     else if (typeof part.text === 'string') addText(part.text, part.thought === true, signature);
@@ -122,6 +150,12 @@ export function createGeminiParser(
       return finish !== undefined;
     },
   };
+}
+
+/** The name of a document in a store, whose address is not one of the web. */
+function fileOf({ uri, documentName }: Record<string, unknown>): string | undefined {
+  const path = typeof uri === 'string' ? uri : documentName;
+  return typeof path === 'string' ? path.split('/').at(-1) : undefined;
 }
 
 /** Thoughts are counted apart from the answer's tokens, results of the server's own tools apart from the prompt's. */

@@ -2,6 +2,8 @@ import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { Usage } from '@homeport/contracts/chat/frames';
 import { createParser } from 'eventsource-parser';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createPictureReader } from '../answer-pictures.ts';
+import { createSourceReader, titlesIn } from '../answer-sources.ts';
 import { explained, explanationOf, filtersOf, type ReportedEnd, readReason, settleReason } from '../finish-reasons.ts';
 import { createStateGatherer, type StateMember } from '../fitting/reasoning.ts';
 import { parseJson } from '../json-events.ts';
@@ -55,6 +57,8 @@ export function createCompletionParser(
     },
   });
   const tools = createToolCallAssembler(sink, createId, bounds);
+  const sources = createSourceReader(sink, answer.flush);
+  const pictures = createPictureReader(sink, beforePicture);
   const events = createParser({
     maxBufferSize: bounds.maxEventLength,
     onEvent: (event) => readEvent(event.data, event.event),
@@ -138,6 +142,7 @@ export function createCompletionParser(
     if (chunk.object === 'error') throw streamedError(chunk);
     const usageBefore = usage;
     usage = readUsage(chunk.usage) ?? usage;
+    readSources(chunk);
     const choice = firstChoice(chunk);
     if (choice === undefined) return false;
     if (choice.error !== undefined && choice.error !== null) throw streamedError(choice.error);
@@ -146,10 +151,34 @@ export function createCompletionParser(
     return !readFinish(choice) && plain && usage === usageBefore;
   }
 
+  /** Lists beside the choices, as Perplexity, xAI and Z.ai send them with a chunk or with every one. */
+  function readSources(chunk: Record<string, unknown>): void {
+    const titles = titlesIn(chunk.search_results);
+    sources.list(chunk.citations, { titles, isNumbered: true });
+    sources.list(chunk.search_results, { isNumbered: true });
+    sources.list(chunk.web_search);
+  }
+
+  /** Sources of a message or delta; `context` is that of Azure's own data. */
+  function readAnnotations(delta: Record<string, unknown>): boolean {
+    const { annotations, citations, context } = delta;
+    sources.list(annotations);
+    sources.list(citations, { isNumbered: true });
+    if (isRecord(context)) sources.list(context.citations);
+    return isRecord(context) || [annotations, citations].some((list) => Array.isArray(list) && list.length > 0);
+  }
+
+  function beforePicture(length: number): void {
+    answer.count(length);
+    think.end();
+    answer.flush();
+  }
+
   function readDelta(delta: Record<string, unknown>): boolean {
     // Some servers send both, one of them empty.
     const reasoning = delta.reasoning_content || delta.reasoning;
     let plain = !state.add(delta);
+    if (readAnnotations(delta)) plain = false;
     if (typeof reasoning === 'string' && reasoning !== '') {
       addReasoning(reasoning, delta.reasoning_content === reasoning ? 'reasoning_content' : 'reasoning');
       plain = false;
@@ -164,6 +193,10 @@ export function createCompletionParser(
       plain = false;
       if (refusal.length < finishDetailMax) refusal += delta.refusal.slice(0, finishDetailMax);
       addContent(answer.clean(delta.refusal));
+    }
+    if (Array.isArray(delta.images)) {
+      plain = false;
+      for (const image of delta.images) pictures.entry(image);
     }
     if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
       plain = false;
@@ -186,6 +219,8 @@ export function createCompletionParser(
   function readContentItem(item: unknown): void {
     if (!isRecord(item)) return;
     if (typeof item.text === 'string') addContent(answer.clean(item.text));
+    else if (item.type === 'image_url' || item.type === 'image' || item.type === 'output_image') pictures.entry(item);
+    else if (item.type === 'tool_reference') sources.entry(item);
     else if (typeof item.thinking === 'string') addReasoning(item.thinking, 'thinking');
     else if (Array.isArray(item.thinking)) {
       for (const thought of item.thinking) {

@@ -1,6 +1,8 @@
 import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import { createAnswerGatherer } from '../answer-gatherer.ts';
+import { createPictureReader } from '../answer-pictures.ts';
+import { createSourceReader } from '../answer-sources.ts';
 import { explained, explanationOf } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
@@ -30,6 +32,8 @@ export function createResponsesParser(
   // Open models answer here too, some with thinking in tags.
   const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
+  const sources = createSourceReader(sink, answer.flush);
+  const pictures = createPictureReader(sink, beforePicture);
   const items = new Map<string, OpenItem>();
   let lastSummary: string | undefined;
   let usage: Usage | undefined;
@@ -54,6 +58,9 @@ export function createResponsesParser(
         return;
       case 'response.reasoning_text.delta':
         addReasoning(event, event.delta, `r${event.content_index}`);
+        return;
+      case 'response.output_text.annotation.added':
+        sources.entry(event.annotation);
         return;
       case 'response.function_call_arguments.delta':
         addArguments(itemOf(event), event.delta);
@@ -123,6 +130,12 @@ export function createResponsesParser(
     addText(event, text);
   }
 
+  function beforePicture(length: number): void {
+    answer.count(length);
+    think.end();
+    answer.flush();
+  }
+
   /** Summaries come in parts, which are paragraphs. */
   function addReasoning(event: Record<string, unknown>, text: unknown, part: string): void {
     if (typeof text !== 'string' || text === '') return;
@@ -141,6 +154,12 @@ export function createResponsesParser(
     if (item.done !== undefined) return;
     item.done = done;
     answer.count(typeof done.encrypted_content === 'string' ? done.encrypted_content.length : 0);
+    if (done.type === 'image_generation_call') {
+      pictures.entry(done);
+      // Its base64 is not kept until the end.
+      item.done = { type: done.type, id: done.id };
+    }
+    if (done.type === 'message') for (const part of records(done.content)) sources.list(part.annotations);
     if (done.type === 'message' && !item.heard.has('text')) {
       for (const part of records(done.content)) {
         if (part.type === 'refusal') addRefusal(event, part.refusal);

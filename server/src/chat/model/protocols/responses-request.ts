@@ -33,7 +33,7 @@ type ResponsesItem =
   | { role: 'user'; content: string | InputPart[] }
   | { role: 'assistant'; content: string }
   | FunctionCall
-  | { type: 'function_call_output'; call_id: string; output: string }
+  | { type: 'function_call_output'; call_id: string; output: string | InputPart[] }
   | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[]; encrypted_content?: string };
 type FunctionCall = { type: 'function_call'; call_id: string; name: string; arguments: string };
 type InputPart =
@@ -114,7 +114,7 @@ function innerJson(messages: readonly ChatMessage[]): string {
 function toItems(message: ChatMessage): ResponsesItem[] {
   switch (message.role) {
     case 'tool':
-      return [{ type: 'function_call_output', call_id: message.tool_call_id, output: message.content }];
+      return [{ type: 'function_call_output', call_id: message.tool_call_id, output: outputOf(message) }];
     case 'assistant':
       return assistantItems(message);
     default: {
@@ -122,6 +122,10 @@ function toItems(message: ChatMessage): ResponsesItem[] {
       return [{ role: 'user', content: typeof content === 'string' ? content : content.map(toPart) }];
     }
   }
+}
+
+function outputOf({ content, pictures = [] }: Extract<ChatMessage, { role: 'tool' }>): string | InputPart[] {
+  return pictures.length === 0 ? content : [{ type: 'input_text', text: content }, ...pictures.map(toPart)];
 }
 
 function assistantItems(message: Extract<ChatMessage, { role: 'assistant' }>): ResponsesItem[] {
