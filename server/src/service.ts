@@ -159,7 +159,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           joinTools(
             createWorkspaceToolFinder(
               { ...base, workspaces },
-              joinTools(createDocumentToolFinder(base), createMcpToolFinder({ db, mcp, clock })),
+              joinTools(createDocumentToolFinder(base), createMcpToolFinder({ ...base, mcp })),
             ),
             createWebToolFinder(base),
           ),

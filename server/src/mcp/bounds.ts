@@ -13,7 +13,7 @@ export const mcpBounds = {
   /** All pages of a list together, as far as they are read. */
   listBytes: 8 * 1024 * 1024,
   /** One line of JSON or one event of a stream. */
-  messageBytes: 8 * 1024 * 1024,
+  messageBytes: 12 * 1024 * 1024,
   /** Everything in one response or stream before it is cut off. */
   streamBytes: 64 * 1024 * 1024,
   /** Events of one stream in ten seconds. */
@@ -62,7 +62,12 @@ export const mcpBounds = {
   describedText: 1000,
   promptMessages: 100,
   files: 8,
-  /** Characters of one file's base64 data, and of all files in a result. */
+  /** Bytes of a file that is stored as a file of the conversation, and of all of them in a result. */
+  largeFile: 8 * 1024 * 1024,
+  largeFiles: 16 * 1024 * 1024,
+  /** Links in a result that can be read. */
+  links: 100,
+  /** Characters of base64 data of a file that is kept in the answer itself, and of all of them in a result. */
   fileData: 1024 * 1024,
   filesData: 2 * 1024 * 1024,
 } as const;

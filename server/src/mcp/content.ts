@@ -10,7 +10,7 @@ import type { McpConnection } from './connection/connection.ts';
 import type { McpConnections } from './connection/connections.ts';
 import { mcpFailure, serverWords } from './connection/failures.ts';
 import { getOwnedMcpServer } from './servers.ts';
-import { isBase64 } from './tool-result.ts';
+import { plainBase64 } from './tool-result.ts';
 import type { McpServerRow } from './views.ts';
 
 /**
@@ -80,12 +80,11 @@ export async function readResource(deps: ContentDeps, owner: string, { id, uri }
     const read = contents.slice(0, mcpBounds.files).flatMap((raw): McpContent[] => {
       const { data: each } = contentShape.safeParse(raw);
       const isText = typeof each?.text === 'string';
-      if (each === undefined || (!isText && (typeof each.blob !== 'string' || !isBase64(each.blob)))) return [];
+      const data = isText ? undefined : plainBase64(each?.blob);
+      if (each === undefined || (!isText && data === undefined)) return [];
       const mediaType = mediaTypeOf(each.mimeType) ?? (isText ? 'text/plain' : 'application/octet-stream');
       const filename = filenameOf(each.uri, mediaType);
-      return [
-        { uri: each.uri, filename, mediaType, text: each.text ?? null, data: isText ? null : (each.blob ?? null) },
-      ];
+      return [{ uri: each.uri, filename, mediaType, text: each.text ?? null, data: data ?? null }];
     });
     if (read.length === 0) throw unusable('it sent no content for this resource');
     return { contents: read };

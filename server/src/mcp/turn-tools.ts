@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { McpTool, ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import { z } from 'zod';
 import type { Database } from '../db/pool.ts';
 import type { Clock } from '../platform/clock.ts';
 import { within } from '../platform/waits.ts';
@@ -8,6 +9,7 @@ import type { CallObserver, Listing } from './connection/connection.ts';
 import type { McpConnections } from './connection/connections.ts';
 import type { Elicitation, ElicitationAnswer } from './connection/elicitation.ts';
 import { mcpFailure, refusedAccess, serverWords } from './connection/failures.ts';
+import { makePlain } from './connection/plain-messages.ts';
 import { throttleLines } from './connection/progress-lines.ts';
 import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
 import { nameTools } from './tool-names.ts';
@@ -44,6 +46,8 @@ export type McpTurnTool = {
   /** The owner's current policy for calls; `call` checks whether the server may still be used. */
   readPolicy(): Promise<ToolPolicy>;
   call(input: Record<string, unknown>, signal: AbortSignal, callbacks?: CallCallbacks): Promise<McpResult>;
+  /** Reads a resource of the tool's server. */
+  readResource(uri: string, signal: AbortSignal): Promise<McpResult>;
 };
 
 /** Columns of a server that a turn reads; without its last listing. */
@@ -187,7 +191,37 @@ function turnTool(
         progress.end();
       }
     },
+    readResource: (uri, signal) => readLinked(deps, { server, tool, uri }, signal, notices),
   };
+}
+
+const contentsShape = z.looseObject({ contents: z.array(z.unknown()) });
+
+/** The contents of a resource, as the result of a tool that embeds them. */
+async function readLinked(
+  deps: TurnToolDeps,
+  { server, tool, uri }: { server: TurnServer; tool: McpTool; uri: string },
+  signal: AbortSignal,
+  notices: NoticeTarget,
+): Promise<McpResult> {
+  if (!(await mayCall(deps, server, tool))) return withdrawn;
+  return callOnce(
+    deps,
+    server,
+    async () => {
+      const listing = await deps.mcp.current(server);
+      if (listing.fingerprint !== server.trusted_fingerprint) {
+        throw new ApiError('mcp_tools_changed', 'The server has changed its tools since they were trusted.');
+      }
+      const connection = await deps.mcp.open(server);
+      const { contents } = await connection.ask('resources/read', { uri }, contentsShape, signal);
+      const result = { content: contents.map((resource) => ({ type: 'resource', resource })) };
+      makePlain({ result });
+      return result;
+    },
+    signal,
+    notices,
+  );
 }
 
 /** The policies of a server that has not changed since the turn began; undefined if it may no longer be used. */

@@ -304,6 +304,29 @@ test('a published file becomes an artifact of the conversation, publishing again
   );
 });
 
+test('a model that sees can look at a picture in the workspace, and another one gets a note', async () => {
+  const chat = await agents.startChat();
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const look: Call = { name: 'read_file', input: { path: 'shot.dat' } };
+  const seen = () => JSON.stringify(agents.provider.requests.at(-1)?.body.messages);
+  for (const images of [true, false]) {
+    const abilities = { images, documents: false, tools: true, temperature: true, reasoning: [] };
+    const { body } = await chat.user.call('GET /api/chats', undefined, { query: { id: chat.chatId } });
+    const id = body.chat.modelId;
+    assert.equal((await chat.user.call('PATCH /api/models', { id, abilities })).status, 200);
+    const { tools } = await run(chat, [bash(`echo ${png} | base64 -d > shot.dat`)], [look]);
+    assert.match(outputOf(tools.at(-1)), /^\[The picture .*shot\.dat \(image\/png, 70 bytes\)\. Read it again/);
+    assert.equal(seen().includes(`data:image/png;base64,${png}`), images, seen());
+    assert.equal(seen().includes('A picture was left out: this model doesn’t take pictures'), !images);
+  }
+  const { tools } = await run(
+    chat,
+    [bash('head -c 100 /dev/zero > zero.bin')],
+    [{ name: 'read_file', input: { path: 'zero.bin' } }],
+  );
+  assert.match(outputOf(tools.at(-1)), /is not a text file/);
+});
+
 test('losing a workspace fails the running tool, and the next call starts it again', async () => {
   const chat = await agents.startChat();
   agents.script(chat.model, [bash('echo said; touch here; sleep 600')], [bash('ls; echo again')]);

@@ -133,7 +133,7 @@ function isSource({ type, toolName = type }: { type: string; toolName?: string }
 function isVisible(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
   // A notice of the service is no answer.
-  if (isSource(part)) return false;
+  if (part.type.startsWith('source-')) return false;
   return part.type !== 'step-start' && part.type !== 'data-next' && part.type !== 'data-notice';
 }
 

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Daemon } from '../../../workspaces/daemon.ts';
 import { cutLine } from '../command-output.ts';
 import { defineTool } from '../tool-input.ts';
-import { type Tool, type ToolContext, ToolFailure } from '../tool-run.ts';
+import { type Tool, ToolAnswer, type ToolContext, ToolFailure } from '../tool-run.ts';
 import { readLines } from './line-reader.ts';
+import { readPicture } from './picture-reader.ts';
 import { folderOfFile } from './workspace-facts.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
@@ -45,7 +46,7 @@ const inputs = {
 
 /** The answer whose changes these are, and the conversation that reads and writes. */
 type Of = { responseId: string; chatId: string };
-type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, of: Of) => Promise<string>;
+type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, of: Of) => Promise<string | ToolAnswer>;
 
 /**
  * The tools for files in the workspace; their writes are recorded as changes of `responseId`. A file that changed since
@@ -63,7 +64,7 @@ export function fileTools(turn: WorkspaceTurn, of: Of): Tool[] {
       name: 'read_file',
       effect: 'reads',
       description:
-        'Reads a text file in the workspace. Returns each line as its number, a tab and the text. Read long files in parts with offset and limit.',
+        'Reads a text file in the workspace, or looks at a picture (PNG, JPEG, GIF, WebP). Returns each line of a text as its number, a tab and the text. Read long files in parts with offset and limit.',
       input: inputs.read_file,
       run: run(readFile),
     }),
@@ -113,6 +114,11 @@ const readFile: Work<{ path: string; offset?: number; limit?: number }> = async 
   if (entry.size === 0) return `[${entry.path} is empty]`;
   const read = await readLines(daemon, asked, { offset, limit, reader: chatId }, signal);
   if (read === 'binary') {
+    const picture = await readPicture(daemon, asked, entry.size, signal);
+    if (picture !== undefined) {
+      const text = `[The picture ${entry.path} (${picture.mediaType}, ${entry.size} bytes). Read it again to look at it in a later turn.]`;
+      return new ToolAnswer(text, [], undefined, [picture.url]);
+    }
     throw new ToolFailure(
       `${entry.path} is not a text file (${entry.size} bytes). Look at it with bash, or publish it with publish_artifact.`,
     );
