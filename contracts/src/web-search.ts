@@ -108,7 +108,6 @@ export const webSearchEndpoints = {
     method: 'PUT',
     path: '/api/admin/web-search',
     access: 'admin',
-    scope: 'admin:write',
     summary: "Replaces the installation's search service; an omitted key is kept, null clears it",
     body: changeBody,
     response: z.object({ webSearch }),
