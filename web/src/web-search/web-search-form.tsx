@@ -1,4 +1,6 @@
 import 'virtual:texts/web-search';
+import '../forms/forms.css';
+import '../forms/switch.css';
 import { type SearchKind, searchKinds, type WebSearchSettings } from '@homeport/contracts/web-search';
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
@@ -63,8 +65,9 @@ export function WebSearchForm({ stored, isGeneral, isAskForced = false, offLabel
     }),
     submit: async (values) => {
       await save(values, serviceOf(values));
-      form.setValues({ apiKey: '', clearsKey: false });
-      form.resetDirty();
+      const saved = { ...values, apiKey: '', clearsKey: false };
+      form.setValues(saved);
+      form.resetDirty(saved);
       showToast(t('webSearch.saved'));
     },
   });
@@ -119,7 +122,7 @@ export function WebSearchForm({ stored, isGeneral, isAskForced = false, offLabel
       <TestResult state={tested} />
       <FormFailure failure={failure} />
       <div className={formClasses.actions}>
-        <SubmitButton label={t('form.save')} busyLabel={t('form.saving')} isBusy={isBusy} />
+        <SubmitButton label={t('webSearch.apply')} busyLabel={t('form.saving')} isBusy={isBusy} />
         {values.kind === 'off' ? null : (
           <Button variant="default" loading={tested.kind === 'running'} onClick={() => void runTest()}>
             {t('webSearch.test')}

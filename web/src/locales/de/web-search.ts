@@ -37,6 +37,7 @@ export const texts = {
   'webSearch.ask.on': 'Vor Wirkungen fragen',
   'webSearch.ask.off': 'Nicht fragen',
   'webSearch.ask.forced': 'Fragen, bei allen',
+  'webSearch.apply': 'Übernehmen',
   'webSearch.saved': 'Websuche gespeichert',
   'webSearch.test': 'Testen',
   'webSearch.passed':

@@ -36,6 +36,7 @@ export const texts = {
   'webSearch.ask.on': 'Ask before effects',
   'webSearch.ask.off': 'Don’t ask',
   'webSearch.ask.forced': 'Ask, for everybody',
+  'webSearch.apply': 'Apply',
   'webSearch.saved': 'Web search saved',
   'webSearch.test': 'Test',
   'webSearch.passed':
