@@ -20,6 +20,12 @@ const process: Sample = {
   ids: { 'query.id': { names: 'text' } },
 };
 
+const storedResponse = {
+  ...nothing,
+  request: () => ({ params: { response: 'resp_x' } }),
+  ids: { 'params.response': { names: 'shown elsewhere', test: 'gateway-kept.test.ts' } },
+} satisfies Sample;
+
 export const workspaceSamples = {
   getWorkspaceStatus: nothing,
   getWorkspaceUsage: nothing,
@@ -65,9 +71,9 @@ export const workspaceSamples = {
   getGatewayModel: { ...nothing, request: () => ({ params: { model: 'default' } }) },
   postChatCompletion: { ...nothing, request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }) },
   postGatewayResponse: { ...nothing, request: () => ({ body: { input: 'Hello' } }) },
-  getGatewayResponse: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
-  deleteGatewayResponse: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
-  postGatewayResponseCancel: { ...nothing, request: () => ({ params: { response: 'resp_x' } }) },
+  getGatewayResponse: storedResponse,
+  deleteGatewayResponse: storedResponse,
+  postGatewayResponseCancel: storedResponse,
   postGatewayMessage: {
     ...nothing,
     request: () => ({ body: { max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] } }),
