@@ -37,6 +37,10 @@ export const firstByteSecondsMax = 3600;
 export const providerModelIdMax = 256;
 export const displayNameMax = 100;
 export const contextWindowMax = 100_000_000;
+/** Stand-ins of a model. */
+export const standInsMax = 3;
+export const regionMax = 40;
+export const regionsMax = 20;
 export const tierCountMax = 32;
 export const tierValueMax = 2_147_483_647;
 export const tierLabelMax = 40;

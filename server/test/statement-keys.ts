@@ -27,6 +27,7 @@ const ids: Record<string, readonly string[]> = {
   artifacts: ['id'],
   artifact_versions: ['artifact_id'],
   models: ['id', 'provider_id'],
+  model_stand_ins: ['model_id'],
   providers: ['id'],
   provider_shares: ['provider_id'],
   assistants: ['id'],

@@ -27,6 +27,8 @@ export const model = z.object({
   sources,
   /** Refusals of its server that answers respect, oldest first. */
   lessons: z.array(lesson),
+  /** Ids of the models that answer, in this order, when this one's provider fails before the first output. */
+  standIns: z.array(fields.id),
   createdAt: fields.timestamp,
 });
 export type Model = z.infer<typeof model>;
@@ -46,6 +48,16 @@ const sharedWith = z.union([
   z.object({ userIds: z.array(fields.id).max(limits.sharedUsersMax) }),
 ]);
 export type SharedWith = z.infer<typeof sharedWith>;
+
+const standInReason = z.enum(['overloaded', 'rate_limit', 'unreachable', 'error']);
+/** Why a stand-in answered instead of the chosen model. */
+export type StandInReason = z.infer<typeof standInReason>;
+/** The stand-in that answered a message. */
+export const servedBy = z.object({ modelId: fields.id, reason: standInReason });
+
+/** An open circuit: calls wait or go to a stand-in until one call at `retryAt` succeeds. */
+const outage = z.object({ since: fields.timestamp, retryAt: fields.timestamp, reason: standInReason });
+export type Outage = z.infer<typeof outage>;
 
 export const provider = z.object({
   id: fields.id,
@@ -73,6 +85,12 @@ export const provider = z.object({
   sharedWith: sharedWith.optional(),
   /** For a shared provider: the tiers of its models, as defined in its owner's catalogue. */
   modelTiers: z.array(modelTier).optional(),
+  /** Name of the place where the provider processes data. */
+  region: z.string().nullable(),
+  /** Regions that stand-ins for its models may have; empty: any. */
+  onlyRegions: z.array(z.string()),
+  /** For editors, while the answering replica asks the provider rarely because it keeps failing. */
+  outage: outage.optional(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
   models: z.array(model),
@@ -85,6 +103,7 @@ const apiKey = z
   .min(1)
   .max(limits.apiKeyMax)
   .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
+const region = line(1, limits.regionMax);
 export const providerFields = {
   name: line(1, limits.providerNameMax),
   kind,
@@ -95,6 +114,8 @@ export const providerFields = {
   enabled: z.boolean(),
   firstByteSeconds: z.number().int().min(limits.firstByteSecondsMin).max(limits.firstByteSecondsMax).nullable(),
   sharedWith,
+  region: region.nullable(),
+  onlyRegions: z.array(region).max(limits.regionsMax),
 };
 export const providerBody = z.object({
   name: providerFields.name,
@@ -105,6 +126,8 @@ export const providerBody = z.object({
   enabled: providerFields.enabled.optional(),
   firstByteSeconds: providerFields.firstByteSeconds.optional(),
   sharedWith: providerFields.sharedWith.optional(),
+  region: providerFields.region.optional(),
+  onlyRegions: providerFields.onlyRegions.optional(),
 });
 export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });
 
@@ -122,6 +145,11 @@ export const modelFlags = {
   parameters: givenParameters.optional(),
   abilities: abilities.optional(),
   prices: prices.nullable().optional(),
+  standIns: z
+    .array(fields.id)
+    .max(limits.standInsMax)
+    .refine((ids) => new Set(ids).size === ids.length, 'A stand-in is named twice')
+    .optional(),
 };
 /** Sources of the given facts; `person` by default. */
 const factSources = { sources: sources.optional() };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { servedBy } from '../catalogue/catalogue.ts';
 import { endpoint } from '../endpoint.ts';
 import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
@@ -70,7 +71,10 @@ const message = z.object({
         .optional(),
     })
     .optional(),
+  /** The model that answered. */
   modelId: fields.id.optional(),
+  /** Present if a stand-in answered instead of the chosen model. */
+  servedBy: servedBy.optional(),
   usage: z
     .object({
       inputTokens: z.number().int(),

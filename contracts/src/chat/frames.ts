@@ -1,3 +1,4 @@
+import type { StandInReason } from '../catalogue/catalogue.ts';
 import type { AskedQuestions } from './agent.ts';
 import type { MessageFinishReason } from './finish-reasons.ts';
 
@@ -30,6 +31,8 @@ export type Frame =
   | SourceDocumentPart
   /** `serverId`: the MCP server to sign in to. */
   | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
+  /** A stand-in answers instead of the chosen model; sent before its first output. */
+  | { type: 'data-served-by'; data: ServedBy }
   /** The call waits for a person's answers; its output has them. */
   | { type: 'data-question'; data: AskedQuestions }
   /** Time of the next retry, requested by the provider or after its failure; any later frame ends the wait. */
@@ -47,6 +50,9 @@ export type Frame =
   | { type: 'abort'; reason?: string }
   | { type: 'finish-step' }
   | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
+
+/** `modelId`: the stand-in. */
+export type ServedBy = { modelId: string; reason: StandInReason };
 
 /** `retryAt` is an ISO time; with `first_byte` it is the end of the wait for the first byte of the answer. */
 export type ProviderWait = { reason: 'rate_limited' | 'unavailable' | 'loading' | 'first_byte'; retryAt: string };

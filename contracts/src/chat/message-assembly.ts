@@ -81,6 +81,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         pushQuestion(frame.data);
         return;
       case 'data-notice':
+      case 'data-served-by':
         pushPart({ type: frame.type, data: frame.data });
         return;
       case 'file':

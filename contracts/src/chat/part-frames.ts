@@ -1,5 +1,6 @@
 import type { DynamicToolPart, Frame, MessagePart } from './frames.ts';
 import { questionsIn } from './message-assembly.ts';
+import { servedByIn } from './served-by.ts';
 
 /** Frames that assemble to these stored parts, for followers of a continued response. */
 export function framesOfParts(parts: readonly MessagePart[]): Frame[] {
@@ -50,6 +51,8 @@ function framesOfPart(part: MessagePart, partId: string): Frame[] {
     default: {
       const asked = questionsIn(part);
       if (asked !== undefined) return [{ type: 'data-question', data: asked }];
+      const servedBy = servedByIn([part]);
+      if (servedBy !== undefined) return [{ type: 'data-served-by', data: servedBy }];
       return part.type === 'data-notice' && isNotice(part.data) ? [{ type: 'data-notice', data: part.data }] : [];
     }
   }

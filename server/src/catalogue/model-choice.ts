@@ -25,7 +25,10 @@ export type ResolvedModel = {
     /** Abilities that a person, the provider or the registry states; empty: not known. */
     abilities: Partial<Abilities>;
     lessons: Pick<Lesson, 'about' | 'value'>[];
+    hasStandIns: boolean;
   };
+  /** Regions that the providers of its stand-ins may have; empty: any. */
+  onlyRegions: readonly string[];
   providerName: string;
   provider: StoredProvider & { kind: ProviderKind; first_byte_seconds: number | null };
 };
@@ -41,6 +44,8 @@ type ChoiceRow = {
   abilities: Abilities | null;
   sources: StoredFacts['sources'] | null;
   lessons: Pick<Lesson, 'about' | 'value'>[];
+  has_stand_ins: boolean;
+  only_regions: string[];
   is_usable: boolean;
   is_theirs: boolean;
   provider_id: string;
@@ -77,6 +82,8 @@ const columns = columnList<ChoiceRow>({
   sources: 'm.sources',
   lessons: `(select coalesce(json_agg(json_build_object('about', l.about, 'value', l.value)), '[]') from model_lessons l
     where l.model_id = m.id and l.address = ${addressSql})`,
+  has_stand_ins: 'exists (select from model_stand_ins s where s.model_id = m.id)',
+  only_regions: 'p.only_regions',
   is_usable: 'm.enabled and p.enabled',
   is_theirs: `m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})`,
   provider_id: 'p.id',
@@ -219,8 +226,10 @@ function resolved(row: ChoiceRow): ResolvedModel {
       parameters: row.parameters,
       prices: facts.prices,
       lessons: row.lessons,
+      hasStandIns: row.has_stand_ins,
       abilities: facts.sources.abilities === undefined ? {} : facts.abilities,
     },
+    onlyRegions: row.only_regions,
     providerName: row.provider_name,
     provider: {
       id: row.provider_id,

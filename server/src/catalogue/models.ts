@@ -17,6 +17,7 @@ import { factsToStore } from './model-facts.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
 import { isShared, isVisibleModel } from './sharing.ts';
+import { storeStandIns, withStandIns } from './stand-ins.ts';
 import { assertTier } from './tiers.ts';
 import { type ModelRow, modelView } from './views.ts';
 
@@ -84,7 +85,8 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
     await recordChange(transaction, owner, by, 'model.created', made);
     if (input.isDefault === true) await makeDefault(transaction, owner, id);
     else await settleDefault(transaction, owner);
-    return modelView(await getOwnedModel(within, owner, id), baseUrl);
+    if (input.standIns !== undefined) await storeStandIns(transaction, owner, id, input.standIns);
+    return viewOf(transaction, await getOwnedModel(within, owner, id), baseUrl);
   });
 }
 
@@ -117,6 +119,7 @@ export function updateModel(
       .set({ ...merged, parameters, ...(await changedFacts(within, baseUrl, stored, patch)) })
       .where('id', '=', patch.id)
       .execute();
+    if (patch.standIns !== undefined) await storeStandIns(transaction, owner, patch.id, patch.standIns);
     const { id, sources: _, ...given } = patch;
     const name = merged.display_name;
     const change = { id, name, changed: changedFields(given), isShared: isShared(provider) };
@@ -142,7 +145,7 @@ export async function forgetModelLessons(
 
 async function viewOf(db: Queryable, row: ModelRow, baseUrl: string): Promise<Model> {
   const view = modelView(row, baseUrl);
-  const [model = view] = await withLessons(db, [view]);
+  const [model = view] = await withStandIns(db, await withLessons(db, [view]));
   return model;
 }
 

@@ -24,6 +24,7 @@ import {
   sharedWithReader,
   storeShares,
 } from './sharing.ts';
+import { withStandIns } from './stand-ins.ts';
 import { type ModelRow, type ProviderRow, providerView, sharedProviderView } from './views.ts';
 
 export type ProviderDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
@@ -47,7 +48,7 @@ export async function listProviders(
     const sharedWith = sharing.get(provider.id) ?? 'none';
     return providerView(deps, provider, byProvider.get(provider.id) ?? [], { canEdit, sharedWith });
   });
-  return fillLessons(kysely, views);
+  return fillModels(kysely, views);
 }
 
 /**
@@ -82,14 +83,21 @@ export async function listSharedProviders(
       defaultId,
     }),
   );
-  return fillLessons(kysely, views);
+  return withListedStandIns(await fillModels(kysely, views));
 }
 
-async function fillLessons(db: Queryable, providers: readonly Provider[]): Promise<Provider[]> {
-  const models = await withLessons(
-    db,
-    providers.flatMap((provider) => provider.models),
-  );
+/** Without the ids of models that their reader doesn't see. */
+function withListedStandIns(providers: readonly Provider[]): Provider[] {
+  const listed = new Set(providers.flatMap(({ models }) => models.map(({ id }) => id)));
+  return providers.map((provider) => ({
+    ...provider,
+    models: provider.models.map((model) => ({ ...model, standIns: model.standIns.filter((id) => listed.has(id)) })),
+  }));
+}
+
+async function fillModels(db: Queryable, providers: readonly Provider[]): Promise<Provider[]> {
+  const views = providers.flatMap((provider) => provider.models);
+  const models = await withStandIns(db, await withLessons(db, views));
   const byProvider = Map.groupBy(models, ({ providerId }) => providerId);
   return providers.map((provider) => ({ ...provider, models: byProvider.get(provider.id) ?? [] }));
 }
@@ -145,6 +153,8 @@ export async function createProvider(
         enabled: input.enabled ?? true,
         first_byte_seconds: input.firstByteSeconds ?? null,
         shared_with: sharedColumn(sharedWith),
+        region: input.region ?? null,
+        only_regions: JSON.stringify(input.onlyRegions ?? []),
         created_at: now,
         updated_at: now,
       })
@@ -166,7 +176,8 @@ export async function updateProvider(
   patch: ProviderPatch,
   by?: ChangedBy,
 ): Promise<{ provider: Provider; defaultModelId: string | null }> {
-  const { id, name, kind, baseUrl, apiKey, headers, enabled, firstByteSeconds, sharedWith } = patch;
+  const { id, name, kind, baseUrl, apiKey, headers, enabled, firstByteSeconds, sharedWith, region, onlyRegions } =
+    patch;
   assertCustomHeaders(headers ?? {});
   return inCatalogue(deps, owner, async (transaction) => {
     await transaction.selectFrom('providers').select('id').where('id', '=', id).forUpdate().execute();
@@ -184,6 +195,8 @@ export async function updateProvider(
         enabled,
         first_byte_seconds: firstByteSeconds,
         shared_with: sharedWith === undefined ? undefined : sharedColumn(sharedWith),
+        region,
+        only_regions: onlyRegions === undefined ? undefined : JSON.stringify(onlyRegions),
         updated_at: new Date(deps.clock.now()),
       })
       .where('id', '=', id)
@@ -204,6 +217,8 @@ export async function updateProvider(
         enabled,
         firstByteSeconds,
         sharedWith,
+        region,
+        onlyRegions,
       }),
       isShared: isShared(present) || isShared(row),
     });
@@ -211,7 +226,7 @@ export async function updateProvider(
     const models = await modelsOf(transaction, id);
     const sharing = await readSharing(transaction, [row]);
     const shown = { canEdit: true, sharedWith: sharing.get(id) ?? 'none' };
-    const [provider = providerView(deps, row, models, shown)] = await fillLessons(transaction, [
+    const [provider = providerView(deps, row, models, shown)] = await fillModels(transaction, [
       providerView(deps, row, models, shown),
     ]);
     return { provider, defaultModelId };

@@ -2,6 +2,7 @@ import type { Model, ModelTier, Provider, SharedWith } from '@homeport/contracts
 import type { Selectable } from 'kysely';
 import type { ModelsTable, ProvidersTable } from '../db/tables/catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { outageOf } from './circuits.ts';
 import { describeCredentials } from './credentials.ts';
 import { factsOf } from './model-facts.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
@@ -27,6 +28,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
     parameters: row.parameters,
     ...facts,
     lessons: [],
+    standIns: [],
     createdAt: row.created_at.toISOString(),
   };
 }
@@ -38,6 +40,7 @@ export function providerView(
   models: readonly ModelRow[],
   { canEdit, sharedWith }: { canEdit: boolean; sharedWith: SharedWith },
 ): Provider {
+  const outage = outageOf(row);
   const { headers, isReadable, otherOrigin } = describeCredentials(deps, row);
   return {
     id: row.id,
@@ -52,6 +55,9 @@ export function providerView(
     firstByteSeconds: row.first_byte_seconds,
     canEdit,
     sharedWith,
+    region: row.region,
+    onlyRegions: row.only_regions,
+    ...(canEdit && outage !== undefined ? { outage } : {}),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     models: models.map((model) => modelView(model, row.base_url)),
@@ -76,6 +82,8 @@ export function sharedProviderView(
     canEdit: false,
     sharedWith,
     modelTiers,
+    region: row.region,
+    onlyRegions: row.only_regions,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     models: models.map((model) => ({ ...modelView(model, row.base_url), isDefault: model.id === defaultId })),

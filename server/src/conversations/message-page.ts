@@ -1,4 +1,6 @@
 import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
+import type { ServedBy } from '@homeport/contracts/chat/frames';
+import { servedByIn } from '@homeport/contracts/chat/served-by';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { columnList } from '../db/column-list.ts';
@@ -6,6 +8,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables/tables.ts';
 import { messageOf } from './branches.ts';
 import { errorOf } from './messages.ts';
+import { parseStoredParts } from './stored-parts.ts';
 
 /**
  * A page of one branch as JSON text, oldest first; stored parts go out as they are stored, neither parsed nor made
@@ -94,6 +97,11 @@ async function parentOf(db: Queryable, chatId: string, id: string): Promise<stri
   return row.parent_id;
 }
 
+/** Only answers of stand-ins have such a part; the others are not parsed. */
+function servedByOf(parts: string): ServedBy | undefined {
+  return parts.includes('"data-served-by"') ? servedByIn(parseStoredParts(parts)) : undefined;
+}
+
 /** The wire form (contract.md section 5), with `parts` put in as stored. */
 export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: string[] }): string {
   const before = JSON.stringify({
@@ -113,6 +121,7 @@ export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: st
     finishReason: row.finish_reason,
     finishDetail: row.finish_detail,
     modelId: row.model_id ?? undefined,
+    servedBy: servedByOf(row.parts),
     createdAt: row.created_at.toISOString(),
   });
   const usage = row.usage === null ? '' : `,"usage":${row.usage}`;

@@ -20,6 +20,8 @@ const stored: Provider = {
   enabled: true,
   firstByteSeconds: null,
   canEdit: true,
+  region: null,
+  onlyRegions: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
   models: [],

@@ -22,6 +22,7 @@ function model(fields: Partial<Model>): Model {
     abilities,
     prices,
     lessons: [],
+    standIns: [],
     createdAt: '',
     sources: { contextWindow: 'provider', maxOutputTokens: 'registry', abilities: 'registry', prices: 'registry' },
     ...fields,

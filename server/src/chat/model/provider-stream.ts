@@ -59,6 +59,8 @@ export type CompletionOptions = ModelRequest & {
   onToolsLeftOut?: ((tools: OmittedTool[]) => void) | undefined;
   /** Called with what the model does not take, each once per turn. */
   onAbilityLacking?: ((ability: LackingAbility) => void) | undefined;
+  /** A stand-in answers if this model fails: it is asked once, twice if the provider asks for a short pause. */
+  isReplaceable?: boolean;
   firstByteMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds>;
@@ -86,6 +88,8 @@ const maxLoadingPauseMs = 8_000;
 const silenceMs = 15_000;
 /** Shorter pauses are no worse than a thinking model. */
 const noticeableMs = 2_000;
+/** Longest `retry-after` that is waited for although a stand-in could answer. */
+const shortPauseSeconds = 10;
 const maxErrorBytes = 64 * 1024;
 const errorBodyMs = 5_000;
 // An event with 4 characters of text is about 250 bytes on the wire.
@@ -171,8 +175,9 @@ async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Pro
     } catch (error) {
       signal.throwIfAborted();
       const failure = asProviderFailure(error);
-      const isWaiting = isLoading(failure) && loadedMs < maxLoadingMs;
-      if (watched.hasBegun() || !isRetriable(failure) || !(isWaiting || retries < maxRetries)) {
+      const isWaiting = isLoading(failure) && loadedMs < maxLoadingMs && options.isReplaceable !== true;
+      const most = options.isReplaceable === true ? replaceableRetries(failure) : maxRetries;
+      if (watched.hasBegun() || !isRetriable(failure) || !(isWaiting || retries < most)) {
         throw finalFailure(failure, options.now(), secretsOf(options));
       }
       const delay = isWaiting
@@ -186,6 +191,10 @@ async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Pro
       await options.sleep(delay, signal);
     }
   }
+}
+
+function replaceableRetries({ retryAfter = Number.POSITIVE_INFINITY }: ApiError): number {
+  return retryAfter <= shortPauseSeconds ? 1 : 0;
 }
 
 type Sent = { refused: string; status: number; failure: ApiError };

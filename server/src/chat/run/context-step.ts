@@ -9,6 +9,7 @@ import { within } from '../../platform/waits.ts';
 import type { Platform } from '../../platform.ts';
 import type { Claimed } from '../ledger/claims.ts';
 import type { CompletionResult } from '../model/protocol.ts';
+import { standInReasonOf } from '../model/stand-in-reason.ts';
 import {
   linesOfPrompt,
   piecesOf,
@@ -51,6 +52,8 @@ export type Turn = Pick<Claimed, 'response' | 'context'>;
 export type ContextHooks = {
   /** Asks the model of the turn, without tools. */
   ask: (request: SummaryRequest, signal: AbortSignal) => Promise<Pick<CompletionResult, 'usage'> & { text: string }>;
+  /** A stand-in answers if this model cannot be asked, so its failure ends the turn instead of shortening the context. */
+  isReplaceable?: boolean;
   /** Called when a summary starts, and with its outcome. */
   onStep: (state: 'started' | 'done' | 'failed') => void;
   /** Called with a summary's token counts. */
@@ -112,6 +115,7 @@ async function compacted(
     text = await summarize(deps, turn, { upToId, history }, hooks, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (hooks.isReplaceable === true && error instanceof ApiError && standInReasonOf(error) !== undefined) throw error;
     deps.log.warn({ cause: error, chatId: turn.response.chat_id }, 'failed to summarize a conversation');
     await countFailure(deps.db.kysely, turn.response);
     hooks.onStep('failed');

@@ -3,6 +3,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
+import { circuitOf } from '../../catalogue/circuits.ts';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
 import { storeLessons } from '../../catalogue/lessons.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
@@ -11,6 +12,7 @@ import { isPrivateAddress } from '../../egress/destination.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Platform } from '../../platform.ts';
 import type { CallKind } from '../../usage/ledger.ts';
+import { withCircuit } from '../model/circuit-call.ts';
 import { applyLessons, lessonsKey, lessonsOf } from '../model/fitting/kept-lessons.ts';
 import { dialectOf, type ProviderDialect } from '../model/provider-dialect.ts';
 import {
@@ -49,6 +51,7 @@ export function askModelOf(
   {
     kind,
     onCall,
+    isReplaceable = false,
     ...hooks
   }: Pick<
     CompletionOptions,
@@ -56,17 +59,27 @@ export function askModelOf(
   > & {
     kind: CallKind;
     onCall: OnCall;
+    /** A stand-in answers if the first request fails. */
+    isReplaceable?: boolean;
   },
 ): AskModel {
   const { ask, call } = modelCall(deps, resolved);
   const { history, maxOutputTokens } = context;
+  let isFirst = true;
   return ({ messages, tools }, sink, signal) => {
     const inputTokens = () => Math.ceil(context.tokens + estimateMessages(messages) * context.ratio);
     const options = { ...call(), history, messages, tools, maxOutputTokens, parameters, ...hooks };
-    return countedCall({ kind, resolved, inputTokens }, onCall, (own) => ask(options, own, signal), {
-      sink,
-      signal,
-    });
+    const replaceable = { isReplaceable: isReplaceable && isFirst };
+    isFirst = false;
+    return countedCall(
+      { kind, resolved, inputTokens },
+      onCall,
+      (own) => ask({ ...options, ...replaceable }, own, signal),
+      {
+        sink,
+        signal,
+      },
+    );
   };
 }
 
@@ -80,7 +93,12 @@ export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel, onCall: On
 export function askOnceOf(
   deps: TurnDeps,
   resolved: ResolvedModel,
-  { kind, onCall, onWait }: { kind: CallKind; onCall: OnCall; onWait?: (wait: ProviderWait) => void },
+  {
+    kind,
+    onCall,
+    onWait,
+    isReplaceable,
+  }: { kind: CallKind; onCall: OnCall; onWait?: (wait: ProviderWait) => void; isReplaceable?: boolean },
 ): ContextHooks['ask'] {
   const { ask, call } = modelCall(deps, resolved);
   return async ({ messages, maxOutputTokens }, signal) => {
@@ -100,7 +118,7 @@ export function askOnceOf(
     const { usage } = await countedCall(
       { kind, resolved, inputTokens: () => estimateMessages(messages) },
       onCall,
-      (own) => ask({ ...request, onWait }, own, signal),
+      (own) => ask({ ...request, onWait, isReplaceable: isReplaceable === true }, own, signal),
       { sink, signal },
     );
     return { text, usage };
@@ -157,15 +175,15 @@ function modelCall(deps: TurnDeps, resolved: ResolvedModel) {
     source: sourceOf(resolved),
     dialect,
     createId: randomUUIDv7,
-    sleep: deps.clock.sleep,
-    wait: deps.clock.sleep,
+    sleep: (milliseconds: number, signal: AbortSignal) => deps.clock.sleep(milliseconds, signal),
+    wait: (milliseconds: number, signal: AbortSignal) => deps.clock.sleep(milliseconds, signal),
     random: Math.random,
-    now: deps.clock.now,
+    now: () => deps.clock.now(),
     firstByteMs: firstByteMsOf(provider),
     idleTimeoutMs: providerIdleTimeoutMs,
   });
   const ask = traced(deps, createModelClient(kind), kind, modelId);
-  return { ask: keepingLessons(deps, resolved, dialect, ask), call };
+  return { ask: withCircuit(circuitOf(provider), keepingLessons(deps, resolved, dialect, ask)), call };
 }
 
 function firstByteMsOf({ base_url: baseUrl, first_byte_seconds: seconds }: ResolvedModel['provider']): number {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/chat/message-assembly';
 import { framesOfParts, framesWithOpenText } from '@homeport/contracts/chat/part-frames';
@@ -38,6 +39,7 @@ import {
   usageWithin,
 } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
+import { type Served, ServingModel } from './stand-ins.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
@@ -241,21 +243,30 @@ export class ResponseRun {
     if (this.#cut !== undefined) return this.#cutEnding();
     const isBetweenSteps = basis.findLast(({ type }) => !type.startsWith('data-'))?.type === 'dynamic-tool';
     if (isBetweenSteps && (await this.#isSteered())) return { state: 'complete' };
-    const first = await this.#answer(basis, false);
-    // The window is smaller than its settings say: once more with less of the conversation.
-    const result = isTooLong(first) && !this.#abort.signal.aborted ? await this.#answer(basis, true) : first;
+    const serving = new ServingModel(this.#deps, this.response, basis);
+    const emit = (frame: Frame) => this.#emit(frame);
+    const served = await serving.answer(() => this.#answerWithin(basis, serving), emit, this.#abort.signal);
+    this.#modelId = served.modelId;
+    const { result } = served;
     if (result.outcome === 'complete') return { state: 'complete', result };
     if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
     return { ...failedEnding(result.error), result };
   }
 
-  async #answer(basis: MessagePart[], isOverflowing: boolean): Promise<TurnResult> {
+  async #answerWithin(basis: MessagePart[], serving: ServingModel): Promise<Served> {
+    const first = await this.#answer(basis, serving, false);
+    // The window is smaller than its settings say: once more with less of the conversation.
+    return isTooLong(first.result) && !this.#abort.signal.aborted ? this.#answer(basis, serving, true) : first;
+  }
+
+  async #answer(basis: MessagePart[], serving: ServingModel, isOverflowing: boolean): Promise<Served> {
+    await this.#kept;
     const turn = await prepareTurn(
       this.#deps,
       { response: this.response, context: this.#context },
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
-      this.#preparing,
+      { ...this.#preparing, serving },
       isOverflowing,
     );
     this.#modelId = turn.modelId;
@@ -263,7 +274,7 @@ export class ResponseRun {
     this.#historyState = turn.historyState;
     this.#assistant = turn.assistant;
     this.#kept = turn.kept;
-    return this.#turn(turn);
+    return { result: await this.#turn(turn, serving), modelId: turn.modelId };
   }
 
   /** A summary that a person asked for. */
@@ -297,9 +308,9 @@ export class ResponseRun {
     return parts;
   }
 
-  #turn(turn: PreparedTurn): Promise<TurnResult> {
+  #turn(turn: PreparedTurn, serving: ServingModel): Promise<TurnResult> {
     return runPreparedTurn(this.#deps, turn, {
-      emit: (frame) => this.#emit(frame),
+      emit: (frame) => serving.emit(frame, (own) => this.#emit(own)),
       isSteered: () => this.#isSteered(),
       saveReasoningState: () => this.#saveReasoningState(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
@@ -355,7 +366,8 @@ export class ResponseRun {
   #notify(notice: Notice): void {
     const frame: Frame = { type: 'data-notice', data: notice };
     if (this.#hasBegun) this.#emit(frame);
-    else this.#notices.push(frame);
+    // A turn can be prepared once more before its first frame.
+    else if (!this.#notices.some((noticed) => isDeepStrictEqual(noticed, frame))) this.#notices.push(frame);
   }
 
   /** Assembled from the log on demand, not at every token. */

@@ -29,6 +29,7 @@ import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
 import { askModelOf, askOnceOf, dialectOfModel, sourceOf, type TurnDeps } from './model-call.ts';
 import { abilityLacking, toolsLeftOut } from './omitted-tools.ts';
+import type { ServingModel } from './stand-ins.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
 
@@ -96,17 +97,19 @@ export async function prepareTurn(
   { response, context: chat }: Pick<Claimed, 'response' | 'context'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
-  hooks: PreparingHooks,
+  hooks: PreparingHooks & { serving: Pick<ServingModel, 'resolve' | 'isReplaceable'> },
   isOverflowing = false,
 ): Promise<PreparedTurn> {
   const promptContextRead = readTurnContext(deps, { response, context: chat });
   const choice = await chooseByAssistant(deps, { response, context: chat }, promptContextRead, hooks.notify);
-  const [resolved, all, promptContext, plan] = await Promise.all([
+  const [chosen, all, promptContext, plan] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
     promptContextRead,
     readPlan(deps.db.kysely, response.id),
   ]);
+  const resolved = await hooks.serving.resolve(chosen);
+  const { isReplaceable } = hooks.serving;
   const found = resolved.model.abilities.tools === false ? [] : all;
   const { assistant } = choice;
   const instructions = instructionsOf(deps, promptContext, assistant, offered(found));
@@ -139,12 +142,18 @@ export async function prepareTurn(
     limitShare: limitShareOf(deps, { context: chat }),
     loadTokenizer,
   });
-  const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
+  const ask = askOnceOf(deps, resolved, { kind: 'summary', isReplaceable, ...hooks });
   let madeSummary = false;
   const onUsage = () => {
     madeSummary = true;
   };
-  const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
+  const context = await chooseContext(
+    deps,
+    { response, context: chat },
+    read,
+    { ...hooks, onUsage, ask, isReplaceable },
+    signal,
+  );
   const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
   const kept = keepPromptContext(deps, response, sent).catch((error) =>
     deps.log.warn({ cause: error, responseId: response.id }, 'failed to store the prompt context of a response'),
@@ -157,6 +166,7 @@ export async function prepareTurn(
       cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
       onWait: hooks.onWait,
       kind: 'answer',
+      isReplaceable,
       onCall: hooks.onCall,
       onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
       onAbilityLacking: (ability) => {

@@ -21,6 +21,8 @@ export type ProvidersTable = {
   first_byte_seconds: number | null;
   /** `users`: those of `provider_shares`. */
   shared_with: Generated<'none' | 'everyone' | 'users'>;
+  region: string | null;
+  only_regions: WithDefault<string[]>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
@@ -45,6 +47,8 @@ export type ModelsTable = {
   sources: WithDefault<Partial<Record<FactName, FactSource>>>;
   created_at: CreatedAt;
 };
+
+export type ModelStandInsTable = { model_id: string; position: number; stand_in_id: string };
 
 type Audience = 'me' | 'project' | 'everyone';
 

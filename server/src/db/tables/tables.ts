@@ -17,6 +17,7 @@ import type {
   McpServersTable,
   McpSignInsTable,
   ModelRegistryTable,
+  ModelStandInsTable,
   ModelsTable,
   ModelTiersTable,
   PromptsTable,
@@ -349,6 +350,7 @@ export type Tables = {
   model_tiers: ModelTiersTable;
   providers: ProvidersTable;
   provider_shares: ProviderSharesTable;
+  model_stand_ins: ModelStandInsTable;
   models: ModelsTable;
   chats: ChatsTable;
   messages: MessagesTable;

@@ -8,6 +8,7 @@ const model: Model = {
   id: 'm',
   providerId: 'p',
   lessons: [],
+  standIns: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   providerModelId: 'gpt-x',
   displayName: 'GPT X',

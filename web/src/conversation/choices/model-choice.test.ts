@@ -18,6 +18,7 @@ const model = (id: string, change: Partial<Model> = {}): Model => ({
   prices: null,
   sources: {},
   lessons: [],
+  standIns: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   ...change,
 });
@@ -30,6 +31,8 @@ const provider = (models: Model[], enabled = true): Provider => ({
   enabled,
   firstByteSeconds: null,
   canEdit: true,
+  region: null,
+  onlyRegions: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
   models,
