@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { callTool, type FakeScript, failure, finish, say, stream, think } from '../fakes/provider/provider-scripts.ts';
@@ -252,7 +253,7 @@ test('a person’s stop ends the turn instead of asking a stand-in', async () =>
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'hello');
   const waiting = postChat(user, { chatId, messageId });
-  await first.waitForRequest(first.requests.length);
+  await until('the question', async () => first.requests.length > 0);
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   await readStream(await waiting);
   await idle(app);
