@@ -22,7 +22,13 @@ test('limits bodies to 256 KiB, to 16 KiB without a session, and to more for a f
   const largest = new Map([
     [
       16 * kib,
-      ['POST /api/auth/sign-in/email', 'POST /api/auth/sign-in/social', 'POST /api/setup', 'PUT /api/invitations'],
+      [
+        'POST /api/auth/sign-in/email',
+        'POST /api/auth/sign-in/social',
+        'POST /api/setup',
+        'POST /api/shares/open',
+        'PUT /api/invitations',
+      ],
     ],
     [10 * mib, ['POST /api/chat/start', 'POST /api/chat/turn-inputs']],
     [
