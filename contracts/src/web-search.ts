@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { searchKinds } from './search-kinds.ts';
 import { trimEndOf } from './text/trim-characters.ts';
 
 /** Web search: the installation's search service, and a person's own (contract.md section 12, "Web"). */
 
-export const searchKinds = ['searxng', 'brave', 'tavily', 'exa', 'kagi'] as const;
-export type SearchKind = (typeof searchKinds)[number];
 const kind = z.enum(['off', ...searchKinds]);
 
 /** Tools with effects need approval in a turn that has read from the web; `forced`: no user can switch that off. */

@@ -1,4 +1,4 @@
-import type { SearchKind } from '@homeport/contracts/web-search';
+import type { SearchKind } from '@homeport/contracts/search-kinds';
 import { failureDetails } from '../egress/failures.ts';
 import type { EgressResponse } from '../egress/lean-request.ts';
 import type { Platform } from '../platform.ts';

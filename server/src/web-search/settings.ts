@@ -1,5 +1,6 @@
 import type { User } from '@homeport/contracts/fields';
-import type { OwnWebSearch, SearchKind, WebSearchChange, WebSearchSettings } from '@homeport/contracts/web-search';
+import type { SearchKind } from '@homeport/contracts/search-kinds';
+import type { OwnWebSearch, WebSearchChange, WebSearchSettings } from '@homeport/contracts/web-search';
 import type { Selectable } from 'kysely';
 import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { searchKinds } from '@homeport/contracts/web-search';
+import { searchKinds } from '@homeport/contracts/search-kinds';
 import { createKeyRing } from '../../src/secrets/key-ring.ts';
 import { resealSearchKeys } from '../../src/web-search/settings.ts';
 import { type SignedIn, startTestApp, type TestApp, testConfig } from '../app.ts';

@@ -1,7 +1,8 @@
 import 'virtual:texts/web-search';
 import '../forms/forms.css';
 import '../forms/switch.css';
-import { type SearchKind, searchKinds, type WebSearchSettings } from '@homeport/contracts/web-search';
+import { type SearchKind, searchKinds } from '@homeport/contracts/search-kinds';
+import type { WebSearchSettings } from '@homeport/contracts/web-search';
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import formClasses from '../forms/form.module.css';

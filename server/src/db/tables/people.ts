@@ -1,9 +1,9 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import type { SearchKind } from '@homeport/contracts/search-kinds';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
 import type { TokenScope } from '@homeport/contracts/token-scopes';
-import type { SearchKind } from '@homeport/contracts/web-search';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
 
