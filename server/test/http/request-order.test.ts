@@ -14,7 +14,9 @@ import { startResponse } from '../conversations/conversation-makers.ts';
 
 const names = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
-  .filter((name) => !beingBuilt.includes(name));
+  .filter((name) => !beingBuilt.includes(name))
+  // The gateway takes tokens only, from any origin, and has the errors of other APIs: gateway.test.ts.
+  .filter((name) => endpoints[name].access !== 'token');
 const unsafe = names.filter((name) => endpoints[name].method !== 'GET');
 const foreignOrigin = { origin: 'https://elsewhere.example' };
 /** Invalid in every way that a body can be. */
