@@ -72,6 +72,7 @@ function openCircuit(reason: StandInReason): ApiError {
 
 function reporting(sink: CompletionSink, onOutput: () => void): CompletionSink {
   return {
+    ...sink,
     text(delta) {
       onOutput();
       sink.text(delta);
@@ -84,6 +85,5 @@ function reporting(sink: CompletionSink, onOutput: () => void): CompletionSink {
       onOutput();
       sink.toolStart(call);
     },
-    toolDelta: (id, delta) => sink.toolDelta(id, delta),
   };
 }
