@@ -284,10 +284,17 @@ async function newestLeafOf({ db }: Needs, { chat_id, leaf_message_id }: ShareRo
   return (await query.executeTakeFirst())?.active_message_id ?? null;
 }
 
-/** Removes ended shares, so that they don't count. Creations of one person run one after the other. */
+/**
+ * Removes the person's expired shares, so that they don't count, and some of other people's. Creations of one person run
+ * one after the other.
+ */
 async function makeRoom(trx: Queryable, ownerId: string, now: number, path: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('shares ' || ${ownerId}, 0))`.execute(trx);
   await trx.deleteFrom('shares').where('owner_id', '=', ownerId).where('expires_at', '<=', new Date(now)).execute();
+  await sql`
+    delete from shares where id = any(array(
+      select id from shares where expires_at <= ${new Date(now)} order by expires_at limit ${prunedAtOnce}
+      for update skip locked))`.execute(trx);
   const { count } = await trx
     .selectFrom('shares')
     .select(sql<number>`count(*)::int`.as('count'))
@@ -306,6 +313,7 @@ async function lockSource(trx: Queryable, ownerId: string, { chatId }: { chatId:
 }
 
 const batchBytes = 1_000_000;
+const prunedAtOnce = 100;
 
 async function storeSnapshot(trx: Queryable, share: ShareRow, { messages, files }: Snapshot): Promise<void> {
   // Read again with a lock: the contents stay until the commit, and are the ones that are named.

@@ -336,6 +336,17 @@ test('administrators see and end every share without reading it', async () => {
   );
 });
 
+test('removes the snapshots of expired shares, whoever made them', async () => {
+  const person = await app.signIn();
+  const full = await makeFullChat(app, person);
+  const expired = await makeShare(person, { chatId: full.chatId, leafMessageId: full.answer, audience: 'link' });
+  const { pool } = app.database.database;
+  await pool.query(`update shares set expires_at = now() where id = $1`, [expired.share.id]);
+  await makeShare(owner, ofChat());
+  const kept = await pool.query('select from share_messages where share_id = $1', [expired.share.id]);
+  assert.equal(kept.rowCount, 0);
+});
+
 test('a person has at most 200 shares', async () => {
   const person = await app.signIn();
   const full = await makeFullChat(app, person);
