@@ -336,7 +336,7 @@ test('administrators see and end every share without reading it', async () => {
   );
 });
 
-test('removes the snapshots of expired shares, whoever made them', async () => {
+test('removes the snapshots of expired shares of all people', async () => {
   const person = await app.signIn();
   const full = await makeFullChat(app, person);
   const expired = await makeShare(person, { chatId: full.chatId, leafMessageId: full.answer, audience: 'link' });
