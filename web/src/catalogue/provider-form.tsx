@@ -166,6 +166,21 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         inputMode="numeric"
         autoComplete="off"
       />
+      <div className={classes.pair}>
+        <TextInput
+          {...form.getInputProps('region')}
+          label={t('provider.region')}
+          description={t('provider.regionHint')}
+          autoComplete="off"
+        />
+        <TextInput
+          {...form.getInputProps('onlyRegions')}
+          label={t('provider.onlyRegions')}
+          description={t('provider.onlyRegionsHint')}
+          autoComplete="off"
+        />
+      </div>
+      {provider?.outage ? <Notice kind="info">{t(`provider.outage.${provider.outage.reason}`)}</Notice> : null}
       {isCurrent ? (
         <ProviderTestResult
           state={state}

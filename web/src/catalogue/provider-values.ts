@@ -17,6 +17,9 @@ export type ProviderValues = {
   /** As typed; empty: the default. */
   firstByteSeconds: string;
   sharedWith: SharedWith;
+  region: string;
+  /** Names separated by commas. */
+  onlyRegions: string;
 };
 export type HeaderRow = { key: string; name: string; value: string };
 
@@ -31,6 +34,8 @@ export function providerValues(provider: Provider | undefined): ProviderValues {
     headers: headers.map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
     firstByteSeconds: provider?.firstByteSeconds?.toString() ?? '',
     sharedWith: provider?.sharedWith ?? 'none',
+    region: provider?.region ?? '',
+    onlyRegions: (provider?.onlyRegions ?? []).join(', '),
   };
 }
 
@@ -40,6 +45,10 @@ export function providerFaults(values: ProviderValues, t: Translate): Record<str
     baseUrl: baseUrlFault(values.baseUrl, t),
     apiKey: apiKeyFault(values.apiKey, t),
     firstByteSeconds: firstByteFault(values.firstByteSeconds, t),
+    region: values.region.trim().length > limits.regionMax ? t('form.tooLong', { max: limits.regionMax }) : null,
+    onlyRegions: regionsOf(values.onlyRegions).some((region) => region.length > limits.regionMax)
+      ? t('form.tooLong', { max: limits.regionMax })
+      : null,
     ...headerFaults(values.headers, t),
   };
 }
@@ -49,6 +58,10 @@ function firstByteFault(typed: string, t: Translate): string | null {
   const seconds = secondsOf(typed);
   const isFine = seconds === null || (Number.isInteger(seconds) && seconds >= min && seconds <= max);
   return isFine ? null : t('provider.firstByteFault', { min, max });
+}
+
+function regionsOf(typed: string): string[] {
+  return [...new Set(typed.split(',').map((region) => region.trim()))].filter((region) => region !== '');
 }
 
 function secondsOf(typed: string): number | null {
@@ -78,7 +91,7 @@ export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<s
 /** The body of POST and PATCH: untouched fields are left out, so that they keep their stored value. */
 export function providerBody(
   values: ProviderValues,
-  isDirty: (field: 'kind' | 'headers' | 'firstByteSeconds' | 'sharedWith') => boolean,
+  isDirty: (field: 'kind' | 'headers' | 'firstByteSeconds' | 'sharedWith' | 'region' | 'onlyRegions') => boolean,
 ): CallOptions<'POST /api/providers'>['body'] {
   const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
   return {
@@ -88,6 +101,8 @@ export function providerBody(
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),
     ...(isDirty('firstByteSeconds') ? { firstByteSeconds: secondsOf(values.firstByteSeconds) } : {}),
+    ...(isDirty('region') ? { region: values.region.trim() || null } : {}),
+    ...(isDirty('onlyRegions') ? { onlyRegions: regionsOf(values.onlyRegions) } : {}),
     ...(isDirty('sharedWith') ? { sharedWith: values.sharedWith } : {}),
   };
 }

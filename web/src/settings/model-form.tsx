@@ -10,6 +10,7 @@ import { ModelLessons } from '../catalogue/models/model-lessons.tsx';
 import { type FactValues, factFaults, modelFormValues, modelPatch } from '../catalogue/models/model-patch.ts';
 import { ModelSizeFields } from '../catalogue/models/model-size-fields.tsx';
 import { type ModelValues, modelFaults } from '../catalogue/models/model-values.ts';
+import { StandInsField } from '../catalogue/models/stand-ins-field.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
@@ -41,7 +42,9 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
     ...modelFormValues(model),
     parameters: parameterValues(model.parameters),
   }));
-  const { form, formProps, isBusy, failure } = useApiForm<ModelValues & FactValues & { parameters: ParameterValues }>({
+  const { form, formProps, isBusy, failure } = useApiForm<
+    ModelValues & FactValues & { parameters: ParameterValues; standIns: string[] }
+  >({
     initialValues,
     validate: (values) => ({
       ...modelFaults(values, t),
@@ -74,6 +77,11 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
       />
       <ModelSizeFields form={form} tiers={tiers} model={model} />
       <FactFields model={model} form={form} />
+      <StandInsField
+        model={model}
+        value={form.values.standIns}
+        onChange={(standIns) => form.setFieldValue('standIns', standIns)}
+      />
       <ModelLessons model={model} onUse={(size, tokens) => form.setFieldValue(size, tokens)} />
       <ParameterFields
         label={t('parameters.advanced')}

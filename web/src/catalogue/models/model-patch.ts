@@ -9,7 +9,7 @@ export type FactValues = {
   abilities: Omit<Model['abilities'], 'reasoning'>;
   prices: { input: number | string; output: number | string };
 };
-type FormValues = ModelValues & FactValues;
+type FormValues = ModelValues & FactValues & { standIns: string[] };
 type Patch = CallOptions<'PATCH /api/models'>['body'];
 
 const millionths = 1_000_000;
@@ -19,6 +19,7 @@ export function modelFormValues(model: Model): FormValues {
   const price = (value: number | null | undefined) => (typeof value === 'number' ? value / millionths : '');
   return {
     ...modelValues(model),
+    standIns: [...model.standIns],
     abilities: { images, documents, tools, temperature },
     prices: { input: price(model.prices?.input), output: price(model.prices?.output) },
   };
@@ -44,6 +45,7 @@ export function modelPatch(model: Model, values: FormValues): Patch {
   return {
     id: model.id,
     ...Object.fromEntries(simple),
+    ...(values.standIns.join() === before.standIns.join() ? {} : { standIns: values.standIns }),
     ...(isSame(values.abilities, before.abilities) ? {} : { abilities: { ...model.abilities, ...values.abilities } }),
     ...(isSame(values.prices, before.prices) ? {} : { prices: pricesOf(model, values.prices) }),
   };

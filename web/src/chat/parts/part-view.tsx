@@ -14,6 +14,7 @@ import { isLongRunning, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
 const ConnectButton = lazyComponent(async () => (await import('../../mcp/connect-button.tsx')).ConnectButton);
+const ServedByLine = lazyComponent(async () => (await import('./served-by-line.tsx')).ServedByLine);
 const ArtifactChip = lazyComponent(
   async () => (await import('../../files/attachments/artifact-chip.tsx')).ArtifactChip,
 );
@@ -37,6 +38,8 @@ export function PartView({ part, isLive, name }: PartProps) {
       return <FileView part={part} />;
     case 'data-notice':
       return <Notice data={part.data} />;
+    case 'data-served-by':
+      return <ServedByLine part={part} />;
     default:
       return null;
   }

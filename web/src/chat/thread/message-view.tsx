@@ -134,7 +134,12 @@ function isVisible(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
   // A notice of the service is no answer.
   if (part.type.startsWith('source-')) return false;
-  return part.type !== 'step-start' && part.type !== 'data-next' && part.type !== 'data-notice';
+  return (
+    part.type !== 'step-start' &&
+    part.type !== 'data-next' &&
+    part.type !== 'data-notice' &&
+    part.type !== 'data-served-by'
+  );
 }
 
 /** The text parts of a message as the markdown they are. */

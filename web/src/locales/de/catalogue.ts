@@ -56,6 +56,29 @@ export const texts: Record<keyof typeof english, string> = {
   'refresh.source.provider': 'laut Anbieter',
   'refresh.source.registry': 'aus dem Verzeichnis',
 
+  'standIns.label': 'Vertretung {number}',
+  'standIns.none': 'Keine',
+  'standIns.hint':
+    'Antworten in dieser Reihenfolge, wenn der Anbieter dieses Modells vor dem ersten Wort ausfällt. Bis zu drei.',
+  'standIns.unknown': 'Ein anderes Modell',
+  'standIns.because.overloaded': '{model} hat geantwortet, weil der Anbieter des gewählten Modells überlastet war.',
+  'standIns.because.rate_limit':
+    '{model} hat geantwortet, weil beim Anbieter des gewählten Modells das Anfragelimit erreicht war.',
+  'standIns.because.unreachable':
+    '{model} hat geantwortet, weil der Anbieter des gewählten Modells nicht erreichbar war.',
+  'standIns.because.error': '{model} hat geantwortet, weil beim Anbieter des gewählten Modells ein Fehler auftrat.',
+  'provider.region': 'Region',
+  'provider.regionHint': 'Wo er Daten verarbeitet, zum Beispiel EU. Freiwillig.',
+  'provider.onlyRegions': 'Regionen der Vertretungen',
+  'provider.onlyRegionsHint': 'Namen, durch Kommas getrennt. Leer: Vertretungen aus jeder Region.',
+  'provider.outage.overloaded':
+    'Dieser Anbieter ist immer wieder überlastet und wird daher nur selten gefragt, bis er wieder antwortet.',
+  'provider.outage.rate_limit':
+    'Dieser Anbieter erreicht immer wieder sein Anfragelimit und wird daher nur selten gefragt, bis er wieder antwortet.',
+  'provider.outage.unreachable':
+    'Dieser Anbieter ist nicht erreichbar und wird daher nur selten gefragt, bis er wieder antwortet.',
+  'provider.outage.error':
+    'Bei diesem Anbieter treten immer wieder Fehler auf. Er wird daher nur selten gefragt, bis er wieder antwortet.',
   'lessons.title': 'Vom Server gelernt',
   'lessons.tools': 'Dieser Server lehnt ab: Definitionen von Tools.',
   'lessons.images': 'Dieser Server lehnt ab: Bilder.',
