@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import { Button, TextInput } from '@mantine/core';
 import { ImageUp } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';

@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
 import { Plus, X } from 'lucide-react';

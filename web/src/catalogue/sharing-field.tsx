@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import 'virtual:texts/catalogue';
 import type { SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { TextInput } from '@mantine/core';

@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { call } from '../api/api.ts';

@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import { Textarea, TextInput } from '@mantine/core';
 import { useText } from '../i18n/i18n.ts';
 

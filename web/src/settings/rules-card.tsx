@@ -1,3 +1,4 @@
+import '../forms/switch.css';
 import 'virtual:texts/rules';
 import type { OwnToolRules } from '@homeport/contracts/chat/tool-rules';
 import { Switch } from '@mantine/core';

@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import 'virtual:texts/shares';
 import type { AdminConfig } from '@homeport/contracts/admin';
 import type { ManagedShare, SharingPolicy } from '@homeport/contracts/sharing';

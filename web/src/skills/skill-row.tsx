@@ -1,3 +1,4 @@
+import '../forms/switch.css';
 import type { Skill } from '@homeport/contracts/skills';
 import { ActionIcon, Button, Menu, Switch } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

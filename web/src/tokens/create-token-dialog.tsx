@@ -1,3 +1,4 @@
+import '../forms/switch.css';
 // For the field with a button that copies.
 import 'virtual:texts/admin';
 import 'virtual:texts/tokens';

@@ -1,3 +1,4 @@
+import '../../forms/forms.css';
 import { TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useText } from '../../i18n/i18n.ts';

@@ -1,3 +1,4 @@
+import '../../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { TextInput } from '@mantine/core';
 import { X } from 'lucide-react';

@@ -1,3 +1,5 @@
+import '../../forms/switch.css';
+import '../../forms/forms.css';
 import type { OidcConfiguration } from '@homeport/contracts/admin';
 import { Switch, TextInput } from '@mantine/core';
 import { ChoiceChips } from '../../forms/choice-chips.tsx';

@@ -1,3 +1,4 @@
+import '../../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';

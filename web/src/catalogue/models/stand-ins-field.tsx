@@ -1,3 +1,4 @@
+import '../../forms/forms.css';
 import 'virtual:texts/catalogue';
 import type { Model } from '@homeport/contracts/catalogue/catalogue';
 import { limits } from '@homeport/contracts/limits';

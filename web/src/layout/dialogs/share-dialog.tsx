@@ -1,3 +1,4 @@
+import '../../forms/switch.css';
 import 'virtual:texts/shares';
 import '../../forms/forms.css';
 import type { SecretPlace, ShareAudience, SharingPolicy } from '@homeport/contracts/sharing';

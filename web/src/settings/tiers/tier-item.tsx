@@ -1,3 +1,4 @@
+import '../../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core';
 import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react';
