@@ -104,6 +104,14 @@ const ways: Readonly<Record<string, Way>> = {
     },
     and: (output) => assert.match(output, /"path":"branding.productName"/),
   },
+  'docs/gateway.md: curl https://homeport.example.org/v1/chat/completions \\': {
+    test: 'server/test/chat/gateway/gateway-kept.test.ts',
+    phrase: '/v1/chat/completions',
+  },
+  'docs/gateway.md: export ANTHROPIC_BASE_URL=https://homeport.example.org': {
+    test: 'server/test/chat/gateway/gateway-agents.test.ts',
+    phrase: 'Claude Code',
+  },
   'docs/models.md: node scripts/model-registry.mjs api.json <commit> <day>': {
     test: 'scripts/model-registry.test.mjs',
     phrase: 'creates a registry from a file of models.dev',
