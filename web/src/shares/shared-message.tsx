@@ -2,6 +2,7 @@ import type { OpenedShare } from '@homeport/contracts/sharing';
 import { Download } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useText } from '../i18n/i18n.ts';
+import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import classes from './share-page.module.css';
 
@@ -19,6 +20,7 @@ export function SharedMessage({ message, files }: { message: SharedMessageRecord
       {parts.map((part, index) => (
         <Part key={index} part={part} files={files} />
       ))}
+      <Sources parts={parts} />
       {status === 'complete' ? null : <p className={classes.facts}>{t('share.unfinished')}</p>}
     </article>
   );
@@ -35,6 +37,30 @@ export function SharedFiles({ files }: { files: readonly SharedFile[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The web pages that an answer names, under the numbers that its text gives them. */
+function Sources({ parts }: { parts: readonly SharedPart[] }) {
+  const t = useText();
+  const links = parts.flatMap(({ type, sourceId, url, title }) => {
+    const link = type === 'source-url' ? safeLink(String(url)) : undefined;
+    if (link?.kind !== 'external') return [];
+    return [{ href: link.href, number: Number(sourceId), title: typeof title === 'string' ? title : link.href }];
+  });
+  if (links.length === 0) return null;
+  return (
+    <section className={classes.facts} aria-label={t('message.sources')}>
+      <ol>
+        {links.map(({ href, number, title }) => (
+          <li key={href} value={Number.isSafeInteger(number) ? number : undefined}>
+            <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+              <bdi>{title}</bdi>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 
