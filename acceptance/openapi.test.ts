@@ -59,11 +59,8 @@ test('describes parameters, body, responses and errors of each operation', () =>
     assert.deepEqual(Object.keys(operation.requestBody?.content ?? {}), types, where);
     assert.equal(operation.security !== undefined, spec.access !== 'public', where);
     if (operation.security !== undefined) {
-      assert.deepEqual(
-        Object.keys(operation.security[0]),
-        [spec.access === 'workspace' ? 'workspace' : 'session'],
-        where,
-      );
+      const carrier = spec.access === 'workspace' || spec.access === 'token' ? spec.access : 'session';
+      assert.deepEqual(Object.keys(operation.security[0]), [carrier], where);
     }
     const inHeader = operation.parameters.filter((parameter: Json) => parameter.in === 'header');
     assert.deepEqual(
