@@ -47,6 +47,12 @@ const allowed: Record<string, Record<string, string>> = {
     left: 'members beyond these are free',
     truncated: 'members beyond these are free',
   },
+  'GET /api/chats/sources': {
+    'sources.number': 'Members beyond these are free',
+    'sources.publishedAt': 'Members beyond these are free',
+    'sources.isPage': 'Members beyond these are free',
+    'sources.hash': 'Members beyond these are free',
+  },
   'GET /api/workspace/status': { message: '(+ `message` when something is worth telling)' },
   'POST /api/workspace/status': { message: '(+ `message` when something is worth telling)' },
   'DELETE /api/workspace/status': { message: '(+ `message` when something is worth telling)' },
@@ -147,7 +153,10 @@ const records: [string, z.ZodObject, string[]][] = [
   [
     'Provider',
     provider,
-    ['kind', 'canEdit', 'sharedWith', 'credentialsError', 'credentialsOrigin', 'modelTiers', 'region', 'onlyRegions'],
+    [
+      ...['kind', 'canEdit', 'sharedWith', 'credentialsError', 'credentialsOrigin', 'modelTiers'],
+      ...['region', 'onlyRegions', 'firstByteSeconds', 'outage'],
+    ],
   ],
   ['Model', model, ['parameters', 'abilities', 'prices', 'sources', 'lessons', 'standIns']],
   [
