@@ -84,7 +84,8 @@ test('the cases are not empty', () => {
 type Part = 'params' | 'query' | 'body';
 type Case = { part: Part; path: string[]; value: unknown; why: string };
 type Schema = {
-  type?: string;
+  /** Several for a nullable boolean. */
+  type?: string | string[];
   minLength?: number;
   maxLength?: number;
   pattern?: string;
@@ -107,6 +108,8 @@ function jsonSchema(schema: z.ZodType): Schema {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
 }
 
+const limited = ['string', 'number', 'integer', 'array'];
+
 function limitless(schema: Schema, place: string): string[] {
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) =>
     limitless(member, `${place}.${name}`),
@@ -122,7 +125,7 @@ function limitless(schema: Schema, place: string): string[] {
     (schema.type === 'object' && schema.maxProperties !== undefined);
   // Members that accept anything are not walked.
   const isRecord = schema.properties === undefined && Object.keys(schema.additionalProperties ?? {}).length > 0;
-  const needsLimit = ['string', 'number', 'integer', 'array'].includes(schema.type ?? '') || isRecord;
+  const needsLimit = [schema.type].flat().some((type) => limited.includes(type ?? '')) || isRecord;
   return [...(needsLimit && !isFixed && !hasLimit ? [place] : []), ...members, ...branches, ...inner];
 }
 
@@ -156,7 +159,7 @@ function outside(schema: Schema, part: Part): [unknown, string][] {
   const isText = branches.some((branch) => branch.type === 'string');
   const found: [unknown, string][] = [];
   if (part === 'body' && branches.every((branch) => branch.type !== undefined)) {
-    const types = new Set(branches.map((branch) => branch.type));
+    const types = new Set(branches.flatMap((branch) => branch.type));
     const others: [string, unknown][] = [
       ['string', 'text'],
       ['number', 7.5],
