@@ -119,14 +119,22 @@ export const administrationSamples = {
       body: { ...modelFields, providerId: records.personProvider, providerModelId: 'echo' },
     }),
     own: 201,
-    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
+    ids: {
+      'body.providerId': { names: 'provider' },
+      'body.providerModelId': { names: 'text' },
+      'body.standIns.*': { names: 'model' },
+    },
   }),
   patchUserModel: ofPerson({
     request: ({ records }) => ({
       body: { id: records.personModel, displayName: 'Renamed', providerModelId: 'echo' },
     }),
     own: 200,
-    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
+    ids: {
+      'body.id': { names: 'model' },
+      'body.providerModelId': { names: 'text' },
+      'body.standIns.*': { names: 'model' },
+    },
   }),
   deleteUserModel: ofPerson({
     request: ({ records }) => ({ query: { id: records.personModel } }),

@@ -135,12 +135,20 @@ export const samples: Record<EndpointName, Sample> = {
   postModel: {
     request: ({ records }) => ({ body: { ...modelFields, providerId: records.provider, providerModelId: 'echo' } }),
     own: 201,
-    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
+    ids: {
+      'body.providerId': { names: 'provider' },
+      'body.providerModelId': { names: 'text' },
+      'body.standIns.*': { names: 'model' },
+    },
   },
   patchModel: {
     request: ({ records }) => ({ body: { id: records.model, displayName: 'Renamed', providerModelId: 'echo' } }),
     own: 200,
-    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
+    ids: {
+      'body.id': { names: 'model' },
+      'body.providerModelId': { names: 'text' },
+      'body.standIns.*': { names: 'model' },
+    },
   },
   deleteModel: {
     request: ({ records }) => ({ query: { id: records.model } }),

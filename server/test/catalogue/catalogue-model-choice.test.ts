@@ -38,6 +38,7 @@ test('resolves the given model, else the default, with everything that a call ne
     prices: null,
     lessons: [],
     abilities: {},
+    hasStandIns: false,
   });
   assert.deepEqual([byDefault.provider.id, byDefault.provider.base_url], [provider, 'https://api.example.org/v1']);
   assert.deepEqual(resolveCredentials(deps, byDefault.provider), { apiKey: 'sk-1', headers: { 'x-a': 'b' } });
