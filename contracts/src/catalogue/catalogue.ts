@@ -145,6 +145,9 @@ export const modelFlags = {
   parameters: givenParameters.optional(),
   abilities: abilities.optional(),
   prices: prices.nullable().optional(),
+};
+/** Models that answer when this one fails. A manifest has no ids, so it has none of them. */
+const standIns = {
   standIns: z
     .array(fields.id)
     .max(limits.standInsMax)
@@ -157,12 +160,15 @@ const factSources = { sources: sources.optional() };
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
   model.maxOutputTokens <= model.contextWindow;
 export const outputTooLarge = { message: 'Must not exceed the context window', path: ['maxOutputTokens'] };
-export const modelBody = z.object({ ...modelFields, ...modelFlags, ...factSources }).refine(outputFits, outputTooLarge);
+export const modelBody = z
+  .object({ ...modelFields, ...modelFlags, ...standIns, ...factSources })
+  .refine(outputFits, outputTooLarge);
 export const modelPatchBody = z
   .object({
     id: fields.id,
     ...z.object(modelFields).omit({ providerId: true }).partial().shape,
     ...modelFlags,
+    ...standIns,
     ...factSources,
   })
   .refine((body) => body.isDefault !== false, {

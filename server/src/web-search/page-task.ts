@@ -79,7 +79,9 @@ function findArticle(source: string, url: string): Article | undefined {
     const title = plain(document.querySelector('title')?.textContent);
     if (document.body === null) return undefined;
     const whole = document.body.innerHTML;
-    const parsed = new Readability(document as unknown as Document, { maxElemsToParse: elementsMax }).parse();
+    const parsed = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], {
+      maxElemsToParse: elementsMax,
+    }).parse();
     const isArticle = (parsed?.textContent ?? '').trim().length >= articleLeast;
     const html = isArticle ? (parsed?.content ?? '') : whole;
     return {
