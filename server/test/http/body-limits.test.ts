@@ -25,19 +25,32 @@ before(async () => {
 });
 after(() => world.stop());
 
-const callers = new Map<ActorKind, Promise<Actor>>();
+type CallerKind = ActorKind | 'token';
+const callers = new Map<CallerKind, Promise<Actor>>();
 
-function kindOf({ access }: EndpointSpec): ActorKind {
-  if (access === 'workspace') return 'workspace';
+function kindOf({ access }: EndpointSpec): CallerKind {
+  if (access === 'workspace' || access === 'token') return access;
   return access.startsWith('admin') ? 'administrator' : 'plain user';
 }
 
 /** A caller with access. */
 function callerOf(spec: EndpointSpec): Promise<Actor> {
   const kind = kindOf(spec);
-  const caller = callers.get(kind) ?? world.makeActor(kind);
+  const caller = callers.get(kind) ?? (kind === 'token' ? makeTokenHolder() : world.makeActor(kind));
   callers.set(kind, caller);
   return caller;
+}
+
+/** A user whose requests carry an access token. */
+async function makeTokenHolder(): Promise<Actor> {
+  const actor = await world.makeActor('plain user');
+  const response = await fetch(`${world.app.url}/api/me/tokens`, {
+    method: 'POST',
+    headers: { ...actor.credentials, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Gateway', scopes: ['models', 'chats:write'], expiresAt: null }),
+  });
+  const { secret }: Json = await response.json();
+  return { ...actor, credentials: { authorization: `Bearer ${secret}` } };
 }
 
 /** A valid body can end the caller's session: then the next body needs another caller. */
@@ -100,7 +113,7 @@ async function assertBrief(name: EndpointName, why: string, body: string): Promi
     const { status, text } = result;
     const isRefused =
       [400, 403, 404, 409, 413, 429].includes(status) ||
-      /invalid_credentials|workspace_start_timeout|mcp_unreachable/.test(text);
+      /invalid_credentials|workspace_start_timeout|mcp_unreachable|search_error|upstream_error/.test(text);
     firstStatus ??= status;
     // The tenth wrong password has another status, after the same work with the body.
     if (firstStatus === 401 && status === 429) firstStatus = status;
