@@ -6,13 +6,13 @@ import type { texts as backups } from '../locales/en/backups.ts';
 import type { texts as catalogue } from '../locales/en/catalogue.ts';
 import type { texts as changes } from '../locales/en/changes.ts';
 import type { texts as context } from '../locales/en/context.ts';
+import type { texts as conversation } from '../locales/en/conversation.ts';
 import type { texts as diagram } from '../locales/en/diagram.ts';
 import type { texts as files } from '../locales/en/files.ts';
 import type { texts as importExport } from '../locales/en/import-export.ts';
 import type { texts as instructions } from '../locales/en/instructions.ts';
 import type { texts as main } from '../locales/en/main.ts';
 import type { texts as mcp } from '../locales/en/mcp.ts';
-import type { texts as menus } from '../locales/en/menus.ts';
 import type { texts as pages } from '../locales/en/pages.ts';
 import type { texts as previews } from '../locales/en/previews.ts';
 import type { texts as projects } from '../locales/en/projects.ts';
@@ -35,13 +35,13 @@ export type TextId =
   | keyof typeof catalogue
   | keyof typeof changes
   | keyof typeof context
+  | keyof typeof conversation
   | keyof typeof diagram
   | keyof typeof files
   | keyof typeof importExport
   | keyof typeof instructions
   | keyof typeof main
   | keyof typeof mcp
-  | keyof typeof menus
   | keyof typeof pages
   | keyof typeof previews
   | keyof typeof projects

@@ -1,4 +1,4 @@
-import 'virtual:texts/menus';
+import 'virtual:texts/conversation';
 import type { Message } from '@homeport/contracts/chat/conversations';
 import { useEffect, useRef, useState } from 'react';
 import type { ConversationView } from '../../conversation/conversation-view.ts';

@@ -1,4 +1,4 @@
-import 'virtual:texts/menus';
+import 'virtual:texts/conversation';
 import type { Message } from '@homeport/contracts/chat/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';

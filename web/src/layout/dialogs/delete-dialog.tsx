@@ -1,4 +1,4 @@
-import 'virtual:texts/menus';
+import 'virtual:texts/conversation';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useText } from '../../i18n/i18n.ts';

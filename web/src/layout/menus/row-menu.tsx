@@ -1,4 +1,4 @@
-import 'virtual:texts/menus';
+import 'virtual:texts/conversation';
 import 'virtual:texts/shares';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { Menu } from '@mantine/core';

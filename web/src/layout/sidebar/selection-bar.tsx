@@ -1,4 +1,4 @@
-import 'virtual:texts/menus';
+import 'virtual:texts/conversation';
 import { ActionIcon } from '@mantine/core';
 import { Archive, ArchiveRestore, ListChecks, Trash2, X } from 'lucide-react';
 import type { ReactNode } from 'react';
