@@ -46,6 +46,36 @@ for (const session of ['redirects', 'refuses'] as const) {
   });
 }
 
+test('reloads once for scripts that an update removed, but not while a sign-in proxy refuses', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  const proxy = await startReverseProxy(installation.url);
+  const fail = () => page.evaluate(`dispatchEvent(new Event('vite:preloadError'))`);
+  const mark = () => page.evaluate('window.mark');
+  try {
+    await page.goto(proxy.url);
+    await expect(page.getByLabel('Message', { exact: true })).toBeVisible();
+    await page.evaluate('window.mark = 1');
+    proxy.session = 'refuses';
+    const refused = page.waitForResponse((response) => response.url().endsWith('/api/health'));
+    await fail();
+    expect((await refused).status()).toBe(401);
+    expect(await mark()).toBe(1);
+    proxy.session = 'open';
+    await fail();
+    await expect.poll(mark).toBeUndefined();
+    await page.evaluate('window.mark = 2');
+    await fail();
+    expect(await mark()).toBe(2);
+  } finally {
+    proxy.close();
+  }
+});
+
 test('names the proxy that refused a large file, and its limit', async ({ page, installation, person, provider }) => {
   await addModels(person.caller, provider, ['echo']);
   const proxy = await startReverseProxy(installation.url);

@@ -75,6 +75,7 @@ test('folds, times and groups thoughts and tools while they arrive', async ({
   const announcements: string[] = [];
   await page.exposeFunction('announced', (text: string) => announcements.push(text));
   await field(page).fill('Go');
+  await expect(page.locator('main > [role="status"]')).toBeAttached();
   await page.evaluate(`new MutationObserver((records) => {
     for (const { target } of records) announced(target.textContent);
   }).observe(document.querySelector('main > [role="status"]'), { childList: true, characterData: true, subtree: true })`);

@@ -1,4 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
+import { call } from '../api/api.ts';
 import { useText } from '../i18n/i18n.ts';
 import { showFailure } from './toasts.tsx';
 
@@ -35,7 +36,9 @@ export function lazyComponent<P extends object>(load: () => Promise<ComponentTyp
           },
           () => {
             if (signal.aborted) return;
-            if (navigator.onLine) showFailure(t('nav.changeFailed'), t('failure.network'));
+            const fail = () => showFailure(t('nav.changeFailed'), t('failure.network'));
+            // Banners name the reason why a server does not answer.
+            call('GET /api/health', {}).then(fail, () => {});
             window.addEventListener('online', () => void attempt(), { once: true, signal });
           },
         );

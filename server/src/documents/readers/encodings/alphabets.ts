@@ -77,7 +77,10 @@ export const scripts: readonly { encodings: readonly string[]; common: string }[
   { encodings: ['euc-kr'], common: korean + marks },
 ];
 
-/** Letters of all scripts above, for encodings of two bytes a character that hold all of them. */
+/** Characters of all scripts but Latin, whose UTF-16 is recognized by its zeros. */
 export const allCommon = new Set(
-  [...alphabets.map(({ letters }) => letters), ...scripts.map(({ common }) => common), punctuation].join(''),
+  [
+    ...alphabets.filter(({ script }) => script !== 'latin').map(({ letters }) => letters),
+    ...scripts.map(({ common }) => common),
+  ].join(''),
 );
