@@ -19,10 +19,12 @@ export type IdRule =
   /**
    * Names a record of this kind: an id of another caller answers 404, or `unknown` where it only filters. `openTo`:
    * this kind of caller can use the record of any creator. `anywhere`: no other id of the request limits where it is.
+   * `uses`: the request does not change the record, so one that is shared with the caller is accepted.
    */
   | {
       names: RecordKind;
       anywhere?: true;
+      uses?: true;
       unknown?: 200;
       openTo?: Actor['kind'];
       request?: (own: Actor) => SampleRequest;

@@ -122,7 +122,7 @@ export const administrationSamples = {
     ids: {
       'body.providerId': { names: 'provider' },
       'body.providerModelId': { names: 'text' },
-      'body.standIns.*': { names: 'model' },
+      'body.standIns.*': { names: 'model', uses: true },
     },
   }),
   patchUserModel: ofPerson({
@@ -133,7 +133,7 @@ export const administrationSamples = {
     ids: {
       'body.id': { names: 'model' },
       'body.providerModelId': { names: 'text' },
-      'body.standIns.*': { names: 'model' },
+      'body.standIns.*': { names: 'model', uses: true },
     },
   }),
   deleteUserModel: ofPerson({

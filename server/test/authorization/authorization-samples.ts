@@ -138,7 +138,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'body.providerId': { names: 'provider' },
       'body.providerModelId': { names: 'text' },
-      'body.standIns.*': { names: 'model' },
+      'body.standIns.*': { names: 'model', uses: true },
     },
   },
   patchModel: {
@@ -147,7 +147,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'body.id': { names: 'model' },
       'body.providerModelId': { names: 'text' },
-      'body.standIns.*': { names: 'model' },
+      'body.standIns.*': { names: 'model', uses: true },
     },
   },
   deleteModel: {
