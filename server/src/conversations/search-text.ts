@@ -22,8 +22,10 @@ const signPrefix = 'qzx';
 const infixPrefix = 'qzw';
 /** Longer words are texts of machines. */
 const infixWordMax = 40;
-/** Endings of one text. */
-const infixesMax = 20_000;
+// Bytes of the endings of one text. PostgreSQL refuses more than a mebibyte of words and their positions.
+const endingsMax = 256 * 1024;
+/** Bytes of a word's position. */
+const positionBytes = 8;
 const unit = /(-?)(?:"([^"]*)"?|(\S+))/g;
 const prefixMin = 2;
 
@@ -34,11 +36,13 @@ const prefixMin = 2;
 export function searchText(text: string): string {
   return text
     .slice(0, searchTextMax)
-    .toWellFormed()
     .toLowerCase()
     .normalize('NFKD')
     .replace(accents, '')
     .normalize('NFC')
+    // One sign can stand for eighteen letters.
+    .slice(0, searchTextMax)
+    .toWellFormed()
     .replace(ligature, (found) => ligatures.get(found) ?? found)
     .replace(version, 'v ')
     .replace(pictureMarks, '')
@@ -53,10 +57,16 @@ export function searchText(text: string): string {
 export function indexedText(text: string): string {
   const words = searchText(text);
   const endings = new Set<string>();
+  let bytes = 0;
   for (const word of new Set(words.split(' '))) {
-    if (word.length > infixWordMax || word.startsWith(signPrefix)) continue;
-    for (let at = 1; at <= word.length - infixMin; at += 1) endings.add(infixPrefix + word.slice(at));
-    if (endings.size > infixesMax) break;
+    const letters = [...word];
+    if (letters.length > infixWordMax || word.startsWith(signPrefix)) continue;
+    for (let at = 1; at <= letters.length - infixMin; at += 1) {
+      const ending = infixPrefix + letters.slice(at).join('');
+      bytes += endings.has(ending) ? 0 : Buffer.byteLength(ending) + positionBytes;
+      if (bytes > endingsMax) return [words, ...endings].join(' ');
+      endings.add(ending);
+    }
   }
   return [words, ...endings].join(' ');
 }

@@ -118,6 +118,29 @@ test('finds the inside of words, versions, and words without their accents', asy
   );
 });
 
+test('indexes messages of many long words of every script', async () => {
+  const caller = await app.signIn();
+  const find = async (q: string) =>
+    (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);
+  for (const letters of [
+    'абвгдежзийклмнопрстуфхцч',
+    'abcdefghijklmnopqrstuvwx',
+    '가나다라마바사아자차카타파하거너더러머버서어저처',
+    '𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿',
+  ]) {
+    const signs = [...letters];
+    const word = (n: number) =>
+      Array.from(
+        { length: 40 / (signs[0]?.length ?? 1) },
+        (_, at) => signs[(n * (at + 1) + Math.floor(n / 24) * at * at) % 24],
+      ).join('');
+    const text = Array.from({ length: 2_500 }, (_, n) => word(n)).join(' ');
+    const chatId = await makeChat(db, caller.id, 'Words');
+    await say(db, { chatId, parentId: null, text });
+    assert.ok((await find(word(1))).includes(chatId), letters);
+  }
+});
+
 test('finds symbols in messages of an earlier index once they are indexed again', async () => {
   const caller = await app.signIn();
   const titled = await makeChat(db, caller.id, 'Learn C# today');
