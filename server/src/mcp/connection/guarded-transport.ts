@@ -45,6 +45,7 @@ export function createMcpFetch(
   events: TransportEvents,
   readToken?: ReadToken,
 ): typeof fetch {
+  let described: Promise<Challenge | undefined> | undefined;
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : String(input));
     if (url.origin !== origin) {
@@ -61,7 +62,12 @@ export function createMcpFetch(
     if (status === 401 || status === 403) {
       // With a key entered by the user, OAuth sign-in is not the problem.
       const hasOwnKey = new Headers(init?.headers).has('authorization');
-      const challenge = hasOwnKey ? undefined : ((await readChallenge(response)) ?? (await unsaid(base, url, status)));
+      let challenge = hasOwnKey ? undefined : await readChallenge(response);
+      if (challenge === undefined && !hasOwnKey && status === 401) {
+        // One connection asks once, however often the server refuses.
+        described ??= findDescribedSignIn(base, url);
+        challenge = await described;
+      }
       const refused = new RefusedAccess(status, challenge);
       noteRefused(refused);
       events.onFailure(refused);
@@ -109,15 +115,16 @@ async function readChallenge(response: Response): Promise<Challenge | undefined>
 
 /** Paths of the description of a sign-in, or of an authorization server on the same origin (RFC 9728, RFC 8414). */
 const wellKnownPaths = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'];
+/** For all of them together. */
 const wellKnownMs = 5_000;
 
-/** The challenge of a server that refuses access without a word about sign-in, but describes one. */
-async function unsaid(base: typeof fetch, { origin, pathname }: URL, status: number): Promise<Challenge | undefined> {
-  if (status !== 401) return undefined;
+/** The challenge of a server that refuses access without a challenge but describes a sign-in at a well-known address. */
+async function findDescribedSignIn(base: typeof fetch, { origin, pathname }: URL): Promise<Challenge | undefined> {
+  const signal = AbortSignal.timeout(wellKnownMs);
   const places = wellKnownPaths.flatMap((place) => (pathname === '/' ? [place] : [place + pathname, place]));
   for (const place of places) {
-    const init = { signal: AbortSignal.timeout(wellKnownMs), headers: { accept: 'application/json' } };
-    const response = await base(origin + place, { ...init, redirect: 'manual' }).catch(() => undefined);
+    const headers = { accept: 'application/json' };
+    const response = await base(origin + place, { signal, headers, redirect: 'manual' }).catch(() => undefined);
     if (response === undefined) return undefined;
     await response.body?.cancel();
     if (response.ok && /^application\/(?:[\w.-]+\+)?json\b/i.test(response.headers.get('content-type') ?? ''))
