@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import { until } from '../../contracts/test/until.ts';
 import { DatabaseSession } from '../database.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Running,
   readEvents,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   signal,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import { until } from '../../contracts/test/until.ts';
 import {
   type Caller,
@@ -8,7 +9,6 @@ import {
   pause,
   readEvents,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   startProduct,

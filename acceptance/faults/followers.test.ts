@@ -10,6 +10,7 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import {
   type Caller,
   type Event,
@@ -17,7 +18,6 @@ import {
   type Running,
   readEvents,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   startProduct,

@@ -3,17 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import {
-  type Caller,
-  freePort,
-  type Json,
-  pause,
-  scratchFolder,
-  seededRandom,
-  seedOf,
-  setUp,
-  startProduct,
-} from '../product.ts';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
+import { type Caller, freePort, type Json, pause, scratchFolder, seedOf, setUp, startProduct } from '../product.ts';
 
 /**
  * kill -9 while a manifest is applied: afterwards either all of it is there or nothing, and applying it again leads to

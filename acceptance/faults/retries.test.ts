@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import {
   type Answer,
   Caller,
@@ -8,7 +9,6 @@ import {
   pause,
   type Running,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   startProduct,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import { until } from '../../contracts/test/until.ts';
 import { startMcp, type TestMcp } from '../browser/mcp-server.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type Running,
   readEvents,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   startProduct,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Pool } from 'pg';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import { until } from '../../contracts/test/until.ts';
 import { startMcp, type TestMcp } from '../browser/mcp-server.ts';
 import {
@@ -13,7 +14,6 @@ import {
   pause,
   type Running,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   startProduct,

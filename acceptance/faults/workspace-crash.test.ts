@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import {
   type Caller,
   freePort,
   type Json,
   pause,
   scratchFolder,
-  seededRandom,
   seedOf,
   setUp,
   signal,

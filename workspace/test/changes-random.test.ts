@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { seededRandom } from '../../contracts/test/seeded-random.ts';
 import { startChanges, treeOf } from './changes-harness.ts';
 
 const turns = Number(process.env.HOMEPORT_UNDO_TURNS ?? 20);
@@ -102,15 +103,10 @@ function has(tree: Record<string, string>, hash: string): boolean {
   return Object.values(tree).some((entry) => entry.endsWith(` ${hash}`));
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Draws from a seed, so that a failing run can be repeated. */
 function dice(start: number) {
-  let state = start;
-  const below = (limit: number): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
+  const next = seededRandom(start);
+  const below = (limit: number): number => Math.floor(next() * limit);
   const pick = <T>(choices: readonly [T, ...T[]] | readonly T[]): T => {
     const chosen = choices[below(choices.length)];
     if (chosen === undefined) throw new Error('nothing to choose from');

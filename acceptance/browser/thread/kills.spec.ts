@@ -1,5 +1,6 @@
 import type { Browser, Page } from '@playwright/test';
-import { addModels, pause, seededRandom, seedOf } from '../../product.ts';
+import { seededRandom } from '../../../contracts/test/seeded-random.ts';
+import { addModels, pause, seedOf } from '../../product.ts';
 import { addPerson, expect, giveCookie, type Installation, test } from '../fixtures.ts';
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { seededRandom } from '../../../contracts/test/seeded-random.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { type FakeScript, failure, finish, say, stream } from '../fakes/provider/provider-scripts.ts';
@@ -32,21 +33,10 @@ after(async () => {
   await second.close();
 });
 
-/** Numbers from 0 to 1 (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test(`answers at least 99.5 % of ${turns} turns once although 30 % of a provider’s answers fail`, async (context) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   context.diagnostic(`seed ${seed}`);
-  const next = random(seed);
+  const next = seededRandom(seed);
   const user = await app.signIn();
   const [chosen] = await addModels(user, first, ['flaky']);
   const [standIn] = await addModels(user, second, ['steady']);

@@ -13,23 +13,12 @@ const questions = 225;
 const subjects = 120;
 const aspectsEach = 4;
 
-/** The same numbers in every run (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 const usual = 'the of and a in is for to at by on with what are which that from this was be how'.split(' ');
 const syllables = 'ba ce di fo gu ka le mi no pu ra se ti vo wu za bre cla dro fli gra plo stu tri'.split(' ');
 const endings = ['', '', '', 's', 'ed', 'ing'];
 
 export function makeRankingCorpus(): RankingCorpus {
-  const random = randomOf(7);
+  const random = seededRandom(7);
   const below = (most: number): number => Math.floor(random() * most);
   const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
   const word = (): string => Array.from({ length: 3 + below(2) }, () => pick(syllables)).join('');
@@ -81,3 +70,5 @@ export function gainOf(found: readonly number[], relevant: ReadonlySet<number>):
   const ideal = Array.from({ length: Math.min(8, relevant.size) }, (_, place) => discount(place));
   return gain / ideal.reduce((sum, one) => sum + one, 0);
 }
+
+import { seededRandom } from '../../../contracts/test/seeded-random.ts';

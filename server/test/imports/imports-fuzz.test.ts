@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { seededBelow } from '../../../contracts/test/seeded-random.ts';
 import { openArchive } from '../../src/imports/archive.ts';
 import { nameFiles } from '../../src/imports/file-types.ts';
 import { type PreparedItem, prepare } from '../../src/imports/prepare.ts';
@@ -40,17 +41,6 @@ after(async () => {
   await app.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** mulberry32: the same numbers for the same seed. */
-function randomOf(start: number): (below: number) => number {
-  let state = start;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** JSON.stringify does not nest that deep, so it is put into the text. */
 const deep = '@deep@';
@@ -127,7 +117,7 @@ function assertWhole(item: PreparedItem): void {
 }
 
 test(`reads or refuses ${rounds} damaged archives with a reason (seed ${seed})`, async () => {
-  const random = randomOf(seed);
+  const random = seededBelow(seed);
   const path = join(folder, 'archive');
   let [whole, refused] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
@@ -152,7 +142,7 @@ test(`reads or refuses ${rounds} damaged archives with a reason (seed ${seed})`,
 });
 
 test('imported conversations are complete, and the others have a reason', async () => {
-  const random = randomOf(seed + 1);
+  const random = seededBelow(seed + 1);
   const who = await app.signIn();
   for (let round = 0; round < 4; round += 1) {
     const list = Array.from({ length: 8 }, (_, n) =>

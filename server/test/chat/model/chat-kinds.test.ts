@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import { until } from '../../../../contracts/test/until.ts';
 import { interruptExpired } from '../../../src/chat/ledger/interruption.ts';
 import type { Tool } from '../../../src/chat/tools/tool-run.ts';
@@ -19,7 +20,6 @@ import {
   readStream,
   submit,
 } from '../chat-harness.ts';
-import { randomOf } from './provider-oracle.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -139,7 +139,7 @@ async function crash(user: SignedIn, chatId: string): Promise<void> {
 for (const kind of ['anthropic', 'openai-responses', 'gemini'] as const) {
   test(`${kind}: signed reasoning goes back byte for byte over many tools and crashes, and to no other provider`, async () => {
     const seed = 20_261_122;
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     const steps = 24;
     const model = `signed-${kind}`;
     provider.script(model, (call) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { ApiError } from '@homeport/contracts/errors';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import type { AnthropicBody } from '../../../src/chat/model/protocols/anthropic-request.ts';
 import {
   type Answer,
@@ -11,7 +12,6 @@ import {
   mixed,
   piecesOf,
   type Random,
-  randomOf,
   readOurs,
   styles,
   toBytes,
@@ -173,7 +173,7 @@ test('parses Anthropic’s streams as its own client does', async () => {
   for (const [blocks, reasons] of contents) {
     for (const reason of reasons) {
       for (const style of [...styles, ...styles]) {
-        const random = randomOf(count++);
+        const random = seededRandom(count++);
         const usage = usages[count % usages.length];
         assert.ok(usage !== undefined);
         const bytes = toBytes(eventsOf(blocks, reason, usage, random), style, unknown);
@@ -200,7 +200,7 @@ function withoutCitations({ citations: _citations, ...block }: Block): object {
 test('both clients report an error in a stream that began well, with the text before it', async () => {
   const kinds = ['overloaded_error', 'api_error', 'rate_limit_error', 'invalid_request_error', 'mystery_error'];
   for (const [at, type] of kinds.entries()) {
-    const random = randomOf(at);
+    const random = seededRandom(at);
     const events = eventsOf(
       [text('Half of it')],
       'end_turn',

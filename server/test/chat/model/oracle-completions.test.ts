@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
 import OpenAI from 'openai';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import {
   type Answer,
   awkwardTexts,
@@ -10,7 +11,6 @@ import {
   mixed,
   piecesOf,
   type Random,
-  randomOf,
   readOurs,
   styles,
   toBytes,
@@ -148,7 +148,7 @@ test('parses chat completions as OpenAI’s own client does', async () => {
     for (const reason of reasons) {
       for (const usage of usages) {
         for (const style of styles) {
-          const random = randomOf(count++);
+          const random = seededRandom(count++);
           const chunks = [...chunksOf(contentParts, reason, usage, random), '[DONE]'];
           const name = `${JSON.stringify(contentParts)} ${reason} ${JSON.stringify(style)}`;
           // Their client accepts a choice of any number as its own.
@@ -170,7 +170,7 @@ test('parses chat completions as OpenAI’s own client does', async () => {
 test('both clients report an error in a stream that began well, with the text before it', async () => {
   const [style] = styles;
   assert.ok(style !== undefined);
-  const begun = chunksOf({ text: 'Half of it' }, 'stop', undefined, randomOf(1)).slice(0, 3);
+  const begun = chunksOf({ text: 'Half of it' }, 'stop', undefined, seededRandom(1)).slice(0, 3);
   const errors: [error: object, status: number, reason: string][] = [
     [{ message: 'secret words', type: 'server_error', code: 503 }, 503, 'overloaded'],
     [{ message: 'secret words', type: 'insufficient_quota', code: 'insufficient_quota' }, 402, 'quota'],

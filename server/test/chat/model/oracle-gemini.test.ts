@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type GenerateContentParameters, type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import { ApiError } from '@homeport/contracts/errors';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import type { GeminiBody } from '../../../src/chat/model/protocols/gemini-request.ts';
 import {
   type Answer,
@@ -10,7 +11,6 @@ import {
   fetchOf,
   piecesOf,
   type Random,
-  randomOf,
   readOurs,
   type Style,
   toBytes,
@@ -145,7 +145,7 @@ test('parses Gemini’s streams as Google’s own client does', async () => {
   for (const parts of contents) {
     for (const reason of Object.keys(finishReasons)) {
       for (const style of styles) {
-        const random = randomOf(count++);
+        const random = seededRandom(count++);
         const chunks = chunksOf(parts, reason, usages[count % usages.length] ?? {}, random);
         const bytes = toBytes(chunks, style, unknown);
         const name = `${JSON.stringify(parts)} ${reason} ${JSON.stringify(style)}`;
@@ -197,7 +197,7 @@ test('reads a blocked prompt, an error in the stream and an answer in one piece'
   const details = { status: 429, reason: 'rate_limit', values: {}, providerMessage: 'secret words' };
   assert.deepEqual(limited.failure.details, details);
 
-  const chunks = chunksOf([text('All at once.')], 'STOP', usages[0] ?? {}, randomOf(3));
+  const chunks = chunksOf([text('All at once.')], 'STOP', usages[0] ?? {}, seededRandom(3));
   const whole = await readOurs('gemini', new TextEncoder().encode(JSON.stringify(chunks)), 'everywhere');
   assert.deepEqual([whole.text, whole.finish, whole.failure], ['All at once.', 'stop', undefined]);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
 import OpenAI from 'openai';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import type { ResponsesBody } from '../../../src/chat/model/protocols/responses-request.ts';
 import {
   type Answer,
@@ -11,7 +12,6 @@ import {
   mixed,
   piecesOf,
   type Random,
-  randomOf,
   readOurs,
   type Style,
   styles,
@@ -219,7 +219,7 @@ test('parses Responses streams as OpenAI’s own client does', async () => {
   for (const output of outputs) {
     for (const [status, reason, finish] of ends) {
       for (const style of styles) {
-        const random = randomOf(count++);
+        const random = seededRandom(count++);
         const usage = usages[count % usages.length];
         assert.ok(usage !== undefined);
         const events = eventsOf(output, status, reason, usage, random);
@@ -248,7 +248,7 @@ function plain({ id, summary, encrypted_content }: Item): object {
 }
 
 test('reports errors in a stream, in both shapes and as a failed response', async () => {
-  const random = randomOf(1);
+  const random = seededRandom(1);
   const begun = eventsOf([message('Half of it')], 'completed', undefined, {}, random).slice(0, 6);
   const secret = 'secret words of the provider';
   const failed = {
@@ -284,7 +284,7 @@ test('reports errors in a stream, in both shapes and as a failed response', asyn
 
 test('reads servers that omit events or positions', async () => {
   const output = [message('It is seen.'), call('look', { n: 1 })];
-  const events = eventsOf(output, 'completed', undefined, usages[0] ?? {}, randomOf(2));
+  const events = eventsOf(output, 'completed', undefined, usages[0] ?? {}, seededRandom(2));
   const bare: Style = { named: false, lineEnd: '\n', noise: false };
   const variants = [
     events.filter((event) => event.type === 'response.completed'),

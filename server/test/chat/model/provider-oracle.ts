@@ -71,17 +71,6 @@ function* chunksOf(bytes: Uint8Array, cut: Cut): Generator<Uint8Array> {
   }
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-export function randomOf(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** A text in pieces as tokens arrive, including cuts within surrogate pairs. */
 export function piecesOf(text: string, random: Random): string[] {
   const pieces: string[] = [];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { seededRandom } from '../../../../contracts/test/seeded-random.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import { addModels, answer, chatDetail, submit } from '../chat-harness.ts';
@@ -20,21 +21,10 @@ after(async () => {
 const answers = 200;
 const chats = 8;
 
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 test('200 responses store the system text, the parameters and the messages of the provider’s requests, byte for byte', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   t.diagnostic(`SEED=${seed}`);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const pick = (texts: readonly string[]): string | null => texts[Math.floor(random() * (texts.length + 1))] ?? null;
   const [admin, user] = await Promise.all([app.signIn({ role: 'admin' }), app.signIn()]);
   await addModels(user, provider, ['echo']);

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { seededBelow } from '../../../../contracts/test/seeded-random.ts';
 import { hostileDocuments } from './hostile-documents.ts';
 import { hostileImports } from './hostile-imports.ts';
 import { hostileSettings } from './hostile-settings.ts';
@@ -17,17 +18,6 @@ export type Attack = {
 export type AttackMaker = (size: number, random: (below: number) => number) => Buffer;
 export type AttackKind = { format: string; to: Attack['to']; makers: Record<string, AttackMaker> };
 
-/** mulberry32: the same numbers for the same seed. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /**
  * Writes `count` files into the folder: cycles through the formats and the ways of attacking them; the first of each
  * format is the largest.
@@ -35,7 +25,7 @@ function randomOf(seed: number): (below: number) => number {
 export async function makeAttacks(folder: string, count: number, seed: number): Promise<Attack[]> {
   await mkdir(folder, { recursive: true });
   const kinds: AttackKind[] = [...hostileDocuments, ...(await hostileImports()), ...hostileSettings];
-  const random = randomOf(seed);
+  const random = seededBelow(seed);
   const attacks: Attack[] = [];
   for (let index = 0; index < count; index += 1) {
     const kind = kinds[index % kinds.length] ?? fail();

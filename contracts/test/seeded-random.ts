@@ -1,0 +1,16 @@
+/** A generator of numbers in [0, 1) from a seed, so that a failing run can be repeated (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A generator of whole numbers from 0 up to but not including its argument. */
+export function seededBelow(seed: number): (below: number) => number {
+  const next = seededRandom(seed);
+  return (below) => (next() * 2 ** 32) % below;
+}
