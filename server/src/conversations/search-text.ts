@@ -34,23 +34,25 @@ const prefixMin = 2;
  * queries meet.
  */
 export function searchText(text: string): string {
-  return text
-    .slice(0, searchTextMax)
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(accents, '')
-    .normalize('NFC')
-    // One sign can stand for eighteen letters.
-    .slice(0, searchTextMax)
-    .toWellFormed()
-    .replace(ligature, (found) => ligatures.get(found) ?? found)
-    .replace(version, 'v ')
-    .replace(pictureMarks, '')
-    .replace(sign, (found) => ` ${signPrefix}${found.codePointAt(0)?.toString(16)} `)
-    .replace(notWords, ' ')
-    .replace(unspaced, ' $& ')
-    .replace(/ {2,}/g, ' ')
-    .trim();
+  return (
+    text
+      .slice(0, searchTextMax)
+      .toLowerCase()
+      .normalize('NFKD')
+      .replace(accents, '')
+      .normalize('NFC')
+      // One sign can stand for eighteen letters.
+      .slice(0, searchTextMax)
+      .toWellFormed()
+      .replace(ligature, (found) => ligatures.get(found) ?? found)
+      .replace(version, 'v ')
+      .replace(pictureMarks, '')
+      .replace(sign, (found) => ` ${signPrefix}${found.codePointAt(0)?.toString(16)} `)
+      .replace(notWords, ' ')
+      .replace(unspaced, ' $& ')
+      .replace(/ {2,}/g, ' ')
+      .trim()
+  );
 }
 
 /** The words of a text, and the endings of its longer ones, so that a word is also found inside others. */
