@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../../contracts/test/seeded-random.ts';
 import { citedNumbers, findQuotes, fold, hasWords } from './quotes.ts';
 
 const cases: [what: string, answer: string, quotes: [number, string][]][] = [
@@ -51,4 +52,24 @@ test('lists the cited numbers once, and stays quick for endless ones', () => {
   const before = process.cpuUsage().user;
   assert.ok(findQuotes(long).length <= 500);
   assert.ok(process.cpuUsage().user - before < 2_000_000);
+});
+
+test('finds the same words as includes, and costs the length of the page even for repetitions', () => {
+  const next = seededRandom(20_261_129);
+  const text = (length: number) => Array.from({ length }, () => (next() < 0.5 ? 'a' : 'b')).join('');
+  for (let times = 0; times < 2_000; times += 1) {
+    const [source, words] = [text(60), text(1 + Math.floor(next() * 8))];
+    assert.equal(hasWords(source, words), source.includes(words), `${words} in ${source}`);
+  }
+  const source = 'a'.repeat(256 * 1024);
+  const words = `${'a'.repeat(1_000)}b${'a'.repeat(999)}`;
+  const costOf = (work: () => boolean) => {
+    const before = process.cpuUsage().user;
+    assert.equal(work(), false);
+    return process.cpuUsage().user - before;
+  };
+  costOf(() => hasWords(source, words));
+  const ours = Math.min(...[1, 2, 3].map(() => costOf(() => hasWords(source, words))));
+  const plain = Math.min(...[1, 2, 3].map(() => costOf(() => source.includes(words))));
+  assert.ok(ours * 4 < plain, `microseconds of CPU: ${ours} and ${plain}`);
 });

@@ -4,6 +4,8 @@ type Quote = { number: number; text: string };
 
 const quoteMax = 2_000;
 const quotesMax = 500;
+/** Citations of an answer that are looked at. */
+const citationsMax = 5_000;
 const citation = /\[(\d{1,6})\]/g;
 /** Closing marks by the opening ones that may go with them. */
 const openings: Readonly<Record<string, string>> = {
@@ -36,8 +38,10 @@ export function citedNumbers(text: string, most: number): number[] {
 export function findQuotes(answer: string): Quote[] {
   const quotes: Quote[] = [];
   let before: { end: number; text: string | undefined } | undefined;
+  let citations = 0;
   for (const match of answer.matchAll(citation)) {
-    if (quotes.length >= quotesMax) break;
+    citations += 1;
+    if (quotes.length >= quotesMax || citations > citationsMax) break;
     const gap = before === undefined ? undefined : answer.slice(before.end, match.index);
     const isShared = gap !== undefined && gap.length <= 3 && /^[\s,;]*$/.test(gap);
     const text = isShared ? before?.text : quoteBefore(answer, match.index);
@@ -50,7 +54,26 @@ export function findQuotes(answer: string): Quote[] {
 /** True if the source has these words, whatever white space and quotation marks. */
 export function hasWords(foldedSource: string, quote: string): boolean {
   const words = fold(quote);
-  return words !== '' && foldedSource.includes(words);
+  return words !== '' && includesWords(foldedSource, words);
+}
+
+/**
+ * `text.includes(words)` in time proportional to both lengths (Knuth, Morris and Pratt): a page and a quote made of
+ * repetitions cost `includes` 105 ms, so that 500 quotes held the event loop for a minute.
+ */
+function includesWords(text: string, words: string): boolean {
+  const fallback = new Int32Array(words.length);
+  for (let at = 1, length = 0; at < words.length; at += 1) {
+    while (length > 0 && words[at] !== words[length]) length = fallback[length - 1] ?? 0;
+    if (words[at] === words[length]) length += 1;
+    fallback[at] = length;
+  }
+  for (let at = 0, length = 0; at < text.length; at += 1) {
+    while (length > 0 && text[at] !== words[length]) length = fallback[length - 1] ?? 0;
+    if (text[at] === words[length]) length += 1;
+    if (length === words.length) return true;
+  }
+  return false;
 }
 
 /** White space as one space, and all quotation marks alike. */

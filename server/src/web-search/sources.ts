@@ -1,4 +1,5 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import type { WebSource } from '@homeport/contracts/web-search';
 import { sql } from 'kysely';
@@ -131,17 +132,24 @@ export async function readSources(
     where (message_id = ${messageId} and is_page) or (chat_id = ${chatId} and number = any(${cited}::int[]))
     order by number`.execute(kysely);
   const quotes = Map.groupBy(findQuotes(answer), ({ number }) => number);
-  return rows.map(({ readAt, publishedAt, isPage, ...source }) => {
+  const sources: WebSource[] = [];
+  for (const { readAt, ...source } of rows) {
     const own = quotes.get(source.number) ?? [];
-    const folded = own.length === 0 ? '' : fold(source.text);
-    return {
-      ...source,
-      isPage,
-      publishedAt,
-      readAt: readAt.toISOString(),
-      quotes: own.map(({ text }) => ({ text, found: hasWords(folded, text) })),
-    };
-  });
+    sources.push({ ...source, readAt: readAt.toISOString(), quotes: await checkedQuotes(source.text, own) });
+  }
+  return sources;
+}
+
+/** Yields to the event loop after each quote: one takes up to 2 ms. */
+async function checkedQuotes(source: string, quotes: readonly { text: string }[]): Promise<WebSource['quotes']> {
+  if (quotes.length === 0) return [];
+  const folded = fold(source);
+  const checked: WebSource['quotes'] = [];
+  for (const { text } of quotes) {
+    checked.push({ text, found: hasWords(folded, text) });
+    await setImmediate();
+  }
+  return checked;
 }
 
 /** Sources of a conversation for the export of an account, one at a time. */
