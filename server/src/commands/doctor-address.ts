@@ -92,7 +92,7 @@ async function checkHttp2(origin: string): Promise<Finding[]> {
   if (!origin.startsWith('https:')) return [];
   const offered = await offersHttp2(new URL(origin)).catch(() => false);
   if (offered) return [finding('http2', 'ok', 'HTTP/2 is offered.')];
-  const message = 'HTTP/2 is not offered, so the seventh tab with a running answer waits.';
+  const message = 'HTTP/2 is not offered, so browsers load at most six things at a time.';
   return [finding('http2', 'warning', message, help)];
 }
 
