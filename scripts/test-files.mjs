@@ -6,20 +6,24 @@ const unit = /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)
 const server = /^server\/test\/.*\.test\.ts$/;
 
 /**
- * Names of files that change timers, `fetch` or the environment of their process, or measure its memory. Each runs in a
- * process of its own.
+ * Names of files that change timers, `fetch` or the environment of their process, measure its memory or time, or need
+ * something that other files replace. Each runs in a process of its own.
  */
 export const aloneNames = [
   'control-plane-watchdog',
+  'documents-hostile',
   'documents-hostile-service',
   'embedded-postgres',
+  'hostile',
   'kubernetes-runtime',
   'large-messages-turns',
   'newer-schema',
   'oracle-gemini',
   'parsing-hostile',
+  'passwords',
   'prometheus',
   'reverse-proxies',
+  'streaming',
   'unfinished-bodies',
 ];
 const importsProcess = /from '(?:\.{1,2}\/)+process\.ts'/;
@@ -56,11 +60,14 @@ export const longNames = [
   'chat-steering-random',
   'database-away',
   'documents-corpus',
+  'documents-hostile',
   'documents-hostile-service',
   'embedded-postgres',
+  'hostile',
   'imports-fuzz',
   'migrate-kills',
   'reverse-proxies',
+  'streaming',
 ];
 
 /** The same for tests of the built product over HTTP. */
