@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { catalogue } from './build/catalogue-plugin.ts';
+import { pageChunk } from './build/page-chunk.ts';
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -19,7 +21,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // The initial chunks form one file: thirty small ones compress worse and cost a request each.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'initial', tags: ['$initial'] }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'initial', tags: ['$initial'], priority: 1 },
+            { name: pageChunk('conversation', join(import.meta.dirname, 'src/chat/conversation-page.tsx')) },
+          ],
+        },
+      },
+    },
   },
   server: {
     port: 5173,

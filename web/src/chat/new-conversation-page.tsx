@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { catalogueQuery } from '../api/queries.ts';
 import { enabledModels } from '../conversation/choices/model-choice.ts';
 import { useClientSession } from '../conversation/client-session.ts';
@@ -15,6 +15,7 @@ import { lazyComponent } from '../layout/lazy-component.tsx';
 import { MessagePage } from '../layout/message-page.tsx';
 import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
+import { preloadConversationPage } from './lazy-conversation-page.ts';
 import { TemporarySwitch } from './temporary-switch.tsx';
 import { useChoices } from './use-choices.ts';
 import { useConversationView } from './use-conversation.ts';
@@ -46,6 +47,7 @@ function NewConversation() {
   const submission = useSubmission(store, () => navigate({ to: '/c/$chatId', params: { chatId } }));
   const choices = useChoices(store);
   useTitle(undefined);
+  usePreloadedConversation();
   if (data && enabledModels(data.providers).length === 0 && !submission.pending)
     return <NoModel canEdit={data.canEdit} />;
   return (
@@ -72,6 +74,15 @@ function NewConversation() {
       <StartAssistants assistantId={assistantId} draftName={draftName} />
     </main>
   );
+}
+
+/** Loads the page of conversations once this one can be used: sending the first message opens it. */
+function usePreloadedConversation(): void {
+  useEffect(() => {
+    // Safari has no requestIdleCallback.
+    const whenIdle = window.requestIdleCallback ?? ((callback: () => void) => window.setTimeout(callback));
+    whenIdle(preloadConversationPage);
+  }, []);
 }
 
 /** The conversation that was made for files of this draft, while they wait for their message. */

@@ -1,7 +1,7 @@
 import { clientPages } from '@homeport/contracts/client-pages';
 import { clientIdPattern } from '@homeport/contracts/limits';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { ConversationPage } from '../chat/conversation-page.tsx';
+import { ConversationPage } from '../chat/lazy-conversation-page.ts';
 import { NewConversationPage } from '../chat/new-conversation-page.tsx';
 import { home, readAppPath, readPath, readPort, type WorkspaceTab } from '../workspace/paths.ts';
 import { signedInRoute } from './signed-in-route.ts';

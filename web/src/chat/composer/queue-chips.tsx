@@ -7,11 +7,11 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import { useClientSession } from '../../conversation/client-session.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import { attachedOf, filesName, parseAttached, storeAttached } from '../../conversation/draft/attached-files.ts';
+import { messageText } from '../../conversation/message-text.ts';
 import { sendQueuedNow } from '../../conversation/steering.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { showFailure } from '../../layout/toasts.tsx';
-import { plainText } from '../thread/message-view.tsx';
 import classes from './composer.module.css';
 
 type Props = {
@@ -44,7 +44,7 @@ function Chip({ store, input, isRunning, position, draft }: ChipProps) {
   const t = useText();
   const { drafts } = useClientSession();
   const [isBusy, setBusy] = useState(false);
-  const text = plainText(input.message.parts);
+  const text = messageText(input.message.parts);
   const files = attachedOf(input.message.parts);
   const label = text || files.map(({ filename }) => filename).join(', ');
   const cancel = async (): Promise<'taken' | 'applied' | 'unknown'> => {

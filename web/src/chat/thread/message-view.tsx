@@ -3,6 +3,7 @@ import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { questionsIn } from '@homeport/contracts/chat/message-assembly';
 import { memo, type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { messageText } from '../../conversation/message-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { SourceLinks } from '../../markdown/source-links.ts';
@@ -31,7 +32,7 @@ export const MessageView = memo(function MessageView({ message, isLast, isRunnin
 function UserMessage({ message, isRunning }: { message: Message; isRunning: boolean }) {
   const t = useText();
   const [isEditing, setEditing] = useState(false);
-  const text = plainText(message.parts);
+  const text = messageText(message.parts);
   const files = message.parts.filter((part) => part.type === 'file');
   const article = useRef<HTMLElement>(null);
   const close = () => {
@@ -87,7 +88,7 @@ function Answer({ message, isLast, isRunning }: Props) {
       {isStreaming ? (
         <div className={classes.reserved} />
       ) : (
-        <MessageActions message={message} text={plainText(message.parts)} isRunning={isRunning} isLast={isLast} />
+        <MessageActions message={message} text={messageText(message.parts)} isRunning={isRunning} isLast={isLast} />
       )}
     </article>
   );
@@ -140,9 +141,4 @@ function isVisible(part: MessagePart): boolean {
     part.type !== 'data-notice' &&
     part.type !== 'data-served-by'
   );
-}
-
-/** The text parts of a message as the markdown they are. */
-export function plainText(parts: readonly MessagePart[]): string {
-  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
