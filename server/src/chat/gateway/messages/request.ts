@@ -125,6 +125,7 @@ function toMessages(message: AnthropicMessage, path: string): GatewayMessage[] {
   if (role === 'assistant') {
     return [typeof content === 'string' ? { role, content } : assistantMessage(content, path)];
   }
+  if (role === 'system') return [{ role: 'user', content: reminderOf(content) }];
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: GatewayMessage[] = [];
   const parts: ContentPart[] = [];
@@ -144,6 +145,15 @@ function toMessages(message: AnthropicMessage, path: string): GatewayMessage[] {
     parts.push(...files);
   }
   return parts.length === 0 ? results : [...results, { role: 'user', content: parts }];
+}
+
+/**
+ * Instructions within a conversation, as text of the user's turn: few servers take a system message there, and in front
+ * of the conversation they would change the beginning that caches hold.
+ */
+function reminderOf(content: string | { text: string }[]): string {
+  const text = typeof content === 'string' ? content : content.map((block) => block.text).join('\n\n');
+  return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
 function toPart(block: Extract<AnthropicBlock, { type: 'text' | 'image' | 'document' }>, path: string): ContentPart {

@@ -43,6 +43,7 @@ const assistantBlock = z.discriminatedUnion('type', [
 const message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('user'), content: z.union([text, z.array(userBlock).max(partsMax)]) }),
   z.object({ role: z.literal('assistant'), content: z.union([text, z.array(assistantBlock).max(partsMax)]) }),
+  z.object({ role: z.literal('system'), content: z.union([text, z.array(textBlock).max(partsMax)]) }),
 ]);
 export type AnthropicMessage = z.infer<typeof message>;
 export type AnthropicBlock = z.infer<typeof userBlock> | z.infer<typeof assistantBlock>;

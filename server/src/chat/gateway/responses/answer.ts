@@ -14,7 +14,7 @@ import {
 } from './items.ts';
 import type { ParsedResponses } from './request.ts';
 
-export type ResponsesOptions = Pick<ParsedResponses, 'echo' | 'customTools' | 'wantsState'> & {
+export type ResponsesOptions = Pick<ParsedResponses, 'echo' | 'declared' | 'wantsState'> & {
   send: Send | undefined;
   sealer: Sealer;
   createId: () => string;
@@ -27,7 +27,7 @@ type OpenCall = Open<CallOutput> & { json: string; isOpen: boolean };
 
 /** Writes an answer as a response of Open Responses and, with `send`, as its events. */
 export function createResponsesWriter(head: AnswerHead, options: ResponsesOptions): FrontWriter {
-  const { send, sealer, customTools, wantsState } = options;
+  const { send, sealer, declared, wantsState } = options;
   const output: OutputItem[] = [];
   const calls = new Map<string, OpenCall>();
   let message: Open<MessageOutput> | undefined;
@@ -130,10 +130,12 @@ export function createResponsesWriter(head: AnswerHead, options: ResponsesOption
     closeMessage();
     closeReasoning();
     closeCalls(false);
-    const shared = { status: 'in_progress', call_id: callId, name } as const;
-    const item: CallOutput = customTools.has(name)
-      ? { id: `ctc_${options.createId()}`, type: 'custom_tool_call', ...shared, input: '' }
-      : { id: `fc_${options.createId()}`, type: 'function_call', ...shared, arguments: '' };
+    const { type, ...named } = declared.get(name) ?? { type: 'function', name };
+    const shared = { status: 'in_progress', call_id: callId, ...named } as const;
+    const item: CallOutput =
+      type === 'custom'
+        ? { id: `ctc_${options.createId()}`, type: 'custom_tool_call', ...shared, input: '' }
+        : { id: `fc_${options.createId()}`, type: 'function_call', ...shared, arguments: '' };
     calls.set(callId, { ...add(item), json: '', isOpen: true });
   }
 

@@ -17,9 +17,10 @@ export type ReasoningOutput = {
   summary: SummaryText[];
   encrypted_content?: string;
 };
+type Call = { id: string; status: Status; call_id: string; name: string; namespace?: string };
 export type CallOutput =
-  | { id: string; type: 'function_call'; status: Status; call_id: string; name: string; arguments: string }
-  | { id: string; type: 'custom_tool_call'; status: Status; call_id: string; name: string; input: string };
+  | (Call & { type: 'function_call'; arguments: string })
+  | (Call & { type: 'custom_tool_call'; input: string });
 export type OutputItem = MessageOutput | ReasoningOutput | CallOutput;
 
 export function outputText(text: string): OutputText {

@@ -1,7 +1,5 @@
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
-import type { ToolDefinition } from '../../model/protocol.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
-import { isRecord } from '../../model/storable-text.ts';
 import { schemaFormatOf } from '../chat/request.ts';
 import {
   type GatewayMessage,
@@ -17,6 +15,7 @@ import { assertResults, assertTools } from '../message-rules.ts';
 import { assistantOf } from '../messages/request.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
 import { type MessageItem, type OtherItem, type ResponsesBody, responsesBody } from './schema.ts';
+import { joinedName, type ReadTools, readTools, type SingleTool, withoutOptionalTools } from './tools.ts';
 
 /** A request of the Responses API, in our terms, with what its answer repeats of it. */
 export type ParsedResponses = {
@@ -27,8 +26,8 @@ export type ParsedResponses = {
   previousId: string | undefined;
   /** Reasoning state is sent back, sealed. */
   wantsState: boolean;
-  /** Names of the tools whose input is text. */
-  customTools: ReadonlySet<string>;
+  /** The tools by the names that the model calls. */
+  declared: ReadTools['declared'];
   /** Members of a response that repeat its request. */
   echo: ReturnType<typeof echoOf>;
 };
@@ -42,38 +41,25 @@ export const responsesNames = { response_format: 'text.format', verbosity: 'text
 /** Reads the body of `/v1/responses`. Throws `invalid_request` with the path of the member. */
 export function parseResponses(given: Record<string, unknown>, validate: Validate): ParsedResponses {
   refuseMembers(given, refused);
-  const body = withoutCachedSearch(given);
-  const asked = validate(responsesBody, body);
+  const asked = validate(responsesBody, withoutOptionalTools(given));
   if (asked.include?.includes('message.output_text.logprobs') === true) throw unsupportedMember('include');
-  const allowed = allowedNames(asked.tool_choice);
-  const asTools = (asked.tools ?? []).filter(({ name }) => allowed?.has(name) !== false).map(toTool);
-  const toolChoice = toolChoiceOf(asked.tool_choice);
-  assertTools(asTools, toolChoice, { tools: 'tools', choice: 'tool_choice' });
+  const { definitions, declared, choice } = readTools(asked);
+  assertTools(definitions, choice, { tools: 'tools', choice: 'tool_choice' });
   return {
     model: asked.model ?? 'default',
     isStreamed: asked.stream === true,
     isStored: asked.store === true,
     previousId: asked.previous_response_id ?? undefined,
     wantsState: asked.include?.includes('reasoning.encrypted_content') === true,
-    customTools: new Set((asked.tools ?? []).flatMap(({ type, name }) => (type === 'custom' ? [name] : []))),
+    declared,
     echo: echoOf(asked),
     request: {
       messages: toMessages(asked),
-      tools: asTools,
+      tools: definitions,
       maxOutputTokens: asked.max_output_tokens ?? undefined,
-      ...settingsOf(asked, asTools.length > 0, toolChoice),
+      ...settingsOf(asked, definitions.length > 0, choice),
     },
   };
-}
-
-/** Codex offers a search that never leaves its cache, which a model can do without. */
-function withoutCachedSearch(body: Record<string, unknown>): Record<string, unknown> {
-  if (!Array.isArray(body.tools)) return body;
-  const tools: unknown[] = body.tools;
-  const kept = tools.filter(
-    (tool) => !(isRecord(tool) && tool.type === 'web_search' && tool.external_web_access === false),
-  );
-  return { ...body, tools: kept };
 }
 
 function settingsOf(
@@ -96,35 +82,6 @@ function settingsOf(
       presencePenalty: asked.presence_penalty,
     }),
   };
-}
-
-type Tool = NonNullable<ResponsesBody['tools']>[number];
-
-function toTool(tool: Tool): ToolDefinition {
-  const { name } = tool;
-  const description = tool.description ?? '';
-  if (tool.type === 'function') {
-    return { name, description, inputSchema: tool.parameters ?? { type: 'object', properties: {} } };
-  }
-  const grammar =
-    tool.format?.type === 'grammar' ? `\n\nThe input follows this grammar:\n${tool.format.definition}` : '';
-  const properties = { input: { type: 'string', description: 'The whole input of the tool as text' } };
-  return {
-    name,
-    description: `${description}${grammar}`,
-    inputSchema: { type: 'object', properties, required: ['input'], additionalProperties: false },
-  };
-}
-
-function toolChoiceOf(choice: ResponsesBody['tool_choice']): ToolChoice | undefined {
-  if (choice === null || choice === undefined) return undefined;
-  if (typeof choice === 'string') return choice;
-  return choice.type === 'allowed_tools' ? choice.mode : { name: choice.name };
-}
-
-function allowedNames(choice: ResponsesBody['tool_choice']): Set<string> | undefined {
-  if (choice === null || typeof choice !== 'object' || choice.type !== 'allowed_tools') return undefined;
-  return new Set(choice.tools.map(({ name }) => name));
 }
 
 function formatOf(format: NonNullable<ResponsesBody['text']>['format']): AnswerFormat | undefined {
@@ -179,10 +136,15 @@ function addToStep({ items, reasoning }: OpenStep, item: MessageItem | OtherItem
     const text = typeof content === 'string' ? content : content.map((part) => textOf(part)).join('');
     items.push({ type: 'text', text });
   } else if (item.type === 'function_call') {
-    items.push({ type: 'call', id: item.call_id, name: item.name, arguments: item.arguments });
+    items.push({
+      type: 'call',
+      id: item.call_id,
+      name: joinedName(item.namespace, item.name),
+      arguments: item.arguments,
+    });
   } else if (item.type === 'custom_tool_call') {
     const json = JSON.stringify({ input: item.input });
-    items.push({ type: 'call', id: item.call_id, name: item.name, arguments: json });
+    items.push({ type: 'call', id: item.call_id, name: joinedName(item.namespace, item.name), arguments: json });
   } else if (item.type === 'reasoning') {
     const texts = [...(item.summary ?? []), ...(item.content ?? [])].map(({ text }) => text);
     reasoning.push(...texts.filter((text) => text !== ''));
@@ -264,6 +226,6 @@ function echoOf(asked: ResponsesBody) {
   };
 }
 
-function functionDefaults(tool: Extract<Tool, { type: 'function' }>) {
+function functionDefaults(tool: Extract<SingleTool, { type: 'function' }>) {
   return { description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? null };
 }

@@ -37,10 +37,11 @@ const messageItem = z.discriminatedUnion('role', [
   z.object({ role: z.literal('assistant'), content: z.union([text, z.array(outputPart).max(partsMax)]) }),
 ]);
 const reasoningText = z.array(z.object({ text }).catch({ text: '' })).max(partsMax);
+const namespace = toolName.nullish();
 const otherItem = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('function_call'), call_id: callId, name: calledName, arguments: text }),
+  z.object({ type: z.literal('function_call'), call_id: callId, name: calledName, namespace, arguments: text }),
   z.object({ type: z.literal('function_call_output'), call_id: callId, output: input }),
-  z.object({ type: z.literal('custom_tool_call'), call_id: callId, name: calledName, input: text }),
+  z.object({ type: z.literal('custom_tool_call'), call_id: callId, name: calledName, namespace, input: text }),
   z.object({ type: z.literal('custom_tool_call_output'), call_id: callId, output: input }),
   z.object({
     type: z.literal('reasoning'),
@@ -66,18 +67,31 @@ const item = z
     return z.NEVER;
   });
 
+const functionTool = z.object({
+  type: z.literal('function'),
+  name: toolName,
+  description: text.nullish(),
+  parameters: jsonSchema.nullish(),
+  strict: z.boolean().nullish(),
+});
+const customTool = z.object({
+  type: z.literal('custom'),
+  name: toolName,
+  description: text.nullish(),
+  format: jsonSchema.nullish(),
+});
 const tool = z.discriminatedUnion('type', [
+  functionTool,
+  customTool,
   z.object({
-    type: z.literal('function'),
+    type: z.literal('namespace'),
     name: toolName,
     description: text.nullish(),
-    parameters: jsonSchema.nullish(),
-    strict: z.boolean().nullish(),
+    tools: z.array(z.discriminatedUnion('type', [functionTool, customTool])).max(limits.programToolsMax),
   }),
-  z.object({ type: z.literal('custom'), name: toolName, description: text.nullish(), format: jsonSchema.nullish() }),
 ]);
 
-const namedTool = z.object({ type: z.enum(['function', 'custom']), name: toolName });
+const namedTool = z.object({ type: z.enum(['function', 'custom']), name: toolName, namespace });
 const modes = z.enum(['auto', 'none', 'required']);
 
 export const responsesBody = z.object({
