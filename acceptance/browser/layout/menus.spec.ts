@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { addModels, type Caller } from '../../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
-import { expect, test } from '../fixtures.ts';
+import { expect, finishAnswers, test } from '../fixtures.ts';
 
 // Here things move as they do for most people.
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });
@@ -164,6 +164,47 @@ test('shows no search for few models, and supports the keys of a list', async ({
   await page.keyboard.press('Home');
   await page.keyboard.press('Enter');
   await expect(picker).toHaveAccessibleName('Model: echo');
+});
+
+test('shows the chosen model from sending on, and keeps a choice over leaving and reloading', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  const [, , slow] = await addModels(person.caller, provider, ['echo', 'reason', 'pause']);
+  await page.goto(installation.url);
+  const picker = page.getByRole('button', { name: /^Model:/ });
+  const choose = async (name: RegExp) => {
+    await picker.click();
+    await page.getByRole('option', { name }).click();
+  };
+
+  await choose(/^reason/);
+  await page.reload();
+  await expect(picker).toHaveAccessibleName('Model: reason');
+  await choose(/^Default/);
+  await field(page).fill('One');
+  await field(page).press('Enter');
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(1);
+
+  const conversation = page.url();
+  await choose(/^pause/);
+  await page.getByRole('link', { name: 'New chat' }).first().click();
+  await expect(picker).toHaveAccessibleName('Model: echo');
+  await page.goto(conversation);
+  await expect(picker).toHaveAccessibleName('Model: pause');
+
+  await field(page).fill('Two');
+  const body = bodyOfNextSubmission(page);
+  await field(page).press('Enter');
+  expect(await body).toMatchObject({ modelId: slow, modelPinned: true });
+  await expect(page.locator('[data-role="assistant"][aria-busy="true"]')).toBeVisible();
+  await expect(picker).toBeEnabled();
+  await expect(picker).toHaveAccessibleName('Model: pause');
+  await finishAnswers(provider);
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(2);
+  await expect(picker).toHaveAccessibleName('Model: pause');
 });
 
 async function tierOf(caller: Caller, id: string, tier: number): Promise<void> {

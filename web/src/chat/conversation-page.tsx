@@ -11,6 +11,7 @@ import type { ConversationView } from '../conversation/conversation-view.ts';
 import { ThreadActionsContext } from '../conversation/thread-actions.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
+import { titleText } from '../i18n/title-text.ts';
 import { useTitle } from '../layout/branding.ts';
 import { lazyComponent } from '../layout/lazy-component.tsx';
 import { ConversationMenu } from '../layout/menus/conversation-menu.tsx';
@@ -59,7 +60,8 @@ function Conversation({ chatId }: { chatId: string }) {
   const { used, answerId, isStale } = usedContext(view);
   const context = useMemo(() => ({ used, answerId, isStale }), [used, answerId, isStale]);
   const listedTitle = useListNews(store);
-  const title = listedTitle || chat?.title || t(chat?.temporary ? 'temporary.title' : 'nav.untitled');
+  const known = listedTitle || chat?.title;
+  const title = chat?.temporary && !known ? t('temporary.title') : titleText(known, t);
   useTitle(chat || listedTitle ? title : undefined);
   useSeen(view);
   useLeaveNote(store);

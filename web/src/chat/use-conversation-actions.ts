@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { call } from '../api/api.ts';
 import { effortOf, effortsName } from '../conversation/choices/effort.ts';
+import { decisionOf, decisionsName } from '../conversation/choices/model-decision.ts';
 import { useClientSession } from '../conversation/client-session.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { withQuote } from '../conversation/draft/quote.ts';
@@ -41,7 +42,7 @@ export function useConversationActions({ store, choices, submit, replaces }: Thr
       submit(
         createReceipt({
           chatId,
-          decision: { kind: 'keep' },
+          decision: decisionOf(drafts.read(decisionsName), chatId),
           effort: effortOf(drafts.read(effortsName), chatId),
           isQueued: false,
           ...written,

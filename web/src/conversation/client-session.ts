@@ -2,6 +2,7 @@ import type { User } from '@homeport/contracts/fields';
 import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { call, getConversation, openActivity, openStream, sendSubmission } from '../api/api.ts';
+import { settleChoices } from './choices/sent-choices.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { DraftStore } from './draft/drafts.ts';
 import { clearSent } from './draft/sent-draft.ts';
@@ -38,7 +39,11 @@ export function createClientSession(user: User, queries: QueryClient): ClientSes
     storage: localStorage,
     locks: navigator.locks,
     send: sendSubmission,
-    clearDraft: (receipt) => clearSent(drafts, receipt),
+    dropChat: (id) => call('DELETE /api/chats', { query: { id } }),
+    clearDraft: (receipt) => {
+      clearSent(drafts, receipt);
+      settleChoices(drafts, receipt);
+    },
   });
   const stores = new Map<string, ConversationStore>();
   const refreshLists = throttle(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshInterval);

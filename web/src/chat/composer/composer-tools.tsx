@@ -31,7 +31,7 @@ type Props = {
 export function ComposerTools(props: Props) {
   const { store, chat, isNew, usedContext, options, isRunning, isSaving, isDisabled, onFiles, children } = props;
   const t = useText();
-  const { servers, effort, answering, setDecision } = options;
+  const { servers, effort, answering } = options;
   return (
     <div className={classes.tools}>
       <AttachButton
@@ -43,7 +43,7 @@ export function ComposerTools(props: Props) {
         onEffort={effort.ask}
         isDisabled={isDisabled}
       />
-      <ModelPicker chat={chat} answering={answering} onChange={setDecision} isDisabled={isDisabled} />
+      <ModelPicker isNew={isNew} answering={answering} isDisabled={isDisabled} />
       <EffortChoice chat={chat} answering={answering} effort={effort} isDisabled={isDisabled} />
       {chat && usedContext ? (
         <ContextGauge

@@ -68,7 +68,7 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
       chatId: store.chatId,
       text,
       files,
-      decision: options.decision,
+      decision: options.answering.decision,
       effort: options.effort.chosen,
       mcpServerIds: servers.forNewChat,
       isQueued: isRunning,
@@ -77,7 +77,6 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
     });
     onSubmit();
     if (!(await submission.submit(receipt))) return;
-    options.setDecision({ kind: 'keep' });
     servers.keep();
     if (isNow) await sendNow(receipt.messageId);
   };

@@ -1,8 +1,6 @@
 import type { Chat } from '@homeport/contracts/chat/conversations';
-import { useState } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { NewChat } from '../../conversation/new-chat.ts';
-import type { ModelDecision } from '../../conversation/submission.ts';
 import { useAnsweringModel } from '../model/use-answering-model.ts';
 import { useEffort } from '../model/use-effort.ts';
 import type { Choices } from '../use-choices.ts';
@@ -15,13 +13,15 @@ export function useTurnOptions(
   chat: Chat | undefined,
   newChat: NewChat | undefined,
   choices: Choices,
+  draftName: string,
 ) {
-  const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
+  // A conversation that does not exist yet has another id after a reload, but the same draft.
+  const key = newChat ? draftName : store.chatId;
   const servers = useServerChoice(store, chat, choices);
-  const effort = useEffort(store.chatId);
+  const effort = useEffort(key);
   const assistant = useAssistantChoice(store, chat, newChat, choices);
-  const answering = useAnsweringModel(decision, chat, assistant.assistant);
-  return { decision, setDecision, servers, effort, assistant, answering };
+  const answering = useAnsweringModel(key, store, chat, assistant.assistant);
+  return { servers, effort, assistant, answering };
 }
 
 export type TurnOptions = ReturnType<typeof useTurnOptions>;

@@ -275,19 +275,22 @@ type Shown = {
 function useChoices({ catalogue, standard, preferences, chosenId, text }: Shown) {
   const t = useText();
   const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };
+  const hasTop = text.trim() === '';
+  // The first choice names the default model already.
+  const isShown = ({ model: { id } }: { model: Model }) => !hasTop || id !== standard?.id || id === chosenId;
   const shown = groupModels(catalogue, preferences, chosenId, text).map((group) => ({
     title:
       group.kind === 'tier'
         ? tierLabel(group.tier, t)
         : t(group.kind === 'favorites' ? 'picker.favourites' : 'picker.recent'),
     isTitled: group.kind !== 'tier' || !group.isAlone,
-    choices: group.entries.map(({ model, provider }) => ({
+    choices: group.entries.filter(isShown).map(({ model, provider }) => ({
       id: model.id,
       label: model.displayName,
       detail: <ModelBadges model={model} providerName={provider.name} />,
     })),
   }));
   const top = { title: first.label, isTitled: false, choices: [first] };
-  const groups = text.trim() === '' ? [top, ...shown] : shown;
+  const groups = (hasTop ? [top, ...shown] : shown).filter((group) => group.choices.length > 0);
   return { groups, choices: groups.flatMap((group): Choice[] => group.choices) };
 }

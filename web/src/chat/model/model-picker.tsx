@@ -1,9 +1,7 @@
-import type { Chat } from '@homeport/contracts/chat/conversations';
 import { UnstyledButton } from '@mantine/core';
 import { ChevronDown, Pin } from 'lucide-react';
 import { useState } from 'react';
 import { enabledModels } from '../../conversation/choices/model-choice.ts';
-import type { ModelDecision } from '../../conversation/submission.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
@@ -13,21 +11,21 @@ import type { AnsweringModel } from './use-answering-model.ts';
 const ModelMenu = lazyComponent(async () => (await import('./model-menu.tsx')).ModelMenu);
 
 type Props = {
-  chat: Chat | undefined;
+  /** The conversation does not exist yet. */
+  isNew: boolean;
   answering: AnsweringModel;
-  onChange: (decision: ModelDecision) => void;
   isDisabled: boolean;
 };
 
 /** Shows and changes the model of the next answer: the default, or one for this conversation or for one turn. */
-export function ModelPicker({ chat, answering, onChange, isDisabled }: Props) {
+export function ModelPicker({ isNew, answering, isDisabled }: Props) {
   const t = useText();
   const [keeps, setKeeps] = useState(true);
   const { place, buttonProps } = useMenu(ModelMenu, 'dialog');
-  const { catalogue: data, model, standard, kind } = answering;
+  const { catalogue: data, model, standard, kind, setDecision } = answering;
   const name = model?.displayName ?? t(data ? 'model.none' : 'app.loading');
   const choose = (modelId: string, isKept: boolean) =>
-    onChange(isKept ? { kind: 'pin', modelId } : { kind: 'once', modelId });
+    setDecision(isKept ? { kind: 'pin', modelId } : { kind: 'once', modelId });
   return (
     <>
       <UnstyledButton
@@ -50,7 +48,7 @@ export function ModelPicker({ chat, answering, onChange, isDisabled }: Props) {
           keeps={keeps}
           onChoose={(modelId) => {
             if (modelId !== undefined) choose(modelId, keeps);
-            else onChange(chat?.modelPinned ? { kind: 'default' } : { kind: 'keep' });
+            else setDecision(isNew ? { kind: 'keep' } : { kind: 'default' });
           }}
           onKeeps={(isKept) => {
             setKeeps(isKept);

@@ -3,16 +3,16 @@ import { type Effort, effortOf, effortsName, withEffort } from '../../conversati
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useDraft } from '../../conversation/use-draft.ts';
 
-/** The person's choice of the effort in one conversation. `asked` counts the requests to show all efforts. */
-export function useEffort(chatId: string) {
+/** The person's choice of the effort of the conversation `key`. `asked` counts the requests to show all efforts. */
+export function useEffort(key: string) {
   const { drafts } = useClientSession();
   const stored = useDraft(effortsName).text;
   const [asked, setAsked] = useState(0);
   return {
-    chosen: effortOf(stored, chatId),
+    chosen: effortOf(stored, key),
     // Another tab may have chosen for another conversation meanwhile.
     choose: (effort: Effort | undefined) =>
-      drafts.replace(effortsName, withEffort(drafts.read(effortsName), chatId, effort)),
+      drafts.replace(effortsName, withEffort(drafts.read(effortsName), key, effort)),
     asked,
     ask: () => setAsked((count) => count + 1),
   };

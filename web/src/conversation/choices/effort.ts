@@ -1,4 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import { choiceOf, withChoice } from './kept-choices.ts';
 
 /** How long a model thinks before it answers: the person's choice of each conversation, kept in this browser. */
 export type Effort = NonNullable<Parameters['reasoningEffort']>;
@@ -14,31 +15,16 @@ export function offeredEfforts(reasoning: readonly string[] | false | undefined)
 /** The item's name among the drafts. */
 export const effortsName = 'efforts';
 
-/** Conversations whose choice is kept; the one chosen longest ago leaves first. */
-const keptMax = 200;
-
 /** The choice of a conversation; undefined leaves it to the conversation, the assistant and the model. */
 export function effortOf(stored: string, chatId: string): Effort | undefined {
-  return parseEntries(stored).find(([id]) => id === chatId)?.[1];
+  return choiceOf(stored, chatId, isEffort);
 }
 
 /** `stored` with another choice of a conversation. */
 export function withEffort(stored: string, chatId: string, effort: Effort | undefined): string {
-  const others = parseEntries(stored).filter(([id]) => id !== chatId);
-  const entries = effort === undefined ? others : [...others, [chatId, effort]];
-  return entries.length === 0 ? '' : JSON.stringify(entries.slice(-keptMax));
+  return withChoice(stored, chatId, effort);
 }
 
-function parseEntries(stored: string): [string, Effort][] {
-  if (stored === '') return [];
-  try {
-    const entries: unknown = JSON.parse(stored);
-    return Array.isArray(entries) ? entries.filter(isEntry) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isEntry(value: unknown): value is [string, Effort] {
-  return Array.isArray(value) && typeof value[0] === 'string' && efforts.includes(value[1]);
+function isEffort(value: unknown): value is Effort {
+  return efforts.some((effort) => effort === value);
 }
