@@ -32,10 +32,12 @@ function house(answers: Answer[]) {
   const sent: Sent[] = [];
   const stored: (string | null)[] = [];
   const cleared: string[] = [];
+  const dropped: string[] = [];
   const deps: ReceiptDeps = {
     storage,
     locks: undefined,
     clearDraft: ({ draftName }) => cleared.push(`${draftName}:${storage.items.size}`),
+    dropChat: async (chatId) => dropped.push(chatId),
     send: async (route, body) => {
       sent.push({ route, body });
       stored.push([...storage.items.values()][0] ?? null);
@@ -44,7 +46,7 @@ function house(answers: Answer[]) {
       return answer;
     },
   };
-  return { storage, sent, stored, cleared, deps, book: new ReceiptStore('user-1', deps) };
+  return { storage, sent, stored, cleared, dropped, deps, book: new ReceiptStore('user-1', deps) };
 }
 
 const receipt = (change: Partial<Receipt> = {}): Receipt => ({
@@ -220,4 +222,21 @@ test('creates a new conversation first and accepts one from an earlier attempt',
     ['POST /api/chats', 'POST /api/chats', 'POST /api/chat/start'],
   );
   assert.equal(sent[2]?.body, created.body);
+});
+
+test('a refused first message leaves no empty conversation, unless the conversation held files before', async () => {
+  for (const [creation, left] of [
+    [{ id: 'chat-1' }, ['chat-1']],
+    [refusal('id_taken', 409), []],
+  ] as const) {
+    const { book, dropped } = house([creation, refusal('not_found', 404)]);
+    assert.equal((await book.submit(receipt({ createBody: '{"id":"chat-1"}' }))).kind, 'refused');
+    assert.deepEqual(dropped, left);
+  }
+});
+
+test('keeps the conversation of a first message whose outcome is unknown', async () => {
+  const { book, dropped } = house([{ id: 'chat-1' }, lost()]);
+  assert.equal((await book.submit(receipt({ createBody: '{"id":"chat-1"}' }))).kind, 'uncertain');
+  assert.deepEqual(dropped, []);
 });

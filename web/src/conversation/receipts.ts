@@ -41,6 +41,8 @@ export type ReceiptDeps = {
   locks: Pick<LockManager, 'request'> | undefined;
   send: (route: 'POST /api/chats' | Receipt['route'], body: string) => Promise<unknown>;
   clearDraft: (receipt: Receipt) => void;
+  /** Deletes a conversation that was created for a message that was then refused. */
+  dropChat: (chatId: string) => Promise<unknown>;
 };
 
 /** The receipts of one user. Another user's are never read, listed or sent. */
@@ -145,11 +147,13 @@ export class ReceiptStore {
   }
 
   async #attempt(receipt: Receipt, isFirst: boolean): Promise<Outcome> {
-    const { chatId } = receipt;
+    const { chatId, createBody } = receipt;
     this.#sending.add(chatId);
     this.#failures.delete(chatId);
     this.#changed(chatId);
+    let isCreated = false;
     try {
+      isCreated = createBody !== null && (await this.#ensureChat(createBody));
       const answer = await this.#deliver(receipt);
       // The draft goes first: a crash between the two leaves a receipt, never a draft that could be sent as a new
       // message.
@@ -158,8 +162,11 @@ export class ReceiptStore {
       this.#remove(chatId);
       return { kind: 'acknowledged', receipt, answer };
     } catch (error) {
+      const failure = toFailure(error);
+      // Best effort: at worst an empty conversation stays in the list.
+      if (isCreated && isFirst && isProof(failure)) await this.#deps.dropChat(chatId).catch(() => undefined);
       this.#sending.delete(chatId);
-      return this.#failed(receipt, isFirst, toFailure(error));
+      return this.#failed(receipt, isFirst, failure);
     }
   }
 
@@ -169,9 +176,7 @@ export class ReceiptStore {
       this.#changed(receipt.chatId);
       return { kind: 'conflict', failure };
     }
-    // 429 is no proof: a browser may repeat a POST by itself when its connection breaks, and only the repetition was
-    // refused.
-    if (isFirst && failure.isRefusal && failure.code !== 'rate_limited') {
+    if (isFirst && isProof(failure)) {
       this.#remove(receipt.chatId);
       return { kind: 'refused', failure };
     }
@@ -181,18 +186,19 @@ export class ReceiptStore {
   }
 
   async #deliver(receipt: Receipt): Promise<unknown> {
-    if (receipt.createBody !== null) await this.#ensureChat(receipt.createBody);
     const answer = await this.#deps.send(receipt.route, receipt.body);
     if (acknowledgedId(answer) !== receipt.messageId) throw new ApiFailure('unreadable', '');
     return answer;
   }
 
-  /** `id_taken` means that an earlier attempt made it; a stranger's conversation would answer 404 to what follows. */
-  async #ensureChat(body: string): Promise<void> {
+  /** True if this request created the conversation. `id_taken` means that an earlier attempt made it; a stranger's conversation would answer 404 to what follows. */
+  async #ensureChat(body: string): Promise<boolean> {
     try {
       await this.#deps.send('POST /api/chats', body);
+      return true;
     } catch (error) {
       if (!(error instanceof ApiFailure && error.code === 'id_taken')) throw error;
+      return false;
     }
   }
 
@@ -214,6 +220,14 @@ export class ReceiptStore {
     else this.#states.delete(chatId);
     for (const listener of this.#listeners) listener();
   }
+}
+
+/**
+ * True for a refusal that proves that nothing was saved. 429 is no proof: a browser may repeat a POST by itself when its
+ * connection breaks, and only the repetition was refused.
+ */
+function isProof(failure: ApiFailure): boolean {
+  return failure.isRefusal && failure.code !== 'rate_limited' && failure.code !== 'input_conflict';
 }
 
 const BUSY: Outcome = { kind: 'busy' };

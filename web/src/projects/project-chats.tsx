@@ -7,6 +7,7 @@ import { listConversations } from '../api/api.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { dateLocale } from '../i18n/format-locale.ts';
 import { useText } from '../i18n/i18n.ts';
+import { titleText } from '../i18n/title-text.ts';
 import { useIsSlow } from '../layout/use-is-slow.ts';
 import classes from './projects.module.css';
 
@@ -49,7 +50,7 @@ export function ProjectChats({ project }: { project: Project }) {
             <Link to="/c/$chatId" params={{ chatId: chat.id }} className={classes.chatLink}>
               <MessageSquare size={16} aria-hidden />
               <span className={classes.chatTitle}>
-                <bdi>{chat.title || t('nav.untitled')}</bdi>
+                <bdi>{titleText(chat.title, t)}</bdi>
               </span>
               <span className={classes.when}>{at.format(new Date(chat.updatedAt))}</span>
             </Link>

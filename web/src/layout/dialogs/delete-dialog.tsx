@@ -2,6 +2,7 @@ import 'virtual:texts/conversation';
 import type { Chat } from '@homeport/contracts/chat/conversations';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 
@@ -27,7 +28,7 @@ export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClo
   return (
     <ConfirmDialog
       title={isOne ? t('nav.deleteTitle') : t('nav.deleteManyTitle', { count: chats.length })}
-      text={isOne ? t('nav.deleteText', { title: first.title || t('nav.untitled') }) : t('nav.deleteManyText')}
+      text={isOne ? t('nav.deleteText', { title: titleText(first.title, t) }) : t('nav.deleteManyText')}
       confirmLabel={isOne ? t('nav.deleteConfirm') : t('nav.deleteManyConfirm', { count: chats.length })}
       instead={active.length === chats.length ? { label: t('nav.archiveInstead'), run: archive } : undefined}
       onConfirm={() => void confirm()}

@@ -3,6 +3,7 @@ import { Ellipsis } from 'lucide-react';
 import { useState, useSyncExternalStore } from 'react';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { useMenu } from './use-menu.ts';
@@ -29,7 +30,7 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
   const [dialog, setDialog] = useState<'rename' | 'delete' | 'move' | 'instructions' | 'share'>();
   const { place, buttonProps } = useMenu(RowMenu);
   if (!chat) return null;
-  const title = chat.title || t('nav.untitled');
+  const title = titleText(chat.title, t);
   return (
     <>
       <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.more', { title })} {...buttonProps}>

@@ -19,6 +19,7 @@ import {
 } from 'lucide-react';
 import { fileAddress } from '../../api/api.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
 import { AnchoredMenu } from './anchored-menu.tsx';
 import type { MenuPlace } from './use-menu.ts';
@@ -113,7 +114,7 @@ export function RowMenu({ chat, actions, ...place }: Props) {
   return (
     <AnchoredMenu
       {...place}
-      label={t('nav.more', { title: chat.title || t('nav.untitled') })}
+      label={t('nav.more', { title: titleText(chat.title, t) })}
       position="bottom-end"
       width={212}
     >

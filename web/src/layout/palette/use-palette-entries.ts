@@ -25,6 +25,7 @@ import { useClientSession } from '../../conversation/client-session.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { useLocale } from '../../i18n/locale.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
 import { useSignOut } from '../sign-out.ts';
 import { showFailure, showToast } from '../toasts.tsx';
@@ -65,7 +66,7 @@ export function usePaletteEntries(
   const conversations = chats.slice(0, text === '' ? recentConversations : shownConversations).map(
     (chat): Entry => ({
       id: chat.id,
-      label: chat.title || t('nav.untitled'),
+      label: titleText(chat.title, t),
       Icon: MessageSquare,
       ...(search === '' ? {} : { found: chat }),
       run: () =>

@@ -5,6 +5,7 @@ import { call } from '../../api/api.ts';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { showFailure, showToast } from '../toasts.tsx';
 
 /** Simultaneous requests when many conversations change together. */
@@ -59,7 +60,7 @@ export function useChatChanges() {
       const [first] = done;
       if (isUndo || !first) return;
       const undo = { label: t('nav.undo'), run: () => void setArchived(done, !archived, true) };
-      const title = first.title || t('nav.untitled');
+      const title = titleText(first.title, t);
       if (done.length === 1) showToast(t(archived ? 'nav.archivedToast' : 'nav.restoredToast', { title }), undo);
       else showToast(t(archived ? 'nav.archivedMany' : 'nav.restoredMany', { count: done.length }), undo);
     };

@@ -6,6 +6,7 @@ import { CircleHelp, CirclePause, Ellipsis, type LucideIcon, TriangleAlert } fro
 import { memo, useSyncExternalStore } from 'react';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { Highlighted } from '../find/highlighted.tsx';
 import { SearchResult } from '../palette/search-result.tsx';
 import classes from './conversation-list.module.css';
@@ -30,7 +31,7 @@ type Props = {
 export const ConversationRow = memo(function ConversationRow(props: Props) {
   const { chat, isCurrent, isTabStop, isSelected, isRenaming, isMenuOpen, find, words, onRenamed, onMenu } = props;
   const t = useText();
-  const title = chat.title === '' ? t('nav.untitled') : chat.title;
+  const title = titleText(chat.title, t);
   if (isRenaming) {
     return (
       <li className={classes.row} data-chat={chat.id}>
