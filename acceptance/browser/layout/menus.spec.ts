@@ -190,7 +190,7 @@ test('shows the chosen model from sending on, and keeps a choice over leaving an
 
   const conversation = page.url();
   await choose(/^pause/);
-  await page.getByRole('link', { name: 'New chat' }).first().click();
+  await page.goto(installation.url);
   await expect(picker).toHaveAccessibleName('Model: echo');
   await page.goto(conversation);
   await expect(picker).toHaveAccessibleName('Model: pause');

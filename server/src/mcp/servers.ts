@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { McpServerDetail, mcpServerBody, mcpServerPatchBody } from '@homeport/contracts/mcp/mcp';
+import type { McpServerDetail, mcpServerBody, mcpServerPatchBody, ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import { newlyAsking, statesHints } from '@homeport/contracts/mcp/tool-hints';
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
@@ -243,10 +244,13 @@ const openToAll = {
   connection: sql<'none' | 'connected'>`case when connection = 'connected' then connection else 'none' end`,
 };
 
-/** Trusts these definitions of the server as it was asked; undefined if it has changed since. */
+/**
+ * Trusts these definitions of the server as it was asked; undefined if it has changed since. Tools whose hints say that
+ * they act outside their server start as "ask", unless they have a policy or were trusted with the same effect before.
+ */
 export async function recordTrust(
   db: Queryable,
-  asked: Asked,
+  asked: Asked & Pick<McpServerRow, 'trusted_tools'>,
   definitions: Definitions,
 ): Promise<McpServerRow | undefined> {
   const columns = columnsOf(definitions);
@@ -257,12 +261,22 @@ export async function recordTrust(
       trust_state: 'trusted',
       trusted_tools: columns.tools,
       trusted_fingerprint: definitions.fingerprint,
+      tool_policies: sql`${JSON.stringify(startingPolicies(asked, definitions))}::jsonb || tool_policies`,
       last_tested_at: sql`now()`,
     })
     .where('id', '=', asked.id)
     .where('revision', '=', asked.revision)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** Tools without any hint keep the default of the contract (section 7), "allow": only a person's review asks for them. */
+function startingPolicies(
+  { trusted_tools: trusted }: Pick<McpServerRow, 'trusted_tools'>,
+  { tools }: Definitions,
+): Record<string, ToolPolicy> {
+  const asking = newlyAsking(tools.filter(statesHints), parseDefinitions(trusted ?? '[]'));
+  return Object.fromEntries(asking.map(({ name }) => [name, 'ask']));
 }
 
 /** Marks a trusted server as drifted, if the trusted definitions are still the same. */

@@ -171,7 +171,7 @@ export const texts: Record<keyof typeof english, string> = {
     '{count, plural, =0 {Diesem Server vertrauen} one {Diesem Werkzeug vertrauen} other {Diesen # Werkzeugen vertrauen}}',
   'mcp.trusting': 'Wird gespeichert …',
   'mcp.askFirst':
-    'Erst fragen, bevor {count, plural, one {dieses Werkzeug läuft, das etwas ändern oder löschen kann} other {diese # Werkzeuge laufen, die etwas ändern oder löschen können}}:',
+    'Erst fragen, bevor {count, plural, one {dieses Werkzeug läuft, das etwas ändern, löschen oder verschicken kann} other {diese # Werkzeuge laufen, die etwas ändern, löschen oder verschicken können}}:',
   'mcp.trustedToast': 'Du vertraust {name}. Modelle können seine Werkzeuge jetzt nutzen.',
   'mcp.movedTitle': 'Die Werkzeuge haben sich geändert, während du gelesen hast',
   'mcp.movedText': 'Es wurde keinem Werkzeug vertraut. Das sind die aktuellen Werkzeuge.',

@@ -159,7 +159,7 @@ export const texts = {
   'mcp.trust': '{count, plural, =0 {Trust this} one {Trust this tool} other {Trust these # tools}}',
   'mcp.trusting': 'Trusting…',
   'mcp.askFirst':
-    'Ask first before using {count, plural, one {this tool, which can change or delete things} other {these # tools, which can change or delete things}}:',
+    'Ask first before using {count, plural, one {this tool, which may change, delete or send something} other {these # tools, which may change, delete or send something}}:',
   'mcp.trustedToast': '{name} is trusted. Models can now use its tools.',
   'mcp.movedTitle': 'The tools changed while you were reading',
   'mcp.movedText': 'Nothing was trusted. Here are the current tools.',

@@ -1,5 +1,6 @@
 import '../../layout/dialogs/dialogs.css';
-import type { McpServer, McpTool } from '@homeport/contracts/mcp/mcp';
+import type { McpServer, McpTool, ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import { newlyAsking } from '@homeport/contracts/mcp/tool-hints';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
@@ -52,15 +53,13 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
     return () => abort.abort();
   }, [look]);
 
-  const trust = async (fingerprint: string, askFirst: readonly string[]) => {
+  const trust = async (fingerprint: string, starting: Record<string, ToolPolicy>) => {
     setBusy(true);
     setFailure(undefined);
     try {
       // The policies come first, so that no tool is ever trusted without them.
-      if (askFirst.length > 0) {
-        const asked = Object.fromEntries(askFirst.map((tool) => [tool, 'ask' as const]));
-        await api.change({ id, toolPolicies: { ...tested?.server.toolPolicies, ...asked } });
-      }
+      if (Object.keys(starting).length > 0)
+        await api.change({ id, toolPolicies: { ...starting, ...tested?.server.toolPolicies } });
       await api.trust(id, fingerprint);
       await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
       showToast(t('mcp.trustedToast', { name }));
@@ -104,22 +103,26 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
 }
 
 function TrustRow({
-  tested: { server },
+  tested,
   isBusy,
   onTrust,
   onClose,
 }: {
   tested: McpTest;
   isBusy: boolean;
-  onTrust: (fingerprint: string, askFirst: readonly string[]) => void;
+  onTrust: (fingerprint: string, starting: Record<string, ToolPolicy>) => void;
   onClose: () => void;
 }) {
   const t = useText();
+  const { server } = tested;
   const { fingerprint, tools } = server;
   const namesId = useId();
   const [asks, setAsks] = useState(true);
-  const changing = tools.filter((tool) => isDestructive(tool) && !Object.hasOwn(server.toolPolicies, tool.name));
-  const names = changing.map((tool) => tool.name);
+  const names = newlyAsking(tools, trustedBefore(tested))
+    .map((tool) => tool.name)
+    .filter((name) => !Object.hasOwn(server.toolPolicies, name));
+  const starting = (): Record<string, ToolPolicy> =>
+    Object.fromEntries(names.map((name) => [name, asks ? 'ask' : 'allow']));
   const isTrusted = serverState(server) === 'trusted';
   return (
     <div className={classes.end}>
@@ -157,7 +160,7 @@ function TrustRow({
           <Button
             leftSection={<ShieldCheck size={16} aria-hidden />}
             aria-disabled={isBusy}
-            onClick={() => !isBusy && onTrust(fingerprint, asks ? names : [])}
+            onClick={() => !isBusy && onTrust(fingerprint, starting())}
           >
             {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
           </Button>
@@ -167,11 +170,12 @@ function TrustRow({
   );
 }
 
-/** A tool that claims it may delete or overwrite something. */
-function isDestructive({ annotations }: McpTool): boolean {
-  return (
-    typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'destructiveHint') === true
-  );
+/** The definitions that are trusted now, of the tools that still exist. */
+function trustedBefore({ server, drift }: McpTest): readonly McpTool[] {
+  if (server.trustedFingerprint === null) return [];
+  const added = new Set(drift.added.map(({ name }) => name));
+  const before = new Map(drift.modified.map(({ name, before }) => [name, before]));
+  return server.tools.filter(({ name }) => !added.has(name)).map((tool) => before.get(tool.name) ?? tool);
 }
 
 function Definitions({ tested: { server, drift } }: { tested: McpTest }) {
