@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { addModels, type Caller } from '../../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
-import { expect, finishAnswers, test } from '../fixtures.ts';
+import { expect, test } from '../fixtures.ts';
 
 // Here things move as they do for most people.
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });
@@ -172,7 +172,7 @@ test('shows the chosen model from sending on, and keeps a choice over leaving an
   installation,
   provider,
 }) => {
-  const [, , slow] = await addModels(person.caller, provider, ['echo', 'reason', 'pause']);
+  const [, , slow] = await addModels(person.caller, provider, ['echo', 'reason', 'hang-5']);
   await page.goto(installation.url);
   const picker = page.getByRole('button', { name: /^Model:/ });
   const choose = async (name: RegExp) => {
@@ -189,11 +189,11 @@ test('shows the chosen model from sending on, and keeps a choice over leaving an
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(1);
 
   const conversation = page.url();
-  await choose(/^pause/);
+  await choose(/^hang-5/);
   await page.goto(installation.url);
   await expect(picker).toHaveAccessibleName('Model: echo');
   await page.goto(conversation);
-  await expect(picker).toHaveAccessibleName('Model: pause');
+  await expect(picker).toHaveAccessibleName('Model: hang-5');
 
   await field(page).fill('Two');
   const body = bodyOfNextSubmission(page);
@@ -201,10 +201,10 @@ test('shows the chosen model from sending on, and keeps a choice over leaving an
   expect(await body).toMatchObject({ modelId: slow, modelPinned: true });
   await expect(page.locator('[data-role="assistant"][aria-busy="true"]')).toBeVisible();
   await expect(picker).toBeEnabled();
-  await expect(picker).toHaveAccessibleName('Model: pause');
-  await finishAnswers(provider);
+  await expect(picker).toHaveAccessibleName('Model: hang-5');
+  await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(2);
-  await expect(picker).toHaveAccessibleName('Model: pause');
+  await expect(picker).toHaveAccessibleName('Model: hang-5');
 });
 
 async function tierOf(caller: Caller, id: string, tier: number): Promise<void> {

@@ -65,6 +65,7 @@ const codes: Record<ErrorCode, string> = {
 export const english = {
   ...codes,
   ...providerEnglish,
+  'budget_exhausted.resetsAt': 'The budget is used up until {resetsAt}. Ask an administrator to raise it.',
   'mcp_unreachable.sign_in_needed': 'The MCP server asks you to sign in.',
   'mcp_unreachable.more_access': 'The MCP server wants more access than you gave it. Sign in there again.',
   'mcp_unreachable.access': 'The MCP server refused access. Check the headers.',

@@ -49,6 +49,7 @@ export const german: Record<keyof typeof english, string> = {
   unsupported_media_type: 'Der Server nimmt diese Art von Inhalt nicht an.',
   rate_limited: 'Zu viele Anfragen. Warte einen Moment und versuche es erneut.',
   budget_exhausted: 'Das Budget für Modelle ist aufgebraucht. Bitte einen Administrator, es zu erhöhen.',
+  'budget_exhausted.resetsAt': 'Das Budget ist bis {resetsAt} aufgebraucht. Bitte einen Administrator, es zu erhöhen.',
   internal_error: 'Es ist etwas Unerwartetes passiert. Versuche es erneut.',
   answer_too_long:
     'Die Antwort hat die größte Länge einer Antwort erreicht. Frage in einer neuen Nachricht nach dem Rest.',

@@ -37,6 +37,15 @@ test('chooses the narrowest text whose values are known', () => {
   assert.equal(wordError(german, 'toString', {}), undefined);
 });
 
+test('names the time at which a used-up budget starts again', () => {
+  const local = () => '9:00 AM';
+  const details = { resetsAt: '2026-12-01T00:00:00.000Z' };
+  assert.match(wordError(english, 'budget_exhausted', details, local) ?? '', /used up until 9:00 AM/);
+  assert.match(wordError(german, 'budget_exhausted', details, local) ?? '', /bis 9:00 AM aufgebraucht/);
+  for (const without of [undefined, {}, { resetsAt: 'soon' }])
+    assert.match(wordError(german, 'budget_exhausted', without, local) ?? '', /^Das Budget für Modelle/);
+});
+
 test('shortens values and never reads texts from them', () => {
   const parameter = '{retryAt}'.repeat(100);
   const worded = wordError(english, 'provider_error', { reason: 'parameter', values: { parameter } }) ?? '';

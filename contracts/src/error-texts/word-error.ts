@@ -1,4 +1,7 @@
-/** Texts of failures by code, `code.reason`, and `code.reason.<narrower>`; `{name}` stands for a value. */
+/**
+ * Texts of failures by code, `code.reason`, `code.reason.<narrower>`, and `code.<member>At` for a time among the details;
+ * `{name}` stands for a value.
+ */
 export type ErrorTexts = Readonly<Record<string, string>>;
 
 type Details = { reason?: unknown; phase?: unknown; certificate?: unknown; values?: unknown };
@@ -14,10 +17,12 @@ export function wordError(
   formatTime: (time: Date) => string = formatUtc,
 ): string | undefined {
   const { reason, phase, certificate, values }: Details = isRecord(details) ? details : {};
-  const given = isRecord(values) ? values : {};
+  const times = isRecord(details) ? Object.entries(details).filter(([name]) => name.endsWith('At')) : [];
+  const given = { ...Object.fromEntries(times), ...(isRecord(values) ? values : {}) };
   const narrower = [given.problem, certificate, phase, ...Object.keys(given)].filter(isName);
   const names = isName(reason) ? [...narrower.map((name) => `${code}.${reason}.${name}`), `${code}.${reason}`] : [];
-  for (const name of [...names, code]) {
+  const timed = times.map(([name]) => `${code}.${name}`);
+  for (const name of [...names, ...timed, code]) {
     const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
     const filled = text === undefined ? undefined : fill(text, given, formatTime);
     if (filled !== undefined) return filled;

@@ -18,7 +18,7 @@ import { useText } from '../i18n/i18n.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import { FindServers } from './find-servers.tsx';
 import { HeaderEditor } from './header-editor.tsx';
-import { type ProviderPreset, providerPresets } from './provider-presets.ts';
+import { hostedPreset, type ProviderPreset, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
   originLeft,
@@ -63,7 +63,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   }));
   const api = useApiForm<ProviderValues>({
     initialValues,
-    validate: (values) => providerFaults(values, t),
+    validate: (values) => providerFaults(values, t, provider?.hasApiKey === true),
     fieldOf: providerField,
     submit: async (values) => {
       let found = connection.found(values);
@@ -184,6 +184,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       {isCurrent ? (
         <ProviderTestResult
           state={state}
+          baseUrl={form.values.baseUrl}
           onUseKind={(kind) => form.setFieldValue('kind', kind)}
           onUseBaseUrl={setBaseUrl}
           action={
@@ -297,7 +298,8 @@ function ApiKeyField({ api, isStored, staysWith }: ApiKeyProps) {
   const t = useText();
   const { form } = api;
   const { clearsKey } = form.values;
-  const hint = clearsKey ? 'provider.apiKeyCleared' : isStored ? 'provider.apiKeyStored' : 'provider.apiKeyOptional';
+  const optional = hostedPreset(form.values.baseUrl) ? 'provider.apiKeyRequired' : 'provider.apiKeyOptional';
+  const hint = clearsKey ? 'provider.apiKeyCleared' : isStored ? 'provider.apiKeyStored' : optional;
   const keyStays = isStored && !clearsKey && staysWith !== undefined;
   return (
     <StoredSecretField

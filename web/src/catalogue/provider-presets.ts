@@ -118,3 +118,10 @@ export function presetValue(field: 'name' | 'baseUrl', preset: ProviderPreset, p
 export function presetOfKey(key: string): ProviderPreset | undefined {
   return providerPresets.find(({ prefixes }) => prefixes?.some((prefix) => key.trim().startsWith(prefix)));
 }
+
+/** The preset of a provider on the internet that is at this address. */
+export function hostedPreset(baseUrl: string): ProviderPreset | undefined {
+  if (!URL.canParse(baseUrl.trim())) return undefined;
+  const { origin } = new URL(baseUrl.trim());
+  return providerPresets.find((each) => each.keys !== undefined && new URL(each.baseUrl).origin === origin);
+}

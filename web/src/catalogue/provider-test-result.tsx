@@ -6,10 +6,12 @@ import { FailureDetail, Notice } from '../forms/notice.tsx';
 import { failureDetail } from '../i18n/error-texts.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { type Translate, useText } from '../i18n/i18n.ts';
+import { unreachableHint } from './unreachable-hint.ts';
 import type { ProviderTestState } from './use-provider-test.ts';
 
 type Props = {
   state: ProviderTestState;
+  baseUrl: string;
   action?: ReactNode;
   /** Takes over the protocol that answered instead of the chosen one. */
   onUseKind?: (kind: ProviderKind) => void;
@@ -18,11 +20,11 @@ type Props = {
 };
 
 /** Result of a provider test, with the remedy. */
-export function ProviderTestResult({ state, action, onUseKind, onUseBaseUrl }: Props) {
+export function ProviderTestResult({ state, baseUrl, action, onUseKind, onUseBaseUrl }: Props) {
   const t = useText();
   if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;
   if (state.kind !== 'failed') return null;
-  const { title, text } = explain(state.failure, t);
+  const { title, text } = explain(state.failure, baseUrl, t);
   const answered = answeredKind(state.failure);
   const use = answered && onUseKind && (
     <Button size="compact-sm" variant="default" onClick={() => onUseKind(answered)}>
@@ -56,7 +58,7 @@ function foundBaseUrl(failure: unknown): string | undefined {
   return typeof found === 'string' && /^https?:\/\//.test(found) ? found : undefined;
 }
 
-function explain(failure: unknown, t: Translate): { title: string; text: string } {
+function explain(failure: unknown, baseUrl: string, t: Translate): { title: string; text: string } {
   const text = failureText(failure, t);
   if (!(failure instanceof ApiFailure)) return { title: t('provider.testFailedTitle'), text };
   const answered = answeredKind(failure);
@@ -65,13 +67,14 @@ function explain(failure: unknown, t: Translate): { title: string; text: string 
     return { title: t('provider.otherTitle'), text: t('provider.otherText', { protocol }) };
   }
   if (foundBaseUrl(failure) !== undefined) return { title: t('provider.versionTitle'), text };
-  if (failure.code === 'provider_error') return explainStatus(Number(readDetail(failure.details, 'status')), text, t);
+  if (failure.code === 'provider_error') return explainStatus(failure, text, t);
   if (failure.code === 'blocked_destination') {
     const settings = { private: 'ALLOW_PRIVATE_EGRESS=true', insecure: 'ALLOW_INSECURE_HTTP=true' };
     return { title: t('provider.blockedTitle'), text: t('provider.blockedText', settings) };
   }
   if (failure.code === 'provider_unreachable') {
-    return { title: t('provider.unreachableTitle'), text: `${text} ${t('provider.unreachableHint')}` };
+    const hint = unreachableHint(readDetail(failure.details, 'reason'), baseUrl);
+    return { title: t('provider.unreachableTitle'), text: hint === undefined ? text : `${text} ${t(hint)}` };
   }
   if (failure.credentialsOrigin !== undefined) {
     return { title: t('provider.movedTitle'), text: t('provider.movedText', { origin: failure.credentialsOrigin }) };
@@ -82,7 +85,11 @@ function explain(failure: unknown, t: Translate): { title: string; text: string 
   return { title: t('provider.testFailedTitle'), text };
 }
 
-function explainStatus(status: number, text: string, t: Translate): { title: string; text: string } {
+function explainStatus(failure: ApiFailure, text: string, t: Translate): { title: string; text: string } {
+  const status = Number(readDetail(failure.details, 'status'));
+  const reason = readDetail(failure.details, 'reason');
+  // Used-up accounts answer 401, 403 and 429 as well, where waiting and another key don't help.
+  if (reason === 'quota' || reason === 'credit') return { title: t('provider.usedUpTitle', { status }), text };
   if (status === 401 || status === 403) {
     return { title: t('provider.refusedTitle', { status }), text: t('provider.refusedText') };
   }

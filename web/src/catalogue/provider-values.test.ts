@@ -104,3 +104,17 @@ test('shows an error of the request at its row', () => {
   assert.equal(providerField('headers.gone', values), undefined);
   assert.equal(providerField('baseUrl', values), 'baseUrl');
 });
+
+test('asks for the key of a provider on the internet that answers nobody without one', () => {
+  const fault = (values: object, hasStoredKey = false) =>
+    providerFaults({ ...providerValues(undefined), name: 'A', ...values }, t, hasStoredKey).apiKey;
+  for (const baseUrl of ['https://api.openai.com/v1', ' https://api.openai.com', 'https://api.anthropic.com'])
+    assert.equal(fault({ baseUrl }), 'provider.apiKeyNeeded', baseUrl);
+  const baseUrl = 'https://api.openai.com/v1';
+  assert.equal(fault({ baseUrl, apiKey: 'sk-1' }), null);
+  assert.equal(fault({ baseUrl, headers: [{ key: 'a', name: 'authorization', value: 'Bearer x' }] }), null);
+  assert.equal(fault({ baseUrl }, true), null);
+  assert.equal(fault({ baseUrl, clearsKey: true }, true), 'provider.apiKeyNeeded');
+  for (const other of ['http://localhost:11434/v1', 'https://box.example/v1', '', 'nothing'])
+    assert.equal(fault({ baseUrl: other }), null, other);
+});

@@ -4,6 +4,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { CallOptions } from '../api/api.ts';
 import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n/i18n.ts';
+import { hostedPreset } from './provider-presets.ts';
 import type { ProviderTestBody } from './use-provider-test.ts';
 
 /** The values of the provider form. `apiKey` is always a new one: a stored key never reaches the browser. */
@@ -39,11 +40,16 @@ export function providerValues(provider: Provider | undefined): ProviderValues {
   };
 }
 
-export function providerFaults(values: ProviderValues, t: Translate): Record<string, string | null> {
+/** Faults by field. `hasStoredKey`: the provider has a key already. */
+export function providerFaults(
+  values: ProviderValues,
+  t: Translate,
+  hasStoredKey = false,
+): Record<string, string | null> {
   return {
     name: textFault(values.name, limits.providerNameMax, t),
     baseUrl: baseUrlFault(values.baseUrl, t),
-    apiKey: apiKeyFault(values.apiKey, t),
+    apiKey: keyFault(values, hasStoredKey, t),
     firstByteSeconds: firstByteFault(values.firstByteSeconds, t),
     region: values.region.trim().length > limits.regionMax ? t('form.tooLong', { max: limits.regionMax }) : null,
     onlyRegions: regionsOf(values.onlyRegions).some((region) => region.length > limits.regionMax)
@@ -51,6 +57,14 @@ export function providerFaults(values: ProviderValues, t: Translate): Record<str
       : null,
     ...headerFaults(values.headers, t),
   };
+}
+
+/** A known provider on the internet answers nobody without a key; its own header may carry one instead. */
+function keyFault(values: ProviderValues, hasStoredKey: boolean, t: Translate): string | null {
+  const { apiKey, clearsKey, baseUrl, headers } = values;
+  const hosted = hostedPreset(baseUrl);
+  const isMissing = apiKey.trim() === '' && (clearsKey || !hasStoredKey) && headers.every(isBlank);
+  return hosted && isMissing ? t('provider.apiKeyNeeded', { name: hosted.name }) : apiKeyFault(apiKey, t);
 }
 
 function firstByteFault(typed: string, t: Translate): string | null {

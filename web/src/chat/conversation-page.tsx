@@ -10,6 +10,7 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 import { ThreadActionsContext } from '../conversation/thread-actions.ts';
 import { failureText } from '../i18n/failure-text.ts';
+import { dateLocale } from '../i18n/format-locale.ts';
 import { useText } from '../i18n/i18n.ts';
 import { titleText } from '../i18n/title-text.ts';
 import { useTitle } from '../layout/branding.ts';
@@ -73,6 +74,7 @@ function Conversation({ chatId }: { chatId: string }) {
           <h1 className={classes.title}>
             <bdi>{title}</bdi>
           </h1>
+          {chat ? <p className={classes.dates}>{daysOf(chat)}</p> : null}
           {chat?.projectId ? <ProjectLink projectId={chat.projectId} /> : null}
           <span className={classes.menu}>
             <ConversationMenu chatId={chatId} />
@@ -117,6 +119,12 @@ function Conversation({ chatId }: { chatId: string }) {
       ) : null}
     </div>
   );
+}
+
+/** The days from the beginning of a conversation to its last change, on paper. */
+function daysOf({ createdAt, updatedAt }: Chat): string {
+  const format = new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'long' });
+  return format.formatRange(new Date(createdAt), new Date(updatedAt));
 }
 
 function BesideWorkspace({ chatId, app }: { chatId: string; app: AppPlace | undefined }) {

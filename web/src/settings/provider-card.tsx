@@ -101,7 +101,7 @@ export function ProviderCard({
       </div>
       {state.kind === 'found' || state.kind === 'failed' ? (
         <div className={classes.result}>
-          <ProviderTestResult state={state} />
+          <ProviderTestResult state={state} baseUrl={provider.baseUrl} />
         </div>
       ) : null}
       {isRefreshing ? <RefreshDialog provider={provider} onClose={() => setRefreshing(false)} /> : null}

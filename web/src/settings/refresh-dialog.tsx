@@ -27,7 +27,7 @@ export function RefreshDialog({ provider, onClose }: { provider: Provider; onClo
   return (
     <FormDialog title={t('refresh.title', { name: provider.name })} onClose={onClose}>
       {({ cancel }) => {
-        if (state.kind === 'failed') return <ProviderTestResult state={state} />;
+        if (state.kind === 'failed') return <ProviderTestResult state={state} baseUrl={provider.baseUrl} />;
         if (state.kind !== 'found') return <Loader aria-label={t('app.loading')} />;
         const gone = removedModels(provider.models, state.models);
         return (

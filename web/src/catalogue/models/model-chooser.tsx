@@ -79,6 +79,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       {listed.state.kind === 'failed' ? (
         <ProviderTestResult
           state={listed.state}
+          baseUrl={provider.baseUrl}
           action={
             <Button size="compact-sm" variant="default" onClick={listed.retry}>
               {t('app.retry')}

@@ -198,7 +198,8 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.baseUrlBad': 'Gib eine Adresse mit http:// oder https:// ein, ohne Benutzernamen, Passwort oder #.',
   'provider.apiKey': 'API-Schlüssel',
   'provider.apiKeyOptional':
-    'Leer lassen, wenn der Anbieter keinen verlangt. Wird verschlüsselt gespeichert und nie wieder angezeigt.',
+    'Wird verschlüsselt gespeichert und nie wieder angezeigt. Nicht jeder Server braucht einen.',
+  'provider.apiKeyRequired': 'Wird verschlüsselt gespeichert und nie wieder angezeigt.',
   'provider.apiKeyStored': 'Ein Schlüssel ist gespeichert. Leer lassen, um ihn zu behalten.',
   'provider.apiKeyCleared': 'Der gespeicherte Schlüssel wird beim Speichern entfernt.',
   'provider.apiKeyClear': 'Gespeicherten Schlüssel entfernen',
@@ -240,6 +241,13 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.failedTitle': 'Der Anbieter hat einen Fehler gemeldet ({status})',
   'provider.unreachableTitle': 'Der Anbieter ist nicht erreichbar',
   'provider.unreachableHint': 'Läuft er? Stimmt der Port? In einem Container ist localhost der Container selbst.',
+  'provider.unreachablePublicHint': 'Prüfe die Adresse und ob diese Installation das Internet erreichen darf.',
+  'provider.unknownNameHint':
+    'Prüfe die Schreibweise der Adresse. Wenn sie stimmt, kann diese Installation keine Namen auflösen: Prüfe DNS und Internetzugang.',
+  'provider.unknownOwnNameHint':
+    'Prüfe den Namen. Ein Container kennt nur die Namen seines eigenen Netzes und des Hosts.',
+  'provider.usedUpTitle': 'Das Konto beim Anbieter ist aufgebraucht ({status})',
+  'provider.apiKeyNeeded': '{name} braucht einen API-Schlüssel.',
   'provider.movedTitle': 'Die Adresse hat sich geändert',
   'provider.movedText':
     'Die gespeicherten Zugangsdaten gehören zu {origin} und gehen an keine andere Adresse. Gib sie für die neue Adresse erneut ein.',

@@ -190,7 +190,8 @@ export const texts = {
   'provider.versionTitle': 'The base URL lacks a part',
   'provider.baseUrlBad': 'Enter an address starting with http:// or https://, without user name, password or #.',
   'provider.apiKey': 'API key',
-  'provider.apiKeyOptional': 'Leave empty if the provider needs none. Stored encrypted and never shown again.',
+  'provider.apiKeyOptional': 'Stored encrypted and never shown again. Not every server needs one.',
+  'provider.apiKeyRequired': 'Stored encrypted and never shown again.',
   'provider.apiKeyStored': 'A key is stored. Leave empty to keep it.',
   'provider.apiKeyCleared': 'The stored key will be removed when you save.',
   'provider.apiKeyClear': 'Remove the stored key',
@@ -231,6 +232,13 @@ export const texts = {
   'provider.failedTitle': 'The provider returned an error ({status})',
   'provider.unreachableTitle': 'Couldn’t reach the provider',
   'provider.unreachableHint': 'Is it running? Is the port correct? In a container, localhost is the container itself.',
+  'provider.unreachablePublicHint': 'Check the address, and whether this installation may reach the internet.',
+  'provider.unknownNameHint':
+    'Check the spelling of the address. If it is correct, this installation can’t resolve names: check its DNS and internet access.',
+  'provider.unknownOwnNameHint':
+    'Check the name. In a container, only the names of its own network and of the host are known.',
+  'provider.usedUpTitle': 'The account at the provider is used up ({status})',
+  'provider.apiKeyNeeded': '{name} needs an API key.',
   'provider.movedTitle': 'The address has changed',
   'provider.movedText':
     'The stored credentials belong to {origin} and aren’t sent elsewhere. Enter them again for the new address.',
