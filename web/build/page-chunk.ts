@@ -2,8 +2,9 @@
 type ModuleGraph = { getModuleInfo(id: string): { importedIds: readonly string[] } | null };
 
 /**
- * Puts a page that is loaded on demand into one chunk: gives `name` for `entry` (an absolute path) and for everything
- * it imports statically of our own code, null for other modules. A library's index names parts that only other pages use. Thirty small chunks would compress worse and cost a request each.
+ * Puts a page that is loaded on demand into one chunk: gives `name` for `entry` (an absolute path) and for everything of
+ * our own code that it imports statically, null for other modules. A library's index names parts that only other pages
+ * use. Thirty small chunks would compress worse and cost a request each.
  */
 export function pageChunk(name: string, entry: string): (id: string, graph: ModuleGraph) => string | null {
   let members: ReadonlySet<string> | undefined;
