@@ -71,8 +71,11 @@ const ownChangeBody = z
   .refine(needsOrigin, originMissing);
 export type WebSearchChange = z.output<typeof changeBody>;
 
-/** Without a body, the stored settings are tested; otherwise these, with the stored key if none is given. */
-const testBody = z.object(changes).refine(needsOrigin, originMissing).optional();
+/** Omitted members are tested as they are stored. */
+const testBody = z
+  .object({ ...changes, kind: kind.optional() })
+  .refine(needsOrigin, originMissing)
+  .optional();
 const testResponse = z.object({ ok: z.literal(true), results: z.number().int() });
 const testErrors = ['search_error', 'credentials_unreadable', 'blocked_destination', 'rate_limited'] as const;
 

@@ -35,7 +35,7 @@ export const putWebSearch: WebHandler<'putWebSearch'> = async (deps, input) => {
 
 /** POST /api/admin/web-search/test */
 export const postWebSearchTest: WebHandler<'postWebSearchTest'> = (deps, { body, actor, request }) =>
-  testService(deps, { id: installation, actorId: actor.id }, body, request.signal);
+  testService(deps, { id: installation, actorId: actor.id }, body ?? {}, request.signal);
 
 /** GET /api/me/web-search */
 export const getMyWebSearch: WebHandler<'getMyWebSearch'> = async (deps, { actor }) => ({
@@ -50,7 +50,7 @@ export const putMyWebSearch: WebHandler<'putMyWebSearch'> = async (deps, input) 
 
 /** POST /api/me/web-search/test */
 export const postMyWebSearchTest: WebHandler<'postMyWebSearchTest'> = (deps, { body, actor, request }) =>
-  testService(deps, { id: actor.id, actorId: actor.id }, body, request.signal);
+  testService(deps, { id: actor.id, actorId: actor.id }, body ?? {}, request.signal);
 
 /** GET /api/chats/sources */
 export const getChatSources: WebHandler<'getChatSources'> = async (deps, { actor, query, request }) => ({

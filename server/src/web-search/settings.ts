@@ -68,18 +68,18 @@ export async function changeWebSearch(deps: SettingsDeps, id: string, change: Ch
 }
 
 /**
- * The service to try: the stored one, or the given settings with the stored key where none is given. Undefined if it
- * is off. Throws `credentials_unreadable`.
+ * The service to try: the stored settings with the given ones in their place. Undefined if it is off. Throws
+ * `credentials_unreadable`.
  */
 export async function findTestedService(
   deps: SettingsDeps,
   id: string,
-  given: Given | undefined,
+  given: Partial<Given>,
 ): Promise<SearchAccess | undefined> {
   const row = (await findRow(deps.db.kysely, id)) ?? newRow(id);
-  if (given === undefined) return isOn(row) ? toSearchAccess(deps, row) : undefined;
   const { kind, baseUrl, apiKey } = given;
-  const place: Row = { ...row, kind, base_url: toOrigin(baseUrl) };
+  const address = kind === undefined && baseUrl === undefined ? row.base_url : toOrigin(baseUrl);
+  const place: Row = { ...row, kind: kind ?? row.kind, base_url: address };
   if (!isOn(place)) return undefined;
   if (apiKey === undefined) return toSearchAccess(deps, place);
   return { kind: place.kind, origin: addressOf(place), apiKey: apiKey ?? undefined };

@@ -187,6 +187,9 @@ test('tests given settings without saving them, with the stored key at its own o
   const given = await admin.call(runTest, { kind: 'tavily', baseUrl: service.url });
   assert.equal(given.status, 200);
   assert.equal(service.requests[0]?.headers.authorization, 'Bearer the-key');
+  for (const stored of [undefined, {}]) assert.equal((await admin.call(runTest, stored)).status, 200);
+  assert.equal((await admin.call(runTest, { apiKey: 'another-key' })).status, 200);
+  assert.equal(service.requests.at(-1)?.headers.authorization, 'Bearer another-key');
   const other = await startSearchService();
   const moved = await admin.call(runTest, { kind: 'tavily', baseUrl: other.url });
   assert.deepEqual([moved.status, moved.body.error.code], [409, 'credentials_unreadable']);
