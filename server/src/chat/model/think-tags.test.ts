@@ -52,6 +52,14 @@ const cases: [content: string, reasoning: string, text: string][] = [
   ['It is <think>hm</think>.', '', 'It is <think>hm</think>.'],
   ['<think>a</think>b</think>c', 'a', 'b</think>c'],
   ['Four </thin', '', 'Four </thin'],
+  ['Sure.\n<think>hm</think>Four.', 'hm', 'Sure.\nFour.'],
+  ['Sure.\n\n<thinking>\nhm\n</thinking>\n\nFour.', 'hm\n', 'Sure.\n\n\n\nFour.'],
+  ['<think>a</think>One.\n[THINK]b[/THINK]Two.\n<think>c</think>Three.', 'abc', 'One.\nTwo.\nThree.'],
+  ['<think>a</think>\n<think>b</think>\nFour.', 'ab', 'Four.'],
+  ['```\n<think>\n```\n<think>b</think>Four.', 'b', '```\n<think>\n```\nFour.'],
+  ['```\n<think>hm</think>\n```\nFour.', '', '```\n<think>hm</think>\n```\nFour.'],
+  ['I add.</think>One.\n<think>b</think>Two.', 'I add.b', 'One.\nTwo.'],
+  ['Tags:\n<thought>hm</thought>', '', 'Tags:\n<thought>hm</thought>'],
 ];
 
 for (const [content, reasoning, text] of cases) {

@@ -17,6 +17,11 @@ const emptyMarks = ['<|channel|>final<|message|>'];
 const endMarks = ['<|return|>', '<|end|>'];
 /** Marks that end reasoning which a template began before the answer. */
 const loneMarks = marks.filter(({ before }) => before === undefined);
+/** Marks that models also write between parts of an answer. The others are words that an answer can use as tags. */
+const laterMarks = marks.filter(({ open }) => ['<think>', '<thinking>', '[THINK]'].includes(open));
+const markPattern = /<\/?think(?:ing)?>|<\/(?:thought|reasoning)>|\[\/?THINK\]/g;
+/** Later marks than these are text. */
+const maxThoughts = 64;
 const maxLeadingSpace = 64;
 const maxHeld = 80;
 
@@ -29,9 +34,9 @@ export type AnswerSink = {
 };
 
 /**
- * Splits streamed content that begins with marked reasoning, such as `<think>…</think>`, into reasoning and text. Marks
- * can be split between deltas; an opening mark that does not begin the message is text. A closing mark without an
- * opening one makes reasoning of the text before it, except within code. `end` releases the text that is held back.
+ * Splits streamed content with marked reasoning, such as `<think>…</think>`, into reasoning and text. Marks can be split
+ * between deltas. An opening mark counts at the beginning of the message or of a line, and a closing mark without an
+ * opening one makes reasoning of the text before it; neither counts within code. `end` releases the text held back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
   let state: 'opening' | 'reasoning' | 'text' = 'opening';
@@ -39,9 +44,13 @@ export function createThinkSplitter(sink: AnswerSink) {
   let held = '';
   let skipSpace = false;
   let hasChannels = false;
-  /** The text so far, while a closing mark can still come. */
+  /** The text so far, while a closing mark without an opening one can still come. */
   let said = '';
-  let isWatching = true;
+  let canClose = true;
+  let hasText = false;
+  let thoughts = 0;
+  let isLineStart = true;
+  const code = createCodeTracker();
 
   function pushOpening(content: string): void {
     held += content;
@@ -60,10 +69,16 @@ export function createThinkSplitter(sink: AnswerSink) {
       pushText(empty === undefined ? rest : start.slice(empty.length));
       return;
     }
+    beginReasoning(start.slice(mark.open.length));
+  }
+
+  function beginReasoning(rest: string): void {
     state = 'reasoning';
-    isWatching = false;
+    thoughts++;
+    canClose = false;
+    said = '';
     skipSpace = true;
-    pushReasoning(start.slice(mark.open.length));
+    pushReasoning(rest);
   }
 
   function pushReasoning(content: string): void {
@@ -80,15 +95,14 @@ export function createThinkSplitter(sink: AnswerSink) {
     const thought = all.slice(0, at).replace(before ?? '', '');
     if (thought !== '') sink.reasoning(thought);
     state = 'text';
-    skipSpace = true;
+    skipSpace = !hasText;
     pushText(all.slice(at + close.length));
   }
 
   function pushText(content: string): void {
     const text = skipSpace ? withoutLeadingSpace(content) : content;
     if (!hasChannels) {
-      if (isWatching) watch(text);
-      else if (text !== '') sink.text(text);
+      watch(text);
       return;
     }
     const all = held + text;
@@ -104,32 +118,61 @@ export function createThinkSplitter(sink: AnswerSink) {
     }
     const all = held + text;
     held = '';
-    const [found] = loneMarks
-      .map((each) => ({ ...each, at: all.indexOf(each.close) }))
-      .filter(({ at }) => at !== -1)
-      .sort((one, other) => one.at - other.at);
-    if (found === undefined) {
-      const keep = Math.max(...loneMarks.map(({ close }) => cutMarkLength(all, close)));
-      held = all.slice(all.length - keep);
-      pass(all.slice(0, all.length - keep));
+    let done = 0;
+    for (const { 0: found, index } of all.matchAll(markPattern)) {
+      const later = laterMarks.find(({ open }) => open === found);
+      const beginsLine = index === 0 ? isLineStart : all[index - 1] === '\n';
+      if (!(later === undefined ? canClose : beginsLine && thoughts < maxThoughts)) continue;
+      pass(all.slice(done, index));
+      done = index;
+      if (later === undefined && !closes(found)) continue;
+      if (code.isInCode()) continue;
+      mark = later;
+      const rest = all.slice(index + found.length);
+      if (later === undefined) endReasoning(rest);
+      else beginReasoning(rest);
       return;
     }
-    pass(all.slice(0, found.at));
-    const before = said;
-    isWatching = false;
+    const left = all.slice(done);
+    const keep = cutLength(left);
+    held = left.slice(left.length - keep);
+    pass(left.slice(0, left.length - keep));
+  }
+
+  /** A closing mark counts once, and not if the text has its opening one. */
+  function closes(close: string): boolean {
+    const opened = loneMarks.find((each) => each.close === close);
+    const isLone = opened !== undefined && !said.includes(opened.open);
+    canClose = false;
+    if (!isLone) said = '';
+    return isLone;
+  }
+
+  /** The text so far was reasoning that a template began. */
+  function endReasoning(rest: string): void {
+    if (said !== '') sink.textWasReasoning?.(said);
     said = '';
-    if (before.includes(found.open) || isInCode(before)) {
-      sink.text(all.slice(found.at));
-      return;
-    }
-    if (before !== '') sink.textWasReasoning?.(before);
+    code.clear();
+    isLineStart = true;
     skipSpace = true;
-    pushText(all.slice(found.at + found.close.length));
+    pushText(rest);
+  }
+
+  /** Length of the end of the text that could be the beginning of a mark. */
+  function cutLength(all: string): number {
+    const closing = canClose ? loneMarks.map(({ close }) => cutMarkLength(all, close)) : [];
+    const line = all.slice(all.lastIndexOf('\n') + 1);
+    const canOpen = line.length < all.length || isLineStart;
+    const isOpening = canOpen && laterMarks.some(({ open }) => line !== open && open.startsWith(line));
+    return Math.max(0, isOpening ? line.length : 0, ...closing);
   }
 
   function pass(text: string): void {
     if (text === '') return;
-    said += text;
+    if (canClose) said += text;
+    hasText = true;
+    code.add(text);
+    isLineStart = text.endsWith('\n');
     sink.text(text);
   }
 
@@ -159,18 +202,38 @@ export function createThinkSplitter(sink: AnswerSink) {
   };
 }
 
-/** True if the end of the text is in a fence or between backticks. */
-function isInCode(text: string): boolean {
+/** Tells whether the text so far ends in a fence or between backticks. Each character is read once, when asked. */
+function createCodeTracker() {
+  let unread = '';
+  let line = '';
   let fence: string | undefined;
-  const lines = text.split('\n');
-  for (const line of lines) {
+
+  function endLine(): void {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (mark === undefined) continue;
-    if (fence === undefined) fence = mark.slice(0, 3);
-    else if (mark.startsWith(fence)) fence = undefined;
+    if (mark !== undefined && fence === undefined) fence = mark.slice(0, 3);
+    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+    line = '';
   }
-  const ticks = (lines.at(-1) ?? '').split('`').length - 1;
-  return fence !== undefined || ticks % 2 === 1;
+
+  return {
+    add(text: string): void {
+      unread += text;
+    },
+    clear(): void {
+      unread = '';
+      line = '';
+      fence = undefined;
+    },
+    isInCode(): boolean {
+      const lines = unread.split('\n');
+      unread = '';
+      for (const [at, text] of lines.entries()) {
+        if (at > 0) endLine();
+        line += text;
+      }
+      return fence !== undefined || line.split('`').length % 2 === 0;
+    },
+  };
 }
 
 /** Length of the longest end of `text` that could be the beginning of the closing mark. */
