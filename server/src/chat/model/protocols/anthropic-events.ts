@@ -5,7 +5,7 @@ import { createSourceReader } from '../answer-sources.ts';
 import { explained, explanationOf, readReason, settleReason } from '../finish-reasons.ts';
 import { createJsonEvents } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
-import { streamedError, unreadableAnswer } from '../provider-errors.ts';
+import { droppedConnection, streamedError, unreadableAnswer } from '../provider-errors.ts';
 import { argumentsObject } from '../request-parts.ts';
 import { isRecord } from '../storable-text.ts';
 import { createThinkSplitter } from '../think-tags.ts';
@@ -34,6 +34,7 @@ export function createAnthropicParser(
   const blocks: OpenBlock[] = [];
   const byIndex = new Map<number, OpenBlock>();
   const counts: Record<string, unknown> = {};
+  let messageId: unknown;
   let stopReason: string | undefined;
   let explanation: string | undefined;
   let isDone = false;
@@ -46,7 +47,7 @@ export function createAnthropicParser(
   function readEvent(event: Record<string, unknown>): void {
     switch (event.type) {
       case 'message_start':
-        if (isRecord(event.message)) addCounts(event.message.usage);
+        if (isRecord(event.message)) beginMessage(event.message);
         return;
       case 'content_block_start':
         if (isRecord(event.content_block)) startBlock(event.index, event.content_block);
@@ -68,6 +69,13 @@ export function createAnthropicParser(
         throw streamedError(event.error);
       default:
     }
+  }
+
+  function beginMessage({ id, usage }: Record<string, unknown>): void {
+    // A gateway lost its connection and asked again: the new answer does not continue the one that has begun.
+    if (blocks.length > 0 && messageId !== undefined && id !== messageId) throw droppedConnection();
+    messageId = id;
+    addCounts(usage);
   }
 
   function readStop({ stop_reason: reason, stop_details: details }: Record<string, unknown>): void {

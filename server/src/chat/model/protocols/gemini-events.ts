@@ -11,6 +11,7 @@ import { isRecord } from '../storable-text.ts';
 import { createThinkSplitter } from '../think-tags.ts';
 import { createToolCallAssembler } from '../tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
+import { createArguments } from './gemini-arguments.ts';
 
 /** Reads the event stream of Gemini's `streamGenerateContent`. */
 export function createGeminiParser(
@@ -32,6 +33,8 @@ export function createGeminiParser(
   const parts: Record<string, unknown>[] = [];
   let isSigned = false;
   let calls = 0;
+  /** A call whose arguments arrive in pieces. */
+  let openCall: { call: Record<string, unknown>; signature: unknown; args: Arguments } | undefined;
   let usage: Usage | undefined;
   let finish: ReportedEnd | undefined;
   let explanation: string | undefined;
@@ -82,7 +85,7 @@ export function createGeminiParser(
       if (part.thought !== true) pictures.entry(picture);
       return;
     }
-    if (isRecord(part.functionCall)) addCall(part.functionCall, signature);
+    if (isRecord(part.functionCall)) readCall(part.functionCall, signature);
     else if (typeof part.text === 'string') addText(part.text, part.thought === true, signature);
     else if (signature !== undefined) keep(part);
   }
@@ -101,6 +104,31 @@ export function createGeminiParser(
     else if (text !== '' || signature !== undefined) keep(isThought ? { text, thought: true } : { text });
     const signed = parts.at(-1);
     if (typeof signature === 'string' && signed !== undefined) signed.thoughtSignature = signature;
+  }
+
+  function readCall(call: Record<string, unknown>, signature: unknown): void {
+    const isNamed = typeof call.name === 'string' && call.name !== '';
+    const isPiece = call.partialArgs !== undefined || call.willContinue === true;
+    if (isNamed || openCall === undefined) {
+      endCall();
+      // The end of a call that has ended already.
+      if (!isNamed && !isPiece && call.args === undefined && call.id === undefined) return;
+      if (!isPiece) {
+        addCall(call, signature);
+        return;
+      }
+      openCall = { call, signature, args: createArguments(answer.count) };
+    }
+    openCall.signature ??= signature;
+    const isOpen = openCall.args.add(call.partialArgs);
+    if (call.willContinue !== true && !isOpen) endCall();
+  }
+
+  function endCall(): void {
+    if (openCall === undefined) return;
+    const { call, signature, args } = openCall;
+    openCall = undefined;
+    addCall({ ...call, args: args.finish() }, signature);
   }
 
   function addCall(call: Record<string, unknown>, signature: unknown): void {
@@ -133,6 +161,7 @@ export function createGeminiParser(
       if (half !== '') think.push(half);
       think.end();
       answer.flush();
+      endCall();
       if (finish === undefined) return undefined;
       const toolCalls = tools.finish();
       return {
@@ -151,6 +180,8 @@ export function createGeminiParser(
     },
   };
 }
+
+type Arguments = ReturnType<typeof createArguments>;
 
 /** The name of a document in a store, whose address is not one of the web. */
 function fileOf({ uri, documentName }: Record<string, unknown>): string | undefined {

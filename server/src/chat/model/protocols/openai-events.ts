@@ -34,6 +34,8 @@ export function createCompletionParser(
   let usage: Usage | undefined;
   let isDone = false;
   let hasFinish = false;
+  /** Reasoning came as text, which its details repeat. */
+  let isTold = false;
   // Events of plain text differ only in their content string. Reusing the surrounding text of the previous event saves
   // JSON.parse (0.2 instead of 1.1 microseconds per event, measured).
   let before = '';
@@ -178,6 +180,8 @@ export function createCompletionParser(
     // Some servers send both, one of them empty.
     const reasoning = delta.reasoning_content || delta.reasoning;
     let plain = !state.add(delta);
+    if (typeof reasoning !== 'string' || reasoning === '') addDetails(delta);
+    else isTold = true;
     if (readAnnotations(delta)) plain = false;
     if (typeof reasoning === 'string' && reasoning !== '') {
       addReasoning(reasoning, delta.reasoning_content === reasoning ? 'reasoning_content' : 'reasoning');
@@ -214,6 +218,19 @@ export function createCompletionParser(
     // A server that separates reasoning sends no tags: release the text that was held back to look for one.
     think.end();
     answer.reasoning(answer.clean(text));
+  }
+
+  /** Reasoning that a server sends only in its details. They are state, which is sent back whole. */
+  function addDetails({ reasoning_details: details, thinking_blocks: blocks }: Record<string, unknown>): void {
+    if (isTold) return;
+    for (const item of Array.isArray(details) ? details : Array.isArray(blocks) ? blocks : []) {
+      if (!isRecord(item)) continue;
+      const text = item.text ?? item.summary ?? item.thinking;
+      if (typeof text !== 'string' || text === '') continue;
+      answer.count(text.length);
+      think.end();
+      answer.reasoning(answer.clean(text));
+    }
   }
 
   function readContentItem(item: unknown): void {
