@@ -180,6 +180,37 @@ for (const [kind, parameters, wording, holds] of wordings) {
   });
 }
 
+const forbidden = (...names: string[]): string =>
+  JSON.stringify({
+    detail: names.map((name) => ({ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs' })),
+  });
+
+test('omits every parameter that a strict server names at once', async () => {
+  const { ask, sent, refused } = server('openai', [forbidden('stream_options', 'seed', 'verbosity')]);
+  assert.equal(await ask({ parameters: { seed: 1, verbosity: 'low', temperature: 0.5 } }), 'Hi');
+  const { stream_options: options, seed, verbosity, temperature } = sent[1]?.body ?? {};
+  assert.deepEqual([sent.length, options, seed, verbosity, temperature], [2, undefined, undefined, undefined, 0.5]);
+  assert.deepEqual(refused.toSorted(), ['seed', 'verbosity']);
+});
+
+test('answers within its attempts when a strict server names one parameter after another', async () => {
+  const parameters = { seed: 1, verbosity: 'low', reasoningEffort: 'low', temperature: 0.5 } as const;
+  const { ask, sent, refused } = server('openai', [forbidden('stream_options'), forbidden('seed')]);
+  assert.equal(await ask({ parameters }), 'Hi');
+  const { seed, verbosity, reasoning_effort: effort, temperature } = sent[2]?.body ?? {};
+  assert.deepEqual([sent.length, seed, verbosity, effort, temperature], [3, undefined, undefined, undefined, 0.5]);
+  assert.deepEqual(refused.toSorted(), ['reasoningEffort', 'seed', 'verbosity']);
+});
+
+test('keeps the tools when a server refuses a parameter beside them', async () => {
+  const tools = [{ name: 'look', description: '', inputSchema: { type: 'object' } }];
+  const wording = 'Function tools with reasoning_effort are not supported for gpt-5.4. Use /v1/responses instead.';
+  const { ask, sent, refused } = server('openai', [wording]);
+  assert.equal(await ask({ tools, parameters: { reasoningEffort: 'high' } }), 'Hi');
+  const { tools: kept, reasoning_effort: effort } = sent[1]?.body ?? {};
+  assert.deepEqual([Array.isArray(kept) && kept.length, effort, refused], [1, undefined, ['reasoningEffort']]);
+});
+
 test('omits refused defaults without a notice', async () => {
   const cases: [ProviderKind, string, RegExp][] = [
     ['openai-responses', 'Encrypted content is not supported with this model. param: include', /"include"/],

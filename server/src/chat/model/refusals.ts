@@ -50,6 +50,63 @@ const isAboutValue =
 const isAboutRole =
   /system (?:role|message|prompt|instruction)|\brole\b[^.]{0,40}\bsystem\b|\bsystem\b[^.]{0,40}\brole|roles must alternate|only user and (?:assistant|model)|developer instruction/;
 
+const maxText = 16_000;
+/** The words of servers that refuse every member they don't know. */
+const hasUnknownMembers =
+  /extra[_ ]forbidden|extra (?:inputs|fields)|(?:unknown|unrecognized|unexpected|unsupported|additional) (?:field|parameter|argument|property|properties|name|key|request argument)|unexpected keyword|invalid json payload/;
+
+/** Learns all members that the refusal names: such servers often name only some, and every attempt costs one. */
+function learnUnknownMembers(
+  kind: ProviderKind,
+  dialect: ProviderDialect,
+  request: ModelRequest,
+  text: string,
+): boolean {
+  const named = parameterNames.filter(
+    (name) =>
+      request.parameters?.[name] !== undefined && !isRefused(dialect, name) && wireNames[kind][name]?.test(text),
+  );
+  // Some servers accept only one of two parameters: theirs is another refusal.
+  if (named.length < 2) return false;
+  for (const name of named) refuse(dialect, name);
+  return true;
+}
+
+/** Members that are not in every server's version of the protocol. */
+const extensions = ['seed', 'verbosity', 'reasoningEffort', 'cacheKey'] as const;
+
+/**
+ * True if the refusal was of an unknown member: a server that refused two of them one by one also refuses the others
+ * that not every server has, and a step has few attempts.
+ */
+export function learnStrictness(kind: ProviderKind, dialect: ProviderDialect, refusal: string, times: number): boolean {
+  if (!hasUnknownMembers.test(refusal.slice(0, maxText).toLowerCase())) return false;
+  if (kind !== 'openai' || times < 1) return true;
+  for (const name of extensions) if (!isRefused(dialect, name)) refuse(dialect, name);
+  dialect.streamOptions = false;
+  return true;
+}
+
+const exactNames =
+  /\b(?:reasoning_effort|reasoning\.effort|output_config|budget_tokens|thinking_?config|thinking_?budget|thinking_?level|temperature|top_?p|verbosity|seed)\b/;
+
+/** True if the refusal names a parameter of the request that can be left out. */
+export function namesParameter(
+  kind: ProviderKind,
+  dialect: ProviderDialect,
+  { parameters }: ModelRequest,
+  refusal: string,
+): boolean {
+  const text = exactNames.exec(refusal.slice(0, maxText).toLowerCase())?.[0];
+  if (text === undefined) return false;
+  return parameterNames.some(
+    (name) =>
+      parameters?.[name] !== undefined &&
+      !isRefused(dialect, name, parameters[name]) &&
+      wireNames[kind][name]?.test(text) === true,
+  );
+}
+
 /** True if the refusal named something that can be left out or expressed differently; `dialect` is then changed. */
 export function learnFrom(
   kind: ProviderKind,
@@ -57,9 +114,11 @@ export function learnFrom(
   request: ModelRequest,
   refusal: string,
 ): boolean {
-  if (lessons[kind].learnField(dialect, refusal)) return true;
+  const text = refusal.slice(0, maxText).toLowerCase();
+  const isField = lessons[kind].learnField(dialect, refusal);
+  const isStrict = hasUnknownMembers.test(text) && learnUnknownMembers(kind, dialect, request, text);
+  if (isField || isStrict) return true;
   if (isOverflow(refusal)) return false;
-  const text = refusal.toLowerCase();
   return (
     learnOwn(kind, dialect, request, text) ||
     learnParameter(kind, dialect, request, text) ||

@@ -2,7 +2,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import type { ModelRequest } from '../protocol.ts';
 import type { ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
-import { learnFrom } from '../refusals.ts';
+import { learnFrom, learnStrictness, namesParameter } from '../refusals.ts';
 import { learnNoPictures, learnNoTools, withoutPictures } from './abilities.ts';
 import { learnContinuation } from './continuation.ts';
 import { learnLimits, readLimits } from './limits.ts';
@@ -23,6 +23,7 @@ export function createLearner(
   dialect: ProviderDialect,
 ): (refusal: Refusal) => ModelRequest | undefined {
   let toolRefusals = 0;
+  let unknownMembers = 0;
   let hasFailedCall = false;
   return ({ request, sent, text }) => {
     // The model wrote a call that its server could not read: it often succeeds the second time.
@@ -33,10 +34,16 @@ export function createLearner(
     if (learnContinuation(dialect, sent.messages, text)) return request;
     const fitted = learnFitting(kind, dialect, sent, text, toolRefusals);
     if (fitted === 'tools') toolRefusals++;
-    if (fitted !== undefined || learnNoTools(dialect, sent, text)) return request;
+    if (fitted !== undefined) return request;
+    // "Function tools with reasoning_effort are not supported": the tools are needed more than the parameter.
+    const isParameter = namesParameter(kind, dialect, request, text);
+    if (!isParameter && learnNoTools(dialect, sent, text)) return request;
     const pictures = learnNoPictures(dialect, sent, text);
     if (pictures !== undefined) return pictures === 'never' ? request : withoutPictures(request, refusedPicture);
-    if (learnFrom(kind, dialect, request, text)) return request;
+    if (learnFrom(kind, dialect, request, text)) {
+      if (learnStrictness(kind, dialect, text, unknownMembers)) unknownMembers++;
+      return request;
+    }
     const told = readLimits(text, sent.maxOutputTokens);
     if (told !== undefined) {
       learnLimits(dialect, told);
