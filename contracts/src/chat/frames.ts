@@ -1,6 +1,15 @@
 import type { StandInReason } from '../catalogue/catalogue.ts';
 import type { AskedQuestions } from './agent.ts';
 import type { MessageFinishReason } from './finish-reasons.ts';
+import type { Parameters } from './parameters.ts';
+
+/** A notice of the service within an answer. `details` of `parameter_refused`: the parameter that was left out. */
+export type NoticeData = {
+  code: string;
+  message: string;
+  serverId?: string;
+  details?: { parameter: keyof Parameters };
+};
 
 /**
  * Frames of the response stream: the part of the AI SDK UI message stream, version 1, that Homeport sends (contract.md
@@ -30,7 +39,7 @@ export type Frame =
   | SourceUrlPart
   | SourceDocumentPart
   /** `serverId`: the MCP server to sign in to. */
-  | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
+  | { type: 'data-notice'; data: NoticeData }
   /** A stand-in answers instead of the chosen model; sent before its first output. */
   | { type: 'data-served-by'; data: ServedBy }
   /** The call waits for a person's answers; its output has them. */

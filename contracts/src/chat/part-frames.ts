@@ -1,4 +1,4 @@
-import type { DynamicToolPart, Frame, MessagePart } from './frames.ts';
+import type { DynamicToolPart, Frame, MessagePart, NoticeData } from './frames.ts';
 import { questionsIn } from './message-assembly.ts';
 import { servedByIn } from './served-by.ts';
 
@@ -86,6 +86,6 @@ function answerOf(approvalId: string, approved: boolean, reason: string | undefi
   return { type: 'tool-approval-response', approvalId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
-function isNotice(data: unknown): data is { code: string; message: string; serverId?: string } {
+function isNotice(data: unknown): data is NoticeData {
   return typeof data === 'object' && data !== null && 'code' in data && 'message' in data;
 }

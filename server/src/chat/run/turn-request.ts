@@ -27,8 +27,8 @@ import { withAttachments, withPictures } from './attachments.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import type { OnCall } from './counted-call.ts';
 import { delegateTool } from './delegates.ts';
+import { abilityLacking, parameterLeftOut, toolsLeftOut } from './left-out.ts';
 import { askModelOf, askOnceOf, dialectOfModel, sourceOf, type TurnDeps } from './model-call.ts';
-import { abilityLacking, toolsLeftOut } from './omitted-tools.ts';
 import type { ServingModel } from './stand-ins.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepPromptContext, parametersOf, readTurnContext } from './turn-instructions.ts';
@@ -67,21 +67,6 @@ const thinkingDropped: Notice = {
   message: 'A different model continues this answer. It can’t see the first model’s reasoning.',
 };
 
-const parameterNames: Record<keyof Parameters, string> = {
-  temperature: 'temperature',
-  topP: 'top-p',
-  maxOutputTokens: 'max output tokens',
-  reasoningEffort: 'reasoning effort',
-  verbosity: 'verbosity',
-  stop: 'stop sequences',
-  seed: 'seed',
-};
-
-function parameterRefused(name: keyof Parameters): Notice {
-  const message = `This model doesn’t support the setting “${parameterNames[name]}”. It answered without it.`;
-  return { code: 'parameter_refused', message };
-}
-
 const continueInstruction: ChatMessage = {
   role: 'user',
   content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
@@ -113,7 +98,11 @@ export async function prepareTurn(
   const found = resolved.model.abilities.tools === false ? [] : all;
   const { assistant } = choice;
   const instructions = instructionsOf(deps, promptContext, assistant, offered(found));
-  const parameters = acceptedParameters(parametersOf(response, promptContext, assistant, resolved), resolved);
+  const notifyOnce = (notice: Notice | undefined): void => {
+    if (notice !== undefined) hooks.notify(notice);
+  };
+  const set = parametersOf(response, promptContext, assistant, resolved);
+  const parameters = acceptedParameters(set, resolved, (name) => notifyOnce(parameterLeftOut(response.chat_id, name)));
   const spending = new Spending({ ...defaultTurnBudget, ...promptContext.turnBudget }, systemClock.elapsed);
   const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
   const canDelegate = found.some(({ name }) => name === 'bash');
@@ -168,15 +157,9 @@ export async function prepareTurn(
       kind: 'answer',
       isReplaceable,
       onCall: hooks.onCall,
-      onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
-      onAbilityLacking: (ability) => {
-        const notice = abilityLacking(response.chat_id, ability);
-        if (notice !== undefined) hooks.notify(notice);
-      },
-      onToolsLeftOut: (tools) => {
-        const notice = toolsLeftOut(response.chat_id, tools);
-        if (notice !== undefined) hooks.notify(notice);
-      },
+      onParameterRefused: (name) => notifyOnce(parameterLeftOut(response.chat_id, name)),
+      onAbilityLacking: (ability) => notifyOnce(abilityLacking(response.chat_id, ability)),
+      onToolsLeftOut: (tools) => notifyOnce(toolsLeftOut(response.chat_id, tools)),
     }),
     kept,
     messages,
@@ -208,11 +191,22 @@ function limitsOf(
   };
 }
 
-/** Without the parameters that the model's facts exclude. */
-function acceptedParameters(parameters: Parameters, { model: { abilities } }: ResolvedModel): Parameters {
+/** Without the parameters that the model's facts exclude, each passed to `leaveOut`. */
+function acceptedParameters(
+  parameters: Parameters,
+  { model: { abilities } }: ResolvedModel,
+  leaveOut: (name: keyof Parameters) => void,
+): Parameters {
   const accepted = { ...parameters };
-  if (abilities.temperature === false) delete accepted.temperature;
-  if (abilities.reasoning === false) delete accepted.reasoningEffort;
+  for (const [name, ability] of [
+    ['temperature', abilities.temperature],
+    ['reasoningEffort', abilities.reasoning],
+  ] as const) {
+    if (ability !== false || accepted[name] === undefined) continue;
+    delete accepted[name];
+    // An effort of none asks for what such a model does anyway.
+    if (parameters[name] !== 'none') leaveOut(name);
+  }
   return accepted;
 }
 

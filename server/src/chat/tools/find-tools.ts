@@ -1,8 +1,9 @@
+import type { NoticeData } from '@homeport/contracts/chat/frames';
 import type { TurnContext } from '../../conversations/chats.ts';
 import type { Tool } from './tool-run.ts';
 
 /** A notice to the person within the answer. */
-export type Notice = { code: string; message: string; serverId?: string };
+export type Notice = NoticeData;
 
 /** The response that tools are looked for. */
 export type ToolUser = {

@@ -14,6 +14,7 @@ import { isLongRunning, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
 const ConnectButton = lazyComponent(async () => (await import('../../mcp/connect-button.tsx')).ConnectButton);
+const ParameterNotice = lazyComponent(async () => (await import('./parameter-notice.tsx')).ParameterNotice);
 const ServedByLine = lazyComponent(async () => (await import('./served-by-line.tsx')).ServedByLine);
 const ArtifactChip = lazyComponent(
   async () => (await import('../../files/attachments/artifact-chip.tsx')).ArtifactChip,
@@ -135,7 +136,8 @@ export function FileView({ part }: { part: FilePart }) {
 /** Notice of the service between parts; for tools that are no longer trusted with a link to the settings. */
 function Notice({ data }: { data: unknown }) {
   const t = useText();
-  const isOfTools = typeof data === 'object' && data !== null && 'code' in data && String(data.code).startsWith('mcp');
+  const code = typeof data === 'object' && data !== null && 'code' in data ? String(data.code) : '';
+  const isOfTools = code.startsWith('mcp');
   const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
   if (typeof message !== 'string') return null;
   const serverId = typeof data === 'object' && data !== null && 'serverId' in data ? data.serverId : undefined;
@@ -153,7 +155,7 @@ function Notice({ data }: { data: unknown }) {
     <p className={classes.notice}>
       <Info size={15} aria-hidden />
       <span>
-        {message}
+        {code === 'parameter_refused' ? <ParameterNotice details={detailsOf(data)} message={message} /> : message}
         {isOfTools ? (
           <>
             {' '}
@@ -163,4 +165,8 @@ function Notice({ data }: { data: unknown }) {
       </span>
     </p>
   );
+}
+
+function detailsOf(data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
 }

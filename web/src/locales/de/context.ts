@@ -38,6 +38,7 @@ export const texts: Record<keyof typeof english, string> = {
   'saw.parameter.verbosity': 'Ausführlichkeit',
   'saw.parameter.stop': 'Stoppsequenzen',
   'saw.parameter.seed': 'Seed',
+  'saw.parameterLeftOut': 'Dieses Modell unterstützt die Einstellung „{name}“ nicht. Es hat ohne sie geantwortet.',
   'saw.verbosity.low': 'Niedrig',
   'saw.verbosity.medium': 'Mittel',
   'saw.verbosity.high': 'Hoch',

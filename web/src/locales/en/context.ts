@@ -36,6 +36,7 @@ export const texts = {
   'saw.parameter.verbosity': 'Verbosity',
   'saw.parameter.stop': 'Stop sequences',
   'saw.parameter.seed': 'Seed',
+  'saw.parameterLeftOut': 'This model doesn’t support the setting “{name}”. It answered without it.',
   'saw.verbosity.low': 'Low',
   'saw.verbosity.medium': 'Medium',
   'saw.verbosity.high': 'High',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toolsLeftOut } from './omitted-tools.ts';
+import { toolsLeftOut } from './left-out.ts';
 
 test('names each omitted tool once in a conversation', () => {
   const first = toolsLeftOut('chat 1', [

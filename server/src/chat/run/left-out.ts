@@ -1,8 +1,10 @@
+import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { LackingAbility } from '../model/fitting/abilities.ts';
 import type { OmittedTool } from '../model/fitting/tools.ts';
 import type { Notice } from '../tools/find-tools.ts';
 
-/** The omitted tools that were reported, by conversation, in this process. */
+/** Notices about tools, abilities and parameters that a model did not get: each once per conversation and process. */
+
 const maxChats = 2_000;
 const maxNames = 20;
 const reported = new Map<string, Set<string>>();
@@ -17,6 +19,25 @@ const lackingTexts: Record<LackingAbility, { code: string; message: string }> = 
   tools: { code: 'tools_unsupported', message: 'This model doesn’t take tools, so it answered without them.' },
   images: { code: 'images_unsupported', message: 'This model doesn’t take pictures, so it answered without them.' },
 };
+
+const parameterNames: Record<keyof Parameters, string> = {
+  temperature: 'temperature',
+  topP: 'top-p',
+  maxOutputTokens: 'max output tokens',
+  reasoningEffort: 'reasoning effort',
+  verbosity: 'verbosity',
+  stop: 'stop sequences',
+  seed: 'seed',
+};
+
+/** The notice about a parameter that a model does not take; undefined if the conversation has had it. */
+export function parameterLeftOut(chatId: string, parameter: keyof Parameters): Notice | undefined {
+  const known = knownOf(chatId);
+  if (known.has(`parameter ${parameter}`)) return undefined;
+  known.add(`parameter ${parameter}`);
+  const message = `This model doesn’t support the setting “${parameterNames[parameter]}”. It answered without it.`;
+  return { code: 'parameter_refused', message, details: { parameter } };
+}
 
 /** The notice about something that a model does not take; undefined if the conversation has had it. */
 export function abilityLacking(chatId: string, ability: LackingAbility): Notice | undefined {
