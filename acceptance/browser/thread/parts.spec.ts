@@ -88,7 +88,7 @@ test('folds, times and groups thoughts and tools while they arrive', async ({
     await stream.send(
       { type: 'start', messageId: (await person.caller.must('GET', `/api/chats?id=${chatId}`)).response.assistantId },
       { type: 'reasoning-start', id: 'r' },
-      { type: 'reasoning-delta', id: 'r', delta: 'Tides turn twice a day.' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Tides **turn** twice a day.' },
     );
     await expect(answer(page)).toContainText('Thinking…');
     await page.clock.fastForward(5_000);

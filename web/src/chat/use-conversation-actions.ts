@@ -66,6 +66,10 @@ export function useConversationActions({ store, choices, submit, replaces }: Thr
         drafts.replace(chatId, withQuote(drafts.read(chatId), text));
         document.querySelector<HTMLElement>('[data-composer]')?.focus();
       },
+      ask: (request) => {
+        drafts.replace(chatId, `${drafts.read(chatId)}\n\n${request}`.trimStart());
+        document.querySelector<HTMLElement>('[data-composer]')?.focus();
+      },
       resume: (messageId) => void resumeResponse(store, messageId),
       goOn: async () => {
         if (!(await areSaved(choices))) return;

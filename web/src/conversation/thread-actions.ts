@@ -10,6 +10,8 @@ export type ThreadActions = {
   regenerate: (userMessageId: string, modelId?: string) => void;
   /** Puts a quotation into the draft and the cursor behind it. */
   quote: (text: string) => void;
+  /** Puts a request into the draft, behind what is there; absent where nothing is sent. */
+  ask?: (request: string) => void;
   resume: (messageId: string) => void;
   /** Sends "Continue" after a turn that has used up its budget. */
   goOn: () => void;

@@ -1,25 +1,25 @@
 import { useComputedColorScheme } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import 'virtual:texts/diagram';
+import { whenNear } from '../markdown/when-near.ts';
 import classes from './diagram.module.css';
 import { type Drawing, drawDiagram } from './draw-diagram.ts';
 
-type Props = {
-  code: string;
-  onDrawn: () => void /** The code, shown until there is a picture. */;
-  children: ReactNode;
-};
+type Props = { code: string; onDrawn: () => void };
 
-/** The picture of a diagram's code; redrawn when the color scheme changes. */
-export function DiagramView({ code, onDrawn, children }: Props) {
+/** The picture of a diagram's code, drawn near the screen; redrawn when the color scheme changes. */
+export function DiagramView({ code, onDrawn }: Props) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
   const [address, setAddress] = useState<string>();
   const [failure, setFailure] = useState<Exclude<Drawing, { type: 'drawn' }>>();
+  const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    if (!box.current) return;
     const abort = new AbortController();
-    void drawDiagram(code, scheme, abort.signal).then((drawing) => {
+    const draw = async () => {
+      const drawing = await drawDiagram(code, scheme, abort.signal);
       if (abort.signal.aborted) return;
       if (drawing.type !== 'drawn') {
         setFailure(drawing);
@@ -27,8 +27,12 @@ export function DiagramView({ code, onDrawn, children }: Props) {
       }
       setAddress(URL.createObjectURL(drawing.picture));
       onDrawn();
-    });
-    return () => abort.abort();
+    };
+    const stop = whenNear(box.current.closest('figure') ?? box.current, () => void draw());
+    return () => {
+      stop();
+      abort.abort();
+    };
   }, [code, scheme, onDrawn]);
   useEffect(() => () => URL.revokeObjectURL(address ?? ''), [address]);
 
@@ -36,19 +40,22 @@ export function DiagramView({ code, onDrawn, children }: Props) {
     const title = titleOf(code);
     return (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-      <div className={classes.picture} tabIndex={0}>
+      <div className={classes.picture} ref={box} tabIndex={0} data-preview>
         <img src={address} alt={title ? t('diagram.titled', { title }) : t('diagram.name')} />
       </div>
     );
   }
   return (
-    <>
-      <div className={classes.state} role="status" data-failed={failure !== undefined || undefined}>
-        {t(failure ? `diagram.${failure.type}` : 'diagram.drawing')}
-        {failure?.type === 'broken' ? <code className={classes.fault}>{failure.fault}</code> : null}
-      </div>
-      {children}
-    </>
+    <div
+      className={classes.state}
+      ref={box}
+      role="status"
+      data-preview
+      data-failed={failure !== undefined || undefined}
+    >
+      {t(failure ? `diagram.${failure.type}` : 'diagram.drawing')}
+      {failure?.type === 'broken' ? <code className={classes.fault}>{failure.fault}</code> : null}
+    </div>
   );
 }
 

@@ -10,12 +10,24 @@ export type Drawing =
   | { type: 'tooLarge' }
   | { type: 'unavailable' };
 
+/** The drawings that were asked for, one after the other: each loads the library in a frame of its own. */
+let drawings: Promise<unknown> = Promise.resolve();
+
+/** Draws a diagram once those asked for before are done. An aborted one that has not begun is skipped. */
+export function drawDiagram(code: string, theme: DiagramTheme, signal: AbortSignal): Promise<Drawing> {
+  if (code.length > maximumCode) return Promise.resolve({ type: 'tooLarge' });
+  const drawing = drawings.then(() => (signal.aborted ? unavailable : drawNow(code, theme, signal)));
+  drawings = drawing;
+  return drawing;
+}
+
+const unavailable = { type: 'unavailable' } as const;
+
 /**
  * Draws a diagram in a temporary frame without an origin or network, connected to this page only by messages. The
  * picture is for <img> only, where nothing in it can run or load.
  */
-export function drawDiagram(code: string, theme: DiagramTheme, signal: AbortSignal): Promise<Drawing> {
-  if (code.length > maximumCode) return Promise.resolve({ type: 'tooLarge' });
+function drawNow(code: string, theme: DiagramTheme, signal: AbortSignal): Promise<Drawing> {
   const frame = document.createElement('iframe');
   frame.setAttribute('sandbox', 'allow-scripts');
   frame.src = '/diagram.html';
@@ -29,8 +41,8 @@ export function drawDiagram(code: string, theme: DiagramTheme, signal: AbortSign
       frame.remove();
       resolve(drawing);
     };
-    const timer = setTimeout(() => finish({ type: 'unavailable' }), timeLimitMilliseconds);
-    signal.addEventListener('abort', () => finish({ type: 'unavailable' }), { signal: over.signal });
+    const timer = setTimeout(() => finish(unavailable), timeLimitMilliseconds);
+    signal.addEventListener('abort', () => finish(unavailable), { signal: over.signal });
     window.addEventListener(
       'message',
       (event) => {

@@ -14,23 +14,26 @@ const groupsAtOnce = 50;
 /** Blocks that React compares as one: an answer with a thousand blocks costs fifty comparisons per frame. */
 const groupSize = 20;
 
-type Props = { text: string; isGrowing: boolean };
+type Props = {
+  text: string;
+  isGrowing: boolean;
+  /** Not part of the answer's own text, so that it is neither copied nor quoted with it. */
+  isAside?: boolean;
+};
 
 /**
  * A markdown text as React elements; HTML is never interpreted. `isGrowing` while it is streaming. A browser that
  * translates the page takes the text nodes away under React, so it gets a growing text only at its end, in new nodes.
  */
-export function Markdown({ text, isGrowing }: Props) {
-  return (
-    <MarkdownBlocks key={isGrowing || !isPageTranslated() ? 'own' : 'translated'} text={text} isGrowing={isGrowing} />
-  );
+export function Markdown(props: Props) {
+  return <MarkdownBlocks key={props.isGrowing || !isPageTranslated() ? 'own' : 'translated'} {...props} />;
 }
 
 function isPageTranslated(): boolean {
   return document.querySelector('html:is(.translated-ltr, .translated-rtl), font, [_msttexthash]') !== null;
 }
 
-function MarkdownBlocks({ text, isGrowing }: Props) {
+function MarkdownBlocks({ text, isGrowing, isAside }: Props) {
   const blocks = useRef<StreamingBlocks>(null);
   blocks.current ??= new StreamingBlocks();
   const growing = blocks.current;
@@ -38,7 +41,12 @@ function MarkdownBlocks({ text, isGrowing }: Props) {
   const groups = useMemo(() => toGroups(tokens), [tokens]);
   const [shown, setShown] = useState(groupsAtOnce);
   return (
-    <div className={classes.markdown} data-part="text" dir="auto" translate={isGrowing ? 'no' : undefined}>
+    <div
+      className={classes.markdown}
+      data-part={isAside ? 'aside' : 'text'}
+      dir="auto"
+      translate={isGrowing ? 'no' : undefined}
+    >
       <StreamingContext value={isGrowing}>
         <WithFootnotes tokens={tokens} content={(note) => nestedBlocks(note.tokens, 1)}>
           {groups.slice(0, shown).map((group, index) => (

@@ -26,6 +26,9 @@ export function RenderedView({ kind, source, isTypeScript, name, onFix }: Props)
   const frame = useRef<HTMLIFrameElement>(null);
   const [runs, setRuns] = useState(0);
   const [faults, setFaults] = useState<readonly string[]>([]);
+  const [loaded, setLoaded] = useState({ source, count: 0 });
+  // Another source needs another frame: a page accepts its source only once.
+  if (loaded.source !== source) setLoaded({ source, count: loaded.count + 1 });
   useEffect(() => {
     setFaults([]);
     let isAsked = false;
@@ -72,7 +75,7 @@ export function RenderedView({ kind, source, isTypeScript, name, onFix }: Props)
         </ActionIcon>
       </div>
       <iframe
-        key={`${runs} ${source.length}`}
+        key={`${runs} ${loaded.count}`}
         ref={frame}
         className={classes.frame}
         sandbox="allow-scripts"

@@ -108,7 +108,12 @@ function Written({ input }: { input: unknown }) {
   const language = grammarName(extension.toLowerCase()) ?? '';
   return (
     <Labelled label={t('workspace.toolWritten')}>
-      <CodeBlock code={content.slice(0, shownCharacters)} language={language} isClosed />
+      <CodeBlock
+        code={content.slice(0, shownCharacters)}
+        language={language}
+        isClosed
+        isPlain={content.length > shownCharacters}
+      />
       <Cut length={content.length} />
     </Labelled>
   );

@@ -1,7 +1,7 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
 import { Brain, ChevronRight, Info, ListChecks } from 'lucide-react';
-import { memo } from 'react';
+import { memo, useState } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { fileIcon } from '../../files/preview/file-kind.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';
@@ -61,16 +61,18 @@ const Reasoning = memo(function Reasoning({
 }) {
   const t = useText();
   const seconds = useDuration(name, isGrowing);
+  const [isOpen, setOpen] = useState(false);
   if (text.trim() === '') return null;
   return (
-    <details className={classes.fold}>
+    <details className={classes.fold} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <Brain size={15} aria-hidden />
         <span className={isGrowing ? classes.shimmer : undefined}>{reasoningText(t, isGrowing, seconds)}</span>
       </summary>
-      <div className={classes.reasoning} dir="auto">
-        {text}
+      {/* Closed thoughts are not laid out, but the browser’s search finds them. */}
+      <div className={classes.reasoning} data-plain={!isOpen || undefined} dir="auto">
+        {isOpen ? <Markdown text={text} isGrowing={isGrowing} isAside /> : text}
       </div>
     </details>
   );

@@ -1,7 +1,7 @@
 import { copyText } from '../../clipboard.ts';
 
 /** Elements that belong to the page and not to the text. */
-const controls = 'button, figcaption, svg, .visually-hidden, .katex-html, [hidden]';
+const controls = 'button, figcaption, svg, .visually-hidden, .katex-html, [hidden], [data-preview]';
 
 /**
  * Copies an answer as markdown, and for programs that take formatted text as it looks. Its HTML is read from the page,
@@ -24,6 +24,8 @@ export async function copyRich(markdown: string, parts: Iterable<Element>): Prom
 
 function plainHtml(part: Element): string {
   const copy = document.importNode(part, true);
+  // The code of a block is copied, not its preview.
+  for (const source of copy.querySelectorAll('[data-source]')) source.removeAttribute('hidden');
   for (const control of copy.querySelectorAll(controls)) control.remove();
   for (const element of copy.querySelectorAll('*'))
     for (const { name } of [...element.attributes])

@@ -1,7 +1,7 @@
 import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { FileScope } from '../../api/upload.ts';
 import { FormFailure } from '../../forms/notice.tsx';
@@ -10,20 +10,19 @@ import { CodeBlock } from '../../markdown/code/code-block.tsx';
 import { grammarName } from '../../markdown/code/language-names.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { maximumSource } from '../../rendered/protocol.ts';
-import { RenderedView } from '../../rendered/rendered-view.tsx';
+import { RenderedSource } from '../../rendered/rendered-source.tsx';
 import { previewAddress } from '../file-address.ts';
 import classes from '../files.module.css';
 import { fileTextQuery, wholeTextQuery } from '../files-api.ts';
 import { modelInput } from '../model-input.ts';
-import { parseTable } from './csv.ts';
 import { DocumentPages } from './document-pages.tsx';
 import type { PageChoice } from './document-query.ts';
 import { extensionOf, previewKind } from './file-kind.ts';
 import previewClasses from './file-preview.module.css';
+import { TableView } from './table-view.tsx';
 
 /** How many bytes of a text the server shows. */
 const shownBytes = 256 * 1024;
-const shownRows = 500;
 
 type PreviewProps = {
   scope: FileScope;
@@ -146,9 +145,9 @@ function RenderedFile({ scope, file, version, kind, onFix }: PreviewProps & { ki
       {!isSource && file.size > maximumSource ? <p className={classes.quiet}>{t('rendered.tooLarge')}</p> : null}
       {!isSource && error ? <FormFailure failure={error} /> : null}
       {!isSource && source !== undefined ? (
-        <RenderedView
-          kind={kind === 'react' ? 'react' : 'html'}
-          source={kind === 'svg' ? pageOfPicture(source) : source}
+        <RenderedSource
+          kind={kind}
+          source={source}
           isTypeScript={/\.tsx$/i.test(file.filename)}
           name={file.filename}
           onFix={fix}
@@ -156,11 +155,6 @@ function RenderedFile({ scope, file, version, kind, onFix }: PreviewProps & { ki
       ) : null}
     </>
   );
-}
-
-/** Wraps an SVG file into a page, without its XML declaration. */
-function pageOfPicture(source: string): string {
-  return `<!doctype html><style>body { margin: 0 } svg { max-width: 100%; height: auto }</style>${source.replace(/^\s*<\?xml[^>]*\?>/, '')}`;
 }
 
 function Picture({ scope, file, version }: { scope: FileScope; file: Artifact; version: number | undefined }) {
@@ -199,51 +193,16 @@ function TextPreview({
   return (
     <>
       {text === '' ? <p className={classes.quiet}>{t('files.empty')}</p> : null}
-      {kind === 'table' ? <Table text={text} name={file.filename} /> : null}
+      {kind === 'table' ? <TableView text={text} name={file.filename} /> : null}
       {kind === 'markdown' ? (
         <div className={previewClasses.document}>
           <Markdown text={text} isGrowing={false} />
         </div>
       ) : null}
       {kind === 'text' && text !== '' ? (
-        <CodeBlock code={text} language={grammarName(extensionOf(file.filename)) ?? ''} isClosed />
+        <CodeBlock code={text} language={grammarName(extensionOf(file.filename)) ?? ''} isClosed isPlain />
       ) : null}
       {isCut ? <p className={classes.quiet}>{t('files.cut')}</p> : null}
-    </>
-  );
-}
-
-function Table({ text, name }: { text: string; name: string }) {
-  const t = useText();
-  const { rows, isCut } = useMemo(() => parseTable(text, shownRows + 1), [text]);
-  const [head, ...body] = rows;
-  if (!head) return null;
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={previewClasses.tableBox} tabIndex={0} aria-label={t('files.previewOf', { name })}>
-        <table className={previewClasses.table}>
-          <thead>
-            <tr>
-              {head.map((cell, index) => (
-                <th key={index} scope="col">
-                  {cell}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {body.map((row, index) => (
-              <tr key={index}>
-                {row.map((cell, at) => (
-                  <td key={at}>{cell}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {isCut ? <p className={classes.quiet}>{t('files.rowsCut', { count: shownRows })}</p> : null}
     </>
   );
 }

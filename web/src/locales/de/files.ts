@@ -80,6 +80,7 @@ export const texts: Record<keyof typeof english, string> = {
   'files.empty': 'Diese Datei ist leer.',
   'files.cut': 'Nur der Anfang ist zu sehen. Lade die Datei herunter, um alles zu sehen.',
   'files.rowsCut': 'Nur die ersten {count, number} Zeilen sind zu sehen.',
+  'files.columnsCut': 'Nur die ersten {count, number} Spalten sind zu sehen.',
   'files.reading': 'Wird gelesen …',
   'files.readingLong': 'Die Datei wird gelesen. Beim ersten Mal dauert das einen Moment.',
   'files.unreadable': 'Das Modell sieht nur den Namen. {reason}',

@@ -218,7 +218,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'markdown.copyCode': 'Code kopieren',
   'markdown.codeCopied': 'Code kopiert',
-  'markdown.showDiagram': 'Diagramm anzeigen',
+  'markdown.preview': 'Vorschau',
   'markdown.showCode': 'Code anzeigen',
   'markdown.image': 'Bild',
   'markdown.loadImage': 'Bild von {host} laden',

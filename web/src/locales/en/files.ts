@@ -75,6 +75,7 @@ export const texts = {
   'files.empty': 'This file is empty.',
   'files.cut': 'Only the beginning is shown. Download the file to see everything.',
   'files.rowsCut': 'Only the first {count, number} rows are shown.',
+  'files.columnsCut': 'Only the first {count, number} columns are shown.',
   'files.reading': 'Reading…',
   'files.readingLong': 'Reading the file. This takes a moment the first time.',
   'files.unreadable': 'The model only sees its name. {reason}',

@@ -207,7 +207,7 @@ export const texts = {
 
   'markdown.copyCode': 'Copy code',
   'markdown.codeCopied': 'Code copied',
-  'markdown.showDiagram': 'Show diagram',
+  'markdown.preview': 'Preview',
   'markdown.showCode': 'Show code',
   'markdown.showAllCode': 'Show all {count, number} characters',
   'markdown.showRows': 'Show {next, number} more of {count, number} rows',

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useState } from 'react';
+import { whenNear } from '../when-near.ts';
 import type { HighlightedLine } from './highlight-protocol.ts';
 
 type Result = { code: string; language: string; lines: HighlightedLine[] | null };
@@ -29,31 +30,4 @@ export function useHighlight(
     };
   }, [element, code, language, isClosed]);
   return result?.code === code && result.language === language ? result.lines : null;
-}
-
-const waiting = new Map<Element, () => void>();
-let observer: IntersectionObserver | undefined;
-
-/** Calls `onNear` once when the element comes near the screen; returns a function that cancels this. */
-function whenNear(element: Element, onNear: () => void): () => void {
-  // One observer for all: a long answer has a hundred blocks of code.
-  observer ??= new IntersectionObserver(
-    (entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (!isIntersecting) continue;
-        const call = waiting.get(target);
-        forget(target);
-        call?.();
-      }
-    },
-    { rootMargin: '600px' },
-  );
-  waiting.set(element, onNear);
-  observer.observe(element);
-  return () => forget(element);
-}
-
-function forget(element: Element): void {
-  waiting.delete(element);
-  observer?.unobserve(element);
 }
