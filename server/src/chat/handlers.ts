@@ -13,17 +13,11 @@ import { type Actor, type Handler, Reply, type RequestFacts, sourceOf, streamed 
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { largeReads } from '../platform/concurrency/account-semaphore.ts';
 import { answerApproval, answerQuestion } from './ledger/approvals.ts';
-import {
-  type ClaimOutcome,
-  claimCompaction,
-  claimInput,
-  claimRegeneration,
-  claimResumption,
-  findOutcome,
-  hasBegun,
-} from './ledger/claims.ts';
+import { claimCompaction, claimInput, claimRegeneration, findOutcome, hasBegun } from './ledger/claims.ts';
 import { findFollowable } from './ledger/handover.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewAdmitted, viewInput } from './ledger/inputs.ts';
+import type { ClaimOutcome } from './ledger/response-start.ts';
+import { claimResumption } from './ledger/resumptions.ts';
 import { requestStop } from './ledger/running-state.ts';
 import { steerInput } from './ledger/steering.ts';
 import { type Follower, followResponse, readReplay } from './run/follow.ts';

@@ -11,7 +11,7 @@ import { notify, type SignalListener } from '../log/signals.ts';
 import { readAnswers } from '../tools/ask-tool.ts';
 import { type CallDecision, declined, type QuestionedCall } from '../tools/call-run.ts';
 import { rememberRule, ruleOf } from '../tools/rules/tool-rules.ts';
-import type { ResponseRow } from './claims.ts';
+import type { ResponseRow } from './response-start.ts';
 
 /**
  * Questions to a person before a tool runs, and their answers (contract.md section 6). Only this file writes

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../db/pool.ts';
-import type { ResponseRow } from './claims.ts';
+import type { ResponseRow } from './response-start.ts';
 
 /**
  * Handing over unfinished responses of a stopping replica: such a response ends as `interrupted`, and another replica

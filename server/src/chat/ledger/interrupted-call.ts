@@ -5,7 +5,7 @@ import type { Queryable } from '../../db/pool.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { LedgerRow } from '../../usage/ledger.ts';
 import { priced } from '../../usage/price.ts';
-import type { ResponseRow } from './claims.ts';
+import type { ResponseRow } from './response-start.ts';
 
 type Known = {
   counted: boolean;

@@ -8,9 +8,9 @@ import { parseLines } from '../log/frame-sequence.ts';
 import { plainEnd } from '../turn/answer-end.ts';
 import { waitingCalls } from '../turn/waiting-calls.ts';
 import { dropQuestionsBut } from './approvals.ts';
-import type { ResponseRow } from './claims.ts';
 import { interruptedCall, type LoggedStep } from './interrupted-call.ts';
 import { endLocked } from './response-end.ts';
+import type { ResponseRow } from './response-start.ts';
 
 /** Ends responses that their replica abandoned, with what it had stored. */
 

@@ -15,8 +15,8 @@ import { notifying } from '../log/signals.ts';
 import type { HistoryState } from '../model/reasoning-state.ts';
 import type { AnswerEnd } from '../turn/answer-end.ts';
 import { voidingApprovals } from './approvals.ts';
-import type { ResponseRow } from './claims.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
+import type { ResponseRow } from './response-start.ts';
 import { type StoredMessageColumns, storeMessage } from './stored-message.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Platform } from '../../platform.ts';
 import { budgetResetsAt } from '../../usage/budget-rule.ts';
 import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
 import { notify } from '../log/signals.ts';
-import type { Maker, ResponseRow } from './claims.ts';
+import type { Maker, ResponseRow } from './response-start.ts';
 
 /**
  * State of running responses in the database: leases, parts so far, and stop requests. A replica that lost its lease

@@ -5,8 +5,8 @@ import type { Platform } from '../../platform.ts';
 import { projectArchivedColumn } from '../../projects/projects.ts';
 import { notify } from '../log/signals.ts';
 import { dismissQuestions } from './approvals.ts';
-import type { ResponseRow } from './claims.ts';
 import { findChatInput, type InputRow } from './inputs.ts';
+import type { ResponseRow } from './response-start.ts';
 
 /**
  * Inputs that go to the running answer (contract.md section 11): after the results of a step the answer ends, and the

@@ -7,7 +7,7 @@ import { yieldEvery } from '../../platform/concurrency/yield-every.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import { within } from '../../platform/waits.ts';
 import type { Platform } from '../../platform.ts';
-import type { Claimed } from '../ledger/claims.ts';
+import type { Claimed } from '../ledger/response-start.ts';
 import type { CompletionResult } from '../model/protocol.ts';
 import { standInReasonOf } from '../model/stand-in-reason.ts';
 import {

@@ -7,7 +7,7 @@ import { findModelByName, type ResolvedModel } from '../../catalogue/model-choic
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import { unlessAborted } from '../../platform/waits.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { reportChanges } from '../tools/command-output.ts';
 import { ruledTool } from '../tools/rules/tool-rules.ts';

@@ -1,6 +1,6 @@
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveModel } from '../../catalogue/model-choice.ts';
-import type { Claimed } from '../ledger/claims.ts';
+import type { Claimed } from '../ledger/response-start.ts';
 import { readHistory, windowOf } from '../turn/context-history.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { documentRoom } from './attached-documents.ts';

@@ -1,6 +1,6 @@
 import type { Platform } from '../../platform.ts';
 import { dropApproval, insertApproval, waitForDecision } from '../ledger/approvals.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { RunningResponses } from './running-responses.ts';
 

@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/pool.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
 import { readBudgetReset } from '../../usage/budget-state.ts';
 import { countCalls, type LedgerRow, type ModelCall } from '../../usage/ledger.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import { addUsage } from '../model/usage.ts';
 
 /** The model calls that this replica made for one response. */

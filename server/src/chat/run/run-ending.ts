@@ -1,8 +1,8 @@
 import type { Frame, MessageError, MessageMetadata, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import { databaseFailure, mayPass } from '../../db/failures.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { type AnswerEnd, plainEnd } from '../turn/answer-end.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';

@@ -6,7 +6,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
 import { usableStandIns } from '../../catalogue/stand-ins.ts';
 import type { Platform } from '../../platform.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import { standInReasonOf } from '../model/stand-in-reason.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { viewSummary } from '../../conversations/branch-summaries.ts';
 import { countingCompaction } from '../../conversations/chats.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 
 /** Start of the context of a branch. This file alone writes the table `summaries`. */
 

@@ -3,7 +3,7 @@ import { lowestTierEnabledModel, type ResolvedModel, resolveModel } from '../../
 import { findTitleSource, setModelTitle } from '../../conversations/chat-titles.ts';
 import { readParts } from '../../conversations/messages.ts';
 import { readBudgetReset } from '../../usage/budget-state.ts';
-import type { ResponseRow } from '../ledger/claims.ts';
+import type { ResponseRow } from '../ledger/response-start.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';
 import { askForTextOf } from './model-call.ts';
 import type { RunDeps } from './response-run.ts';

@@ -3,7 +3,7 @@ import type { AnsweringAssistant } from '../../assistants/readers-own.ts';
 import { dropAssistant, recordAssistantNotice } from '../../conversations/chats.ts';
 import type { PromptContext } from '../../conversations/prompt-context.ts';
 import type { Platform } from '../../platform.ts';
-import type { Claimed } from '../ledger/claims.ts';
+import type { Claimed } from '../ledger/response-start.ts';
 import type { Notice, ToolUser } from '../tools/find-tools.ts';
 
 /**

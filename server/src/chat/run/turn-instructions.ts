@@ -15,7 +15,7 @@ import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { Platform } from '../../platform.ts';
 import { defaultInstructions } from '../../settings/default-instructions.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
-import type { Claimed, ResponseRow } from '../ledger/claims.ts';
+import type { Claimed, ResponseRow } from '../ledger/response-start.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import type { FittedContext } from '../turn/context-window.ts';

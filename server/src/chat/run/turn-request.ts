@@ -8,7 +8,7 @@ import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import { readPlan } from '../../conversations/plans.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
-import type { Claimed } from '../ledger/claims.ts';
+import type { Claimed } from '../ledger/response-start.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
 import { type HistoryState, ReasoningState } from '../model/reasoning-state.ts';
 import type { Approvals } from '../tools/call-run.ts';
