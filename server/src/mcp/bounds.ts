@@ -27,6 +27,10 @@ export const mcpBounds = {
   versionText: 100,
   /** Asking whether a server supports the newest protocol; servers that do not know it may ignore the request. */
   probeMs: 3_000,
+  /** Trying the older transport at an address that does not take the newer one. */
+  olderTransportMs: 5_000,
+  /** How long a closed connection sends the notices about its canceled calls. */
+  cancelMs: 2_000,
   /** From the first byte to the last definition. */
   listMs: 15_000,
   /** The silence of a call before it is given up, which progress ends, and all of its time. */
@@ -50,8 +54,9 @@ export const mcpBounds = {
   idleMs: 5 * 60_000,
   connections: 500,
   connectionsPerOwner: 50,
-  /** The pause between attempts to reopen a notification stream, and their number. */
-  reopenMs: 1_000,
+  /** The pause before an ended stream is opened again, which the server may choose, and how often while nothing runs. */
+  reopenMinMs: 300,
+  reopenMaxMs: 30_000,
   reopens: 20,
   /** Characters of a server's own text in an error. */
   errorText: 500,

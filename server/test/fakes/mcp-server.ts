@@ -40,6 +40,8 @@ export type FakeMcp = {
   hook: Hook | undefined;
   /** Refuses a request before anything else, or accepts it. */
   gate: ((headers: Record<string, string>) => Promise<Refusal | undefined>) | undefined;
+  /** Takes over whole requests before anything else; `body` is the text that was sent. */
+  intercept: ((request: IncomingMessage, response: ServerResponse, body: string) => 'handled' | undefined) | undefined;
   /** JSON at these paths, for every client. */
   documents: Record<string, unknown>;
   answer: (call: FakeCall) => unknown;
@@ -108,6 +110,7 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
     headersSeen: [],
     hook: undefined,
     gate: undefined,
+    intercept: undefined,
     documents: {},
     more: {},
     answerMore: () => undefined,
@@ -132,6 +135,8 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', origin);
     fake.headersSeen.push(headersOf(request));
+    const body = request.method === 'POST' ? await readBody(request) : '';
+    if (fake.intercept?.(request, response, body) === 'handled') return;
     const document = fake.documents[url.pathname];
     if (document !== undefined) return end(response, 200, JSON.stringify(document));
     const refusal = await fake.gate?.(headersOf(request));
@@ -140,11 +145,11 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
       return;
     }
     if (url.pathname === '/sse' && request.method === 'GET') return openSse(response);
-    if (url.pathname === '/messages') return takeSseMessage(url, request, response);
+    if (url.pathname === '/messages') return takeSseMessage(url, request, response, body);
     if (url.pathname !== '/mcp') return end(response, 404);
     if (request.method === 'DELETE') return end(response, 200);
     if (request.method === 'GET') return openStream(request, response);
-    const message: RpcMessage = JSON.parse(await readBody(request));
+    const message: RpcMessage = JSON.parse(body);
     fake.methods.push(message.method ?? 'response');
     if ((await fake.hook?.(message, response)) === 'handled') return;
     if (message.method === 'initialize') {
@@ -183,10 +188,15 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
     response.on('close', () => sseStreams.delete(session));
   }
 
-  async function takeSseMessage(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function takeSseMessage(
+    url: URL,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+  ): Promise<void> {
     const stream = sseStreams.get(url.searchParams.get('session') ?? '');
     if (stream === undefined) return end(response, 404);
-    const message: RpcMessage = JSON.parse(await readBody(request));
+    const message: RpcMessage = JSON.parse(body);
     fake.methods.push(message.method ?? 'response');
     if ((await fake.hook?.(message, stream)) === 'handled') return end(response, 202);
     if (message.id !== undefined) stream.write(sse(reply(message, headersOf(request))));

@@ -6,22 +6,20 @@ import { type TimeLimit, within } from '../../platform/waits.ts';
 import { mcpBounds } from '../bounds.ts';
 import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from '../fingerprint.ts';
 import { contentOf, type Elicitation, type ElicitationAnswer, readElicitation } from './elicitation.ts';
-import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
-import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
-import { boundMessages, failUnanswered, tellRefusals } from './message-rules.ts';
-import { type McpProgram, ProgramTransport } from './program-transport.ts';
+import {
+  isTimeout,
+  isWorthAnOlderHandshake,
+  isWorthTheOlderTransport,
+  mcpFailure,
+  refusedAccess,
+  serverWords,
+  wroteOtherwise,
+} from './failures.ts';
+import { BrokenBound, type TransportEvents } from './guarded-transport.ts';
+import { boundMessages, failUnanswered, tellRefusals, trackCancellations } from './message-rules.ts';
+import { ProgramTransport } from './program-transport.ts';
 import { logLine, progressLine } from './progress-lines.ts';
-
-/** Target of a connection; decrypted headers are kept only as long as the connection. */
-export type McpTarget = {
-  url: string;
-  transport: 'http' | 'sse' | 'stdio';
-  /** The program of transport stdio. */
-  program?: (McpProgram & { command: string; args: readonly string[] }) | undefined;
-  headers: Record<string, string>;
-  /** The tokens of a server that one is signed in to. */
-  readToken?: ReadToken;
-};
+import { type McpTarget, openTransport } from './transports.ts';
 
 /** `changes`: how often the server had announced changed tools when the listing began. */
 export type Listing = Definitions & { at: number; changes: number };
@@ -59,6 +57,8 @@ export class McpConnection {
   readonly #observers = new Set<CallObserver & { asked: number; signal: AbortSignal }>();
   #isRetired = false;
   #program: ProgramIdentity | undefined;
+  /** Resolves when the notices about canceled requests have been sent. */
+  #cancellations: () => Promise<void> = async () => undefined;
 
   private constructor(deps: ConnectionDeps, client: Client, transport: McpTarget['transport']) {
     this.#deps = deps;
@@ -86,7 +86,14 @@ export class McpConnection {
         if (signal.aborted || !isWorthAnOlderHandshake(error)) break;
       }
     }
-    throw failure;
+    if (target.transport !== 'http' || signal.aborted || !isWorthTheOlderTransport(failure)) throw failure;
+    // Many people enter the address of an SSE server without naming the transport.
+    const sse = { ...target, transport: 'sse' as const };
+    return within(limitOf(mcpBounds.olderTransportMs, signal), (own) =>
+      McpConnection.#openAs('legacy', deps, sse, own),
+    ).catch((error) => {
+      throw refusedAccess(error) === undefined ? failure : error;
+    });
   }
 
   static async #openAs(
@@ -122,9 +129,10 @@ export class McpConnection {
       onBroken: (error) => connection.#break(error),
       onStream: (change) => connection.#onStream(change),
     };
-    const transport = await openTransport(library, deps, target, events, signal);
+    const transport = await openTransport(library, deps, target, events, signal, () => connection.isBusy);
     const onSeen = transport instanceof library.StreamableHTTPClientTransport ? failUnanswered(transport) : undefined;
     if (transport instanceof library.SSEClientTransport) tellRefusals(transport);
+    connection.#cancellations = trackCancellations(transport);
     boundMessages(transport, (reason) => connection.#break(new BrokenBound(reason)), onSeen);
     try {
       const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
@@ -140,7 +148,8 @@ export class McpConnection {
       return connection;
     } catch (error) {
       connection.close();
-      throw connection.#failure ?? error;
+      const words = isTimeout(error) && transport instanceof ProgramTransport ? transport.wrote : '';
+      throw connection.#failure ?? (words === '' ? error : wroteOtherwise(words));
     }
   }
 
@@ -249,7 +258,10 @@ export class McpConnection {
 
   close(): void {
     this.#end();
-    this.#client.close().catch(() => undefined);
+    within(limitOf(mcpBounds.cancelMs, undefined), () => this.#cancellations())
+      .catch(() => undefined)
+      .then(() => this.#client.close())
+      .catch(() => undefined);
   }
 
   #startListing(): Promise<Listing> {
@@ -343,36 +355,6 @@ export class McpConnection {
     this.#isClosed = true;
     this.#changes += 1;
   }
-}
-
-async function openTransport(
-  library: typeof import('@modelcontextprotocol/client'),
-  deps: ConnectionDeps,
-  target: McpTarget,
-  events: TransportEvents,
-  signal: AbortSignal,
-) {
-  const { program } = target;
-  if (program !== undefined) return new ProgramTransport(await program.open(signal), program.secrets, events);
-  const url = new URL(target.url);
-  const options = {
-    requestInit: { headers: target.headers },
-    fetch: createMcpFetch(deps.fetch, url.origin, events, target.readToken),
-  };
-  return target.transport === 'http'
-    ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
-    : new library.SSEClientTransport(url, options);
-}
-
-/** A server may make us reconnect now and then, but not arbitrarily fast or often. */
-function createReopener() {
-  let left: number = mcpBounds.reopens;
-  return (reopen: () => void, delay: number) => {
-    if (left <= 0) return undefined;
-    left -= 1;
-    const timer = systemClock.after(Math.min(Math.max(delay, mcpBounds.reopenMs), 30_000), reopen);
-    return () => timer.stop();
-  };
 }
 
 function limitOf(milliseconds: number, signal: AbortSignal | undefined): TimeLimit {

@@ -6,9 +6,10 @@ import { recordScopeWanted, recordSignInNeeded } from '../connection-state.ts';
 import { openMcpEnv, openMcpHeaders } from '../credentials.ts';
 import { type GrantDeps, McpTokens } from '../oauth/grants.ts';
 import type { McpServerRow } from '../views.ts';
-import { type Listing, McpConnection, type McpTarget } from './connection.ts';
-import { isLostSession, mcpFailure, refusedAccess } from './failures.ts';
+import { type Listing, McpConnection } from './connection.ts';
+import { isLostSession, mcpFailure, refusedAccess, serverWords } from './failures.ts';
 import type { ReadToken } from './guarded-transport.ts';
+import type { McpTarget } from './transports.ts';
 
 /** Columns of a server that a connection needs. */
 export type ConnectableServer = Pick<
@@ -60,6 +61,7 @@ export class McpConnections {
       idleTimeoutMs: mcpBounds.callMs + 30_000,
       totalTimeoutMs: 24 * 3_600_000,
       maxResponseBytes: mcpBounds.streamBytes + 1,
+      decodes: true,
     });
     const idleMs = options.idleMs ?? mcpBounds.idleMs;
     this.#timer = deps.clock.every(Math.min(30_000, idleMs), () => this.#closeIdle(idleMs));
@@ -202,7 +204,9 @@ export class McpConnections {
     } catch (error) {
       const entry = this.#entries.get(server.id);
       if (entry?.connection === connection) this.#drop(entry);
-      if (isNew || !(isLostSession(error) || isConnectionFailure(error))) throw error;
+      // Some servers report a lost session as an error of the request itself.
+      const isWorthAnother = isLostSession(error) || isConnectionFailure(error) || serverWords(error) !== undefined;
+      if (isNew || !isWorthAnother) throw error;
     }
     const again = await this.open(server);
     return again.list();

@@ -3,7 +3,7 @@ import { failureDetails } from '../../egress/failures.ts';
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import { mcpBounds } from '../bounds.ts';
 import { BadDefinitions } from '../fingerprint.ts';
-import { BrokenBound, RefusedAccess } from './guarded-transport.ts';
+import { BrokenBound, RefusedAccess, RefusedRedirect } from './guarded-transport.ts';
 import { noAnswer } from './message-rules.ts';
 
 /** The error for an unusable MCP server: a refusal by the guard stays one, everything else is `mcp_unreachable`. */
@@ -13,14 +13,29 @@ export function mcpFailure(error: unknown): ApiError {
     if (cause instanceof BadDefinitions)
       return unreachable('definitions', `its tools cannot be used: ${cause.message}`);
     if (cause instanceof RefusedAccess && cause.challenge !== undefined) return ofChallenge(cause);
+    if (cause instanceof RefusedRedirect) return unreachable('redirect', cause.message);
     if (cause instanceof BrokenBound) return unreachable('too_large', cause.message);
     const status = httpStatusOf(cause);
     if (status !== undefined) return ofStatus(status);
     if (codeOf(cause) === 'REQUEST_TIMEOUT' || cause.name === 'TimeoutError') {
       return unreachable('timeout', 'it did not answer in time');
     }
+    const elsewhere = otherOrigin.exec(cause.message)?.[1];
+    if (elsewhere !== undefined) return unreachable('endpoint', foreignEndpoint(elsewhere));
   }
   return unreachable('protocol', 'its response was not that of an MCP server');
+}
+
+/** The library's words for an endpoint of the older transport at another origin. */
+const otherOrigin = /^Endpoint origin does not match connection origin: (\S{1,300})$/;
+
+function foreignEndpoint(origin: string): string {
+  return `it asks for messages to ${origin}, another origin than its own; if it runs behind a proxy, set its public address in its configuration`;
+}
+
+/** The failure of a program that has written something else than messages, and has not answered in time. */
+export function wroteOtherwise(words: string): ApiError {
+  return unreachable('timeout', `it did not answer in time; instead of a message it wrote “${words}”`);
 }
 
 /** The refusal inside an error that signing in, or signing in for more, would have prevented. */
@@ -34,6 +49,14 @@ export function refusedAccess(error: unknown): RefusedAccess | undefined {
 /** True if the older handshake may work: the server was reached and did not refuse access. */
 export function isWorthAnOlderHandshake(error: unknown): boolean {
   return ['timeout', 'protocol', 'status'].includes(reasonOf(error));
+}
+
+/** Statuses of servers that don't have the newer transport at this address (MCP 2025-11-25, "Backwards Compatibility"). */
+const olderTransportStatuses: readonly number[] = [400, 404, 405];
+
+/** True if the older transport may work at the same address. */
+export function isWorthTheOlderTransport(error: unknown): boolean {
+  return [...chainOf(error)].some((cause) => olderTransportStatuses.includes(httpStatusOf(cause) ?? 0));
 }
 
 export function isTimeout(error: unknown): boolean {
@@ -114,7 +137,8 @@ function ofStatus(status: number): ApiError {
     return unreachable('access', `it refused access (HTTP ${status}); check the headers`);
   }
   if (status < 400) return unreachable('redirect', 'it redirected in a way that is not followed');
-  return unreachable('status', `it answered HTTP ${status}`);
+  const hint = status === 404 || status === 405 ? '; check its path, which often ends with /mcp or /sse' : '';
+  return unreachable('status', `it answered HTTP ${status}${hint}`);
 }
 
 function unreachable(reason: string, text: string, more: object = {}): ApiError {

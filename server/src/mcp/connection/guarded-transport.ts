@@ -32,6 +32,14 @@ export class RefusedAccess extends Error {
   }
 }
 
+/** A redirect that is not followed: to another origin, or one that turns a POST into a GET. */
+export class RefusedRedirect extends Error {
+  constructor(target: URL) {
+    const { origin, pathname } = target;
+    super(`it redirects to ${`${origin}${pathname}`.slice(0, 300)}. Enter that address if it is the server you mean`);
+  }
+}
+
 /** The tokens of a signed-in server; undefined: there are none any more. `refused` was sent and is no longer taken. */
 export type ReadToken = (refused?: string) => Promise<string | undefined>;
 
@@ -72,8 +80,25 @@ export function createMcpFetch(
       noteRefused(refused);
       events.onFailure(refused);
     }
+    const redirect = refusedRedirect(url, init?.method ?? 'GET', response);
+    if (redirect !== undefined) {
+      noteRefused(redirect);
+      events.onFailure(redirect);
+    }
     return bounded(response, events, isNotificationStream(init, response));
   };
+}
+
+/** The redirect in a response, unless the library follows it. */
+function refusedRedirect(url: URL, method: string, { status, headers }: Response): RefusedRedirect | undefined {
+  const location = headers.get('location');
+  if (![301, 302, 303, 307, 308].includes(status) || location === null || !URL.canParse(location, url.href)) {
+    return undefined;
+  }
+  const target = new URL(location, url);
+  const isFollowed = method === 'GET' || status === 307 || status === 308;
+  const isOwn = target.origin === url.origin && target.username === '' && target.password === '';
+  return isFollowed && isOwn ? undefined : new RefusedRedirect(target);
 }
 
 /** Sends the token along, if there is one; one that is no longer taken is renewed, and the request sent once more. */
@@ -142,8 +167,13 @@ function isEventStream(response: Response): boolean {
 }
 
 function bounded(response: Response, events: TransportEvents, isNotifications: boolean): Response {
-  const { body, status, statusText, headers, url } = response;
+  const { body, status, statusText, url } = response;
   if (body === null) return response;
+  const headers = new Headers(response.headers);
+  // Some servers send their JSON without a type, or as text.
+  if (response.ok && /^(?:text\/plain\b|$)/i.test(headers.get('content-type') ?? '')) {
+    headers.set('content-type', 'application/json');
+  }
   const answer = new Response(boundedBody(body, isEventStream(response), events, isNotifications), {
     status,
     statusText,
@@ -172,6 +202,8 @@ class LineFeeds {
     return plain.subarray(0, length);
   }
 }
+
+const blankLine = Uint8Array.of(lineFeed, lineFeed);
 
 /** How long received bytes are parsed before yielding to the event loop. */
 const busyMs = 20;
@@ -244,6 +276,8 @@ function boundedBody(
           }
           if (next.done) {
             end();
+            // Some servers omit the blank line after their last event, which would be discarded with it.
+            if (isEvents && message > 0) controller.enqueue(blankLine);
             controller.close();
             return;
           }

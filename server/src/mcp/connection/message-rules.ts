@@ -1,5 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { JSONRPCMessage, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type {
+  JSONRPCMessage,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client';
 import { systemClock } from '../../platform/clock.ts';
 import { mcpBounds } from '../bounds.ts';
 import { makePlain } from './plain-messages.ts';
@@ -103,6 +108,23 @@ export function failUnanswered(transport: StreamableHTTPClientTransport): (messa
   };
   return (message) => {
     if (!('method' in message) && 'id' in message) waiting.delete(message.id as string | number);
+  };
+}
+
+/** Returns a function that waits until the notices about canceled requests have been sent. */
+export function trackCancellations(transport: Transport): () => Promise<void> {
+  const pending = new Set<Promise<void>>();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const sent = send(message, options);
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      const settled = sent.catch(() => undefined).finally(() => pending.delete(settled));
+      pending.add(settled);
+    }
+    return sent;
+  };
+  return async () => {
+    await Promise.all(pending);
   };
 }
 

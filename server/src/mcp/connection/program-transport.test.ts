@@ -6,11 +6,14 @@ import { mcpBounds } from '../bounds.ts';
 import { ProgramTransport } from './program-transport.ts';
 
 /** Feeds a program's output in pieces of `size` bytes. Returns the parsed messages and the broken bounds. */
-async function read(output: string, size: number): Promise<{ messages: JSONRPCMessage[]; broken: string[] }> {
+async function read(
+  output: string,
+  size: number,
+): Promise<{ messages: JSONRPCMessage[]; broken: string[]; wrote: string }> {
   const [own, program] = duplexPair();
   const messages: JSONRPCMessage[] = [];
   const broken: string[] = [];
-  const transport = new ProgramTransport(own, [], {
+  const transport = new ProgramTransport(own, ['precious-value'], {
     onBroken: (error) => broken.push(error.message),
     onFailure: () => undefined,
   });
@@ -25,7 +28,7 @@ async function read(output: string, size: number): Promise<{ messages: JSONRPCMe
   }
   program.end();
   await ended;
-  return { messages, broken };
+  return { messages, broken, wrote: transport.wrote };
 }
 
 const message = (id: number, text = ''): string => `${JSON.stringify({ jsonrpc: '2.0', id, result: { text } })}\n`;
@@ -47,4 +50,21 @@ test('closes the connection on a line that is too long, complete or not', async 
     const { messages, broken } = await read(`${message(1)}${'x'.repeat(mcpBounds.messageBytes + 1)}${end}`, 65_536);
     assert.deepEqual([messages.length, broken.length], [1, 1]);
   }
+});
+
+test('reads the first message behind a banner without a line feed or a byte order mark, and no message in a log line', async () => {
+  const quoted = message(9).trim();
+  for (const banner of ['Server started on stdio ', '\ufeff', 'listening {port: 1} ']) {
+    for (const size of [1, 4_096]) {
+      const { messages } = await read(`${banner}${message(1)}got ${quoted}\n${message(2)}`, size);
+      assert.deepEqual(messages, [JSON.parse(message(1)), JSON.parse(message(2))], banner);
+    }
+  }
+});
+
+test('keeps the beginning of what a program writes instead of messages, without its secrets', async () => {
+  const { wrote } = await read('\ufeffKey precious-value is\u0007 wrong\r\nServer started on http://localhost:3', 5);
+  assert.equal(wrote, 'Key … is wrong Server started on http://localhost:3');
+  assert.equal((await read(`${'x'.repeat(5_000)}\n`.repeat(5), 1_000)).wrote, 'x'.repeat(200));
+  assert.equal((await read(message(1), 1_000)).wrote, '');
 });

@@ -18,8 +18,10 @@ type ProgramEvents = { onBroken(error: BrokenBound): void; onFailure(error: unkn
 const lineFeed = 10;
 const lineRoom = 4_096;
 const endMark = '#exit ';
+/** Characters of other output that are kept, to show what a program wrote instead of messages. */
+const otherMax = 200;
 
-/** JSON-RPC over a program's input and output, one message per line; other lines are ignored. */
+/** JSON-RPC over a program's input and output, one message per line; other output is skipped. */
 export class ProgramTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: () => void;
@@ -33,6 +35,8 @@ export class ProgramTransport implements Transport {
   #count = 0;
   #windowStart = systemClock.elapsed();
   #isClosed = false;
+  #hasSpoken = false;
+  #other = '';
 
   constructor(stream: Duplex, secrets: readonly string[], events: ProgramEvents) {
     this.#stream = stream;
@@ -50,13 +54,8 @@ export class ProgramTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw ended('it has ended');
-    if (this.#stream.write(`${JSON.stringify(message)}\n`)) return;
     await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        this.#stream.off('drain', settle).off('close', settle);
-        resolve();
-      };
-      this.#stream.on('drain', settle).on('close', settle);
+      this.#stream.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
   }
 
@@ -98,12 +97,46 @@ export class ProgramTransport implements Transport {
     if (bytes.length === 0) return undefined;
     if (this.#isTooFast()) return 'it sent too many messages';
     if (bytes.subarray(0, endMark.length).toString('latin1') === endMark) this.#hasEnded(bytes);
-    if (bytes[0] !== 0x7b) return undefined;
-    const excess = findJsonExcess(bytes, foreignJsonBounds);
+    const start = this.#startOfMessage(bytes);
+    if (start > 0) this.#note(bytes.subarray(0, start));
+    if (start === bytes.length) return undefined;
+    const json = bytes.subarray(start);
+    const excess = findJsonExcess(json, foreignJsonBounds);
     if (excess !== undefined) return `one of its messages was ${excess.reason}`;
-    const message = parseMessage(bytes);
-    if (message !== undefined) this.onmessage?.(message);
+    const message = parseMessage(json);
+    if (message === undefined) this.#note(json);
+    else {
+      this.#hasSpoken = true;
+      this.onmessage?.(message);
+    }
     return undefined;
+  }
+
+  /**
+   * The offset of the message in a line, or the line's length. A banner without a line feed, or a byte order mark, can
+   * precede the first message; later, a line with other text is a log line, even if it quotes a message.
+   */
+  #startOfMessage(bytes: Buffer): number {
+    if (bytes[0] === 0x7b) return 0;
+    const start = this.#hasSpoken ? -1 : bytes.indexOf('{"');
+    return start < 0 ? bytes.length : start;
+  }
+
+  /** The beginning of the output that was not messages, without the secret values. */
+  get wrote(): string {
+    const unfinished = this.#line.subarray(0, Math.min(this.#lineBytes, otherMax)).toString();
+    const words = this.#withoutSecrets(this.#other + unfinished).replace(/[\p{Cc}\ufeff\s]+/gu, ' ');
+    return words.trim().slice(0, otherMax);
+  }
+
+  #note(bytes: Buffer): void {
+    if (this.#other.length < otherMax) this.#other += `${bytes.toString('utf8', 0, otherMax)} `;
+  }
+
+  #withoutSecrets(text: string): string {
+    let plain = text;
+    for (const secret of this.#secrets) if (secret.length > 3) plain = plain.replaceAll(secret, '…');
+    return plain;
   }
 
   #isTooFast(): boolean {
@@ -121,8 +154,7 @@ export class ProgramTransport implements Transport {
    */
   #hasEnded(bytes: Buffer): void {
     const { exitCode, signal, stderr } = parseEnd(bytes.subarray(endMark.length));
-    let words = stderr;
-    for (const secret of this.#secrets) if (secret.length > 3) words = words.replaceAll(secret, '…');
+    const words = this.#withoutSecrets(stderr);
     const how = exitCode === null ? (signal ?? 'it could not be started') : `exit code ${exitCode}`;
     const tail = words.trim().slice(-mcpBounds.errorText);
     this.#events.onFailure(ended(`it ended (${how})${tail === '' ? '' : `: ${tail}`}`));
