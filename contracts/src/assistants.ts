@@ -56,6 +56,8 @@ const assistant = contentOut.extend({
   ownerName: z.string(),
   canEdit: z.boolean(),
   missing,
+  /** How many knowledge files it has: `GET /api/artifacts?assistantId=`. */
+  fileCount: z.number().int(),
   version: z.number().int(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
@@ -66,6 +68,8 @@ const version = contentOut.extend({
   version: z.number().int(),
   audience: sharing.audience,
   missing,
+  /** The knowledge files, by path. */
+  files: z.array(z.object({ id: fields.id, path: z.string(), size: z.number().int(), sha256: z.string() })),
   /** Null if the account no longer exists. */
   authorId: fields.id.nullable(),
   authorName: z.string().nullable(),

@@ -103,6 +103,8 @@ export const projectNameMax = 100;
 export const projectMembersMax = 500;
 export const projectsPerUser = 500;
 export const assistantsPerOwner = 200;
+/** Knowledge files of one assistant. */
+export const assistantFilesMax = 50;
 export const promptsPerOwner = 500;
 export const skillsPerOwner = 100;
 /** One skill unpacked, in files and bytes, and as it is uploaded. */

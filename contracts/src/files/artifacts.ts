@@ -4,11 +4,11 @@ import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 import { line } from '../text/line.ts';
 
-/** Artifacts: files of a project or of a standalone conversation (contract.md section 8). */
+/** Artifacts: files of a project, an assistant or a standalone conversation (contract.md section 8). */
 
 export const artifact = z.object({
   id: fields.id,
-  namespace: z.object({ type: z.enum(['project', 'chat']), id: fields.id }),
+  namespace: z.object({ type: z.enum(['project', 'chat', 'assistant']), id: fields.id }),
   path: z.string(),
   filename: z.string(),
   size: z.number().int(),
@@ -37,10 +37,12 @@ export type ArtifactVersion = z.infer<typeof artifactVersion>;
 /** A path inside a namespace as entered; the server's artifacts/path.ts decides what it means. */
 export const artifactPath = z.string().min(1).max(limits.artifactPathMax);
 const path = artifactPath;
-const scope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
-type Scope = { chatId?: string; projectId?: string };
-const oneScope = (given: Scope) => (given.chatId === undefined) !== (given.projectId === undefined);
-const scopeMissing = { message: 'Give exactly one of chatId and projectId', path: ['chatId'] };
+const importScope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
+const scope = { ...importScope, assistantId: fields.id.optional() };
+type Scope = { chatId?: string; projectId?: string; assistantId?: string };
+const oneScope = ({ chatId, projectId, assistantId }: Scope) =>
+  [chatId, projectId, assistantId].filter((id) => id !== undefined).length === 1;
+const scopeMissing = { message: 'Give exactly one of chatId, projectId and assistantId', path: ['chatId'] };
 type Target = { id?: string; path?: string };
 const oneTarget = (given: Target) => (given.id === undefined) !== (given.path === undefined);
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
@@ -76,7 +78,7 @@ export const artifactEndpoints = {
     path: '/api/artifacts',
     access: 'session',
     scope: 'files:read',
-    summary: 'Lists and searches the artifacts of a conversation or project, by path',
+    summary: 'Lists and searches the artifacts of a conversation, project or assistant, by path',
     query: z
       .object({
         ...scope,
@@ -175,7 +177,7 @@ export const artifactEndpoints = {
       .refine(oneScope, scopeMissing)
       .refine(oneTarget, targetMissing),
     response: one,
-    errors: [...reading, 'project_archived', 'conversation_archived'],
+    errors: [...reading, 'forbidden', 'project_archived', 'conversation_archived'],
   }),
   postArtifact: endpoint({
     method: 'POST',
@@ -194,7 +196,7 @@ export const artifactEndpoints = {
       .refine(oneScope, scopeMissing),
     response: one,
     status: 201,
-    errors: [...reading, 'path_taken', 'project_archived', 'conversation_archived'],
+    errors: [...reading, 'forbidden', 'path_taken', 'project_archived', 'conversation_archived'],
   }),
   patchArtifact: endpoint({
     method: 'PATCH',
@@ -211,7 +213,7 @@ export const artifactEndpoints = {
       }),
     /** `artifact` is the moved file, or null for a folder. */
     response: z.object({ artifact: artifact.nullable(), moved: z.number().int() }),
-    errors: [...reading, 'path_taken'],
+    errors: [...reading, 'forbidden', 'path_taken'],
   }),
   deleteArtifact: endpoint({
     method: 'DELETE',
@@ -227,7 +229,7 @@ export const artifactEndpoints = {
         path: ['id'],
       }),
     response: z.object({ ok: z.literal(true), deleted: z.number().int() }),
-    errors: reading,
+    errors: [...reading, 'forbidden'],
   }),
   postArtifactImport: endpoint({
     method: 'POST',
@@ -236,7 +238,7 @@ export const artifactEndpoints = {
     summary: 'Imports one artifact under its id (multipart/form-data, part `file`); a retry answers skipped: true',
     form: z
       .object({
-        ...scope,
+        ...importScope,
         // Any UUID version and variant, since other systems made it.
         artifactId: z.guid(),
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
@@ -244,7 +246,7 @@ export const artifactEndpoints = {
         mediaType: mediaTypeField.optional(),
         createdAt: fields.anyTime.optional(),
       })
-      .refine(oneScope, scopeMissing),
+      .refine(oneScope, { message: 'Give exactly one of chatId and projectId', path: ['chatId'] }),
     response: z.object({ artifact, skipped: z.boolean() }),
     status: 201,
     others: { 200: z.object({ artifact, skipped: z.literal(true) }) },

@@ -7,7 +7,8 @@ import type { Namespace } from './namespaces.ts';
 import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from './path.ts';
 
 /**
- * Artifact records. Only this file writes the table `artifacts`; all changes of paths run under `lockNamespace`.
+ * Artifact records. Only this file writes the table `artifacts`, besides assistants/knowledge.ts, which restores the
+ * files of a version; all changes of paths run under `lockNamespace`.
  * Folders have no records: a folder consists of the artifacts below it.
  */
 
@@ -16,6 +17,7 @@ export type ArtifactRow = Pick<
   | 'id'
   | 'chat_id'
   | 'project_id'
+  | 'assistant_id'
   | 'path'
   | 'size'
   | 'media_type'
@@ -30,6 +32,7 @@ export const artifactColumns = [
   'id',
   'chat_id',
   'project_id',
+  'assistant_id',
   'path',
   'size',
   'media_type',
@@ -41,10 +44,9 @@ export const artifactColumns = [
 ] as const;
 
 export function viewArtifact(row: ArtifactRow): Artifact {
-  const { chat_id: chatId, project_id: projectId } = row;
   return {
     id: row.id,
-    namespace: projectId === null ? { type: 'chat', id: chatId ?? '' } : { type: 'project', id: projectId },
+    namespace: viewNamespace(row),
     path: row.path,
     filename: filenameOf(row.path),
     size: row.size,
@@ -55,6 +57,12 @@ export function viewArtifact(row: ArtifactRow): Artifact {
     version: row.version,
     ...(row.source === null ? {} : { source: row.source }),
   };
+}
+
+function viewNamespace({ chat_id, project_id, assistant_id }: ArtifactRow): Artifact['namespace'] {
+  if (project_id !== null) return { type: 'project', id: project_id };
+  if (assistant_id !== null) return { type: 'assistant', id: assistant_id };
+  return { type: 'chat', id: chat_id ?? '' };
 }
 
 export function artifactNotFound(): ApiError {
@@ -136,6 +144,7 @@ export async function insertArtifact(
       id: artifact.id,
       chat_id: namespace.type === 'chat' ? namespace.id : null,
       project_id: namespace.type === 'project' ? namespace.id : null,
+      assistant_id: namespace.type === 'assistant' ? namespace.id : null,
       path: artifact.path,
       search: searchText(artifact.path),
       media_type: artifact.mediaType,

@@ -14,9 +14,10 @@ type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
 
 const sweepBatch = 500;
 
-/** True for a row of `blobs b` that no artifact, earlier version, archive to import or share refers to. */
+/** True for a row of `blobs b` that no artifact, earlier version, assistant, archive to import or share refers to. */
 const unused = sql`not exists (select from artifacts a where a.sha256 = b.sha256)
   and not exists (select from artifact_versions v where v.sha256 = b.sha256)
+  and not exists (select from assistant_version_files f where f.sha256 = b.sha256)
   and not exists (select from imports i where i.sha256 = b.sha256)
   and not exists (select from share_files s where s.sha256 = b.sha256)`;
 

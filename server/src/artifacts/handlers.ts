@@ -11,6 +11,7 @@ import type { StoredBlob, TakeBytes } from './blob-store.ts';
 import { discardStored } from './blobs.ts';
 import { previewOf, readContent } from './contents.ts';
 import { importArtifact } from './imports.ts';
+import type { Changer } from './knowledge.ts';
 import { moveArtifact, removeArtifacts } from './moves.ts';
 import { getNamespace, type Reader, type Scope } from './namespaces.ts';
 import { filenameOf, parseFolder, parsePath } from './path.ts';
@@ -40,9 +41,9 @@ export const getArtifactVersions: Handler<Deps, Endpoints['getArtifactVersions']
   versions: await listVersions(deps.db.kysely, await findRow(deps, { userId: actor.id, scope: query }, query)),
 });
 
-export const postArtifactRestore: Handler<Deps, Endpoints['postArtifactRestore']> = async (deps, { actor, body }) => {
-  const { id, path, version, ...scope } = body;
-  const row = await restoreVersion(deps, actor.id, { scope, target: targetOf({ id, path }), version });
+export const postArtifactRestore: Handler<Deps, Endpoints['postArtifactRestore']> = async (deps, input) => {
+  const { id, path, version, ...scope } = input.body;
+  const row = await restoreVersion(deps, changerOf(input), { scope, target: targetOf({ id, path }), version });
   return { artifact: viewArtifact(row) };
 };
 
@@ -72,33 +73,35 @@ export function answerDownload(deps: Deps, row: ArtifactRow, request: RequestFac
   });
 }
 
-export const postArtifact: Handler<Deps, Endpoints['postArtifact']> = async (deps, { actor, form }) => {
+export const postArtifact: Handler<Deps, Endpoints['postArtifact']> = async (deps, input) => {
+  const { actor } = input;
   const reader = { userId: actor.id };
-  const { fields, file, taken } = await form.receive(
+  const { fields, file, taken } = await input.form.receive(
     storing(deps, reader, (early, name) => uploadPath({ ...early, filename: name })),
   );
   const { path, onConflict, source, ...scope } = fields;
-  const upload = { scope, path, onConflict, source, filename: file.filename, mediaType: file.mediaType };
+  const { filename, mediaType } = file;
+  const upload = { scope, path, onConflict, source, filename, mediaType, by: sourceOf(input) };
   return { artifact: await createArtifact(deps, actor.id, upload, taken) };
 };
 
-export const patchArtifact: Handler<Deps, Endpoints['patchArtifact']> = async (deps, { actor, body }) => {
-  const { id, from, to, ...scope } = body;
-  return moveArtifact(deps, actor.id, { scope, id, from, to });
+export const patchArtifact: Handler<Deps, Endpoints['patchArtifact']> = async (deps, input) => {
+  const { id, from, to, ...scope } = input.body;
+  return moveArtifact(deps, changerOf(input), { scope, id, from, to });
 };
 
-export const deleteArtifact: Handler<Deps, Endpoints['deleteArtifact']> = async (deps, { actor, query }) => {
-  const { prefix, ...one } = query;
-  return answerRemoval(deps, { userId: actor.id, scope: query }, { prefix, ...one });
+export const deleteArtifact: Handler<Deps, Endpoints['deleteArtifact']> = async (deps, input) => {
+  const { prefix, ...one } = input.query;
+  return answerRemoval(deps, { ...changerOf(input), scope: input.query }, { prefix, ...one });
 };
 
 export async function answerRemoval(
   deps: Deps,
-  { userId, scope }: Asked,
+  { scope, ...changer }: Changer & { scope: Scope },
   { prefix, ...one }: One & { prefix?: string },
 ) {
   const target = prefix === undefined ? targetOf(one) : { folder: parseFolder(prefix, 'prefix') };
-  return { ok: true as const, deleted: await removeArtifacts(deps, userId, scope, target) };
+  return { ok: true as const, deleted: await removeArtifacts(deps, changer, scope, target) };
 }
 
 export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> = async (deps, input) => {
@@ -121,6 +124,10 @@ export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> 
 export async function findRow(deps: Deps, { userId, scope }: Asked, one: One): Promise<ArtifactRow> {
   const target = targetOf(one);
   return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, scope), target);
+}
+
+function changerOf(input: Parameters<typeof sourceOf>[0] & { actor: { id: string } }): Changer {
+  return { userId: input.actor.id, by: sourceOf(input) };
 }
 
 type Versioned = { actor: { id: string }; query: Scope & One & { version?: number } };

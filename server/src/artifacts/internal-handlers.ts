@@ -42,7 +42,7 @@ export const putInternalArtifact: Handler<Deps, Endpoints['putInternalArtifact']
 
 export const patchInternalArtifact: Handler<Deps, Endpoints['patchInternalArtifact']> = (deps, input) => {
   const { userId, scope } = asked(input);
-  return moveArtifact(deps, userId, { scope, ...input.body });
+  return moveArtifact(deps, { userId }, { scope, ...input.body });
 };
 
 export const deleteInternalArtifact: Handler<Deps, Endpoints['deleteInternalArtifact']> = (deps, input) =>

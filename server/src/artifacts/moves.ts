@@ -18,6 +18,7 @@ import {
 } from './artifacts.ts';
 import type { BlobStore } from './blob-store.ts';
 import { releaseBlobs } from './blobs.ts';
+import { type Changer, storeVersionOf } from './knowledge.ts';
 import { lockNamespace, type Namespace, namespaceKey, type Scope } from './namespaces.ts';
 import { folderOfText, invalidPath, parsePath } from './path.ts';
 
@@ -28,23 +29,27 @@ type Move = { scope: Scope; id?: string; from?: string; to: string };
 /** All or nothing. `artifact` is the moved file; null for a folder. A taken path throws `path_taken`. */
 export async function moveArtifact(
   deps: Pick<Platform, 'db'>,
-  userId: string,
+  changer: Changer,
   move: Move,
 ): Promise<{ artifact: Artifact | null; moved: number }> {
   const to = parsePath(move.to, 'to');
   const target: Target = move.id === undefined ? { path: parsePath(move.from ?? '', 'from') } : { id: move.id };
   return inTransaction(deps.db, async (trx) => {
     await allowTime(trx);
-    const namespace = await lockNamespace(trx, { userId }, move.scope);
+    const namespace = await lockNamespace(trx, changer, move.scope);
     const file = await findArtifact(trx, namespace, target);
     if (file !== undefined) {
       if (file.path === to) return { artifact: viewArtifact(file), moved: 0 };
       if (to.startsWith(`${file.path}/`)) throw pathTaken();
       if (await isPathTaken(trx, namespace, to)) throw pathTaken();
-      return { artifact: viewArtifact(await setPath(trx, file.id, to)), moved: 1 };
+      const row = await setPath(trx, file.id, to);
+      await storeVersionOf(trx, namespace, changer, 'changed');
+      return { artifact: viewArtifact(row), moved: 1 };
     }
     if ('id' in target) throw artifactNotFound();
-    return { artifact: null, moved: await moveFolder(trx, namespace, target.path, to) };
+    const moved = await moveFolder(trx, namespace, target.path, to);
+    if (moved > 0) await storeVersionOf(trx, namespace, changer, 'changed');
+    return { artifact: null, moved };
   });
 }
 
@@ -68,14 +73,16 @@ async function moveFolder(trx: Queryable, namespace: Namespace, from: string, to
 /** Deletes one artifact (throws `not_found` if there is none) or everything below a folder. */
 export async function removeArtifacts(
   deps: Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore },
-  userId: string,
+  changer: Changer,
   scope: Scope,
   target: Target | { folder: string },
 ): Promise<number> {
   const { count, contents } = await inTransaction(deps.db, async (trx) => {
     await allowTime(trx);
-    const namespace = await lockNamespace(trx, { userId }, scope);
-    return deleteArtifacts(trx, namespace, target);
+    const namespace = await lockNamespace(trx, changer, scope);
+    const deleted = await deleteArtifacts(trx, namespace, target);
+    if (deleted.count > 0) await storeVersionOf(trx, namespace, changer, 'changed');
+    return deleted;
   });
   if (count === 0 && !('folder' in target)) throw artifactNotFound();
   await releaseBlobs(deps, contents);

@@ -7,7 +7,7 @@ const bytesPerMegabyte = 1024 * 1024;
 
 /**
  * Bytes that the account's files may still take: ARTIFACT_QUOTA_MB without the contents that it has put into
- * conversations and projects, present ones and earlier versions. Negative if they take more already; infinite without a
+ * conversations, projects and assistants, present ones and earlier versions. Negative if they take more already; infinite without a
  * limit.
  */
 export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, userId: string): Promise<number> {
@@ -44,7 +44,13 @@ async function usedBy(db: Queryable, userId: string): Promise<number> {
   const { rows } = await sql<{ used: string }>`
     select (select coalesce(sum(size), 0) from artifacts where created_by = ${userId} and changed_at is null)
       + (select coalesce(sum(size), 0) from artifacts where changed_by = ${userId})
-      + (select coalesce(sum(size), 0) from artifact_versions where author_id = ${userId}) as used`.execute(db);
+      + (select coalesce(sum(size), 0) from artifact_versions where author_id = ${userId})
+      + (select coalesce(sum(size), 0) from (
+          select distinct f.assistant_id, f.sha256, f.size from assistant_version_files f
+          where f.created_by = ${userId} and not exists (
+            select from artifacts a where a.assistant_id = f.assistant_id and a.sha256 = f.sha256)
+          and not exists (select from artifact_versions v where v.artifact_id = f.artifact_id and v.sha256 = f.sha256)
+        ) earlier) as used`.execute(db);
   return Number(rows[0]?.used ?? 0);
 }
 

@@ -2,11 +2,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Artifact } from '@homeport/contracts/files/artifacts';
 import { assertStillEnabled } from '../accounts/users.ts';
+import type { AuditSource } from '../audit/audit.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { findArtifact, freePath, insertArtifact, isPathTaken, pathTaken, viewArtifact } from './artifacts.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import { adoptBlob, discardStored, releaseBlobs } from './blobs.ts';
+import { assertRoomInNamespace, storeVersionOf } from './knowledge.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { filenameOf, foldersAbove, parsePath, pathOfName } from './path.ts';
@@ -28,6 +30,8 @@ export type Upload = {
   mediaType: string | undefined;
   /** Origin of the file, if it does not come from a device. */
   source?: string;
+  /** Origin of the request. */
+  by?: AuditSource;
 };
 
 /**
@@ -58,19 +62,20 @@ export async function createArtifact(
       await assertQuota(trx, deps, userId, stored.size);
       const content = await adoptBlob(trx, stored);
       const facts = { mediaType: mediaTypeOf(upload.mediaType, filenameOf(path)), content: stored };
-      const insertAt = async (free: string) =>
-        insertArtifact(trx, namespace, {
-          id: randomUUIDv7(),
-          path: free,
-          createdBy: userId,
-          source: upload.source,
-          ...facts,
-        });
+      const changer = { userId, by: upload.by };
+      const insertAt = async (free: string) => {
+        await assertRoomInNamespace(trx, namespace);
+        const named = { id: randomUUIDv7(), path: free, createdBy: userId, source: upload.source };
+        const inserted = await insertArtifact(trx, namespace, { ...named, ...facts });
+        await storeVersionOf(trx, namespace, changer, 'added');
+        return inserted;
+      };
       if (!(await isPathTaken(trx, namespace, path))) return { row: await insertAt(path), key: content.key };
       const present = await findArtifact(trx, namespace, { path });
       if (upload.onConflict === 'replace' && present !== undefined) {
         const replaced = await replaceContent(trx, present, { ...facts, authorId: userId });
         dropped = replaced.dropped;
+        if (replaced.row.version !== present.version) await storeVersionOf(trx, namespace, changer, 'changed');
         return { row: replaced.row, key: content.key };
       }
       if ((upload.onConflict ?? 'rename') !== 'rename') throw pathTaken();

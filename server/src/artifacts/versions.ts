@@ -14,13 +14,14 @@ import {
 } from './artifacts.ts';
 import type { BlobStore } from './blob-store.ts';
 import { releaseBlobs } from './blobs.ts';
+import { type Changer, storeVersionOf } from './knowledge.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { assertQuota } from './quota.ts';
 
 /** Earlier contents of artifacts. Only this file writes the table `artifact_versions`, under `lockNamespace`. */
 
 /**
- * Stores new bytes under the same id; the previous content becomes an earlier version. `dropped` are contents of
+ * Stores new bytes under the same id; the previous content becomes an earlier version, except in an assistant. `dropped` are contents of
  * versions that are no longer kept. The same bytes again make no version.
  */
 export async function replaceContent(
@@ -32,11 +33,12 @@ export async function replaceContent(
     const facts = { version: present.version, changedBy: undefined };
     return { row: await setContent(trx, present.id, { ...next, ...facts }), dropped: [] };
   }
+  // Versions of an assistant keep the earlier contents of its files, for its editors alone.
   await sql`
     insert into artifact_versions (artifact_id, version, media_type, size, sha256, author_id, created_at)
     select id, version, media_type, size, sha256, case when changed_at is null then created_by else changed_by end,
       coalesce(changed_at, created_at)
-    from artifacts where id = ${present.id}`.execute(trx);
+    from artifacts where id = ${present.id} and assistant_id is null`.execute(trx);
   const row = await setContent(trx, present.id, { ...next, version: present.version + 1, changedBy: next.authorId });
   return { row, dropped: await dropOldest(trx, present.id) };
 }
@@ -114,10 +116,11 @@ export async function atVersion(db: Queryable, row: ArtifactRow, version: number
 /** Makes an earlier version the present one again, as a new version. Throws `not_found` and `storage_full`. */
 export async function restoreVersion(
   deps: Pick<Platform, 'config' | 'db' | 'log'> & { artifactStore: BlobStore },
-  userId: string,
+  changer: Changer,
   { scope, target, version }: { scope: Scope; target: Target; version: number },
 ): Promise<ArtifactRow> {
   const { row, dropped } = await inTransaction(deps.db, async (trx) => {
+    const { userId } = changer;
     await assertStillEnabled(trx, userId);
     const namespace = await lockNamespace(trx, { userId }, scope);
     assertNotArchived(namespace);
@@ -126,7 +129,9 @@ export async function restoreVersion(
     if (wanted === present) return { row: present, dropped: [] };
     await assertQuota(trx, deps, userId, wanted.size);
     const content = { sha256: wanted.sha256, size: wanted.size };
-    return replaceContent(trx, present, { mediaType: wanted.media_type, content, authorId: userId });
+    const replaced = await replaceContent(trx, present, { mediaType: wanted.media_type, content, authorId: userId });
+    if (replaced.row.version !== present.version) await storeVersionOf(trx, namespace, changer, 'changed');
+    return replaced;
   });
   await releaseBlobs(deps, dropped);
   return row;

@@ -51,6 +51,7 @@ export type AssistantRow = ContentRow & {
   project_id: string | null;
   version: number;
   can_edit: boolean;
+  file_count: number;
   created_at: Date;
   updated_at: Date;
   updated_micros: number;
@@ -61,6 +62,7 @@ export function assistantRows(reader: Looker, ids: RawBuilder<unknown>): RawBuil
   return sql<AssistantRow>`
     select a.id, a.owner_id, u.name as owner_name, a.audience, a.project_id, a.version, a.created_at,
       ${editable('a', reader)} as can_edit, v.created_at as updated_at,
+      (select count(*)::int from artifacts f where f.assistant_id = a.id) as file_count,
       ${sql.raw(microsOf('v.created_at'))} as updated_micros, ${contentColumns}
     from assistants a join users u on u.id = a.owner_id
     join assistant_versions v on v.assistant_id = a.id and v.version = a.version
@@ -72,13 +74,18 @@ export type VersionRow = ContentRow & {
   audience: Audience;
   author_id: string | null;
   author_name: string | null;
+  files: AssistantVersion['files'];
   created_at: Date;
 };
 
 /** SQL: the versions of an assistant, newest first, for which `condition` holds of `a` and `v`. */
 export function versionRows(reader: Looker, id: string, condition: RawBuilder<unknown>): RawBuilder<VersionRow> {
   return sql<VersionRow>`
-    select v.version, v.audience, v.author_id, u.name as author_name, v.created_at, ${contentColumns}
+    select v.version, v.audience, v.author_id, u.name as author_name, v.created_at,
+      (select coalesce(json_agg(json_build_object('id', f.artifact_id, 'path', f.path, 'size', f.size, 'sha256', f.sha256)
+        order by f.path), '[]')
+        from assistant_version_files f where f.assistant_id = v.assistant_id and f.version = v.version) as files,
+      ${contentColumns}
     from assistants a join assistant_versions v on v.assistant_id = a.id left join users u on u.id = v.author_id
     ${contentOf(reader)} where a.id = ${id} and ${condition} order by v.version desc`;
 }
@@ -92,6 +99,7 @@ export function viewAssistant(row: AssistantRow): Assistant {
     ownerId: row.owner_id,
     ownerName: row.owner_name,
     canEdit: row.can_edit,
+    fileCount: row.file_count,
     version: row.version,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
@@ -103,6 +111,7 @@ export function viewVersion(row: VersionRow): AssistantVersion {
     ...viewContent(row),
     version: row.version,
     audience: row.audience,
+    files: row.files,
     authorId: row.author_id,
     authorName: row.author_name,
     createdAt: row.created_at.toISOString(),

@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import { afterCursor, encodeCursor, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assistantRows, type Looker, versionRows, viewAssistant, viewVersion } from './assistant-view.ts';
+import { restoreFiles } from './knowledge.ts';
 import {
   assertMayShare,
   assertRoom,
@@ -37,7 +38,7 @@ type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
 const pageMax = 100;
 
 /** The one answer for an assistant that is missing or not for this person. */
-function assistantNotFound(): ApiError {
+export function assistantNotFound(): ApiError {
   return new ApiError('not_found', 'Assistant not found');
 }
 
@@ -143,7 +144,12 @@ export async function updateAssistant(
       change.restoreVersion === undefined
         ? await withChanges(trx, lookerOf(deps, reader), content, change)
         : await readVersion(trx, reader, id, change.restoreVersion);
-    const changed = [...changedMembers(content, wanted), ...(shared === undefined ? [] : ['audience'])];
+    const hasOtherFiles = change.restoreVersion !== undefined && (await restoreFiles(trx, id, change.restoreVersion));
+    const changed = [
+      ...changedMembers(content, wanted),
+      ...(hasOtherFiles ? ['files'] : []),
+      ...(shared === undefined ? [] : ['audience']),
+    ];
     if (changed.length > 0) {
       await storeVersion(trx, id, shared ?? before, wanted, reader.id);
       const details = { name: wanted.name, changed, audience: (shared ?? before).audience };
@@ -153,13 +159,14 @@ export async function updateAssistant(
   });
 }
 
-/** Makes the next version of one that is locked. */
+/** Makes the next version of one that is locked, with its present files. */
 export async function storeVersion(
   trx: Queryable,
   id: string,
   shared: Shared,
   content: StoredContent,
   authorId: string | null,
+  addsFiles = false,
 ): Promise<void> {
   const { audience, project_id } = shared;
   const { version } = await trx
@@ -168,7 +175,7 @@ export async function storeVersion(
     .where('id', '=', id)
     .returning('version')
     .executeTakeFirstOrThrow();
-  await insertVersions(trx, [{ id, version, authorId, shared, content }]);
+  await insertVersions(trx, [{ id, version, authorId, shared, content, addsFiles }]);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { AssistantVersionsTable } from '../db/tables/catalogue.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { imageTypeOf } from '../settings/image-data-url.ts';
 import type { Looker } from './assistant-view.ts';
+import { storeFiles } from './knowledge.ts';
 import type { Shared } from './sharing.ts';
 
 /** Content of assistants, version by version. This file alone writes the table `assistant_versions`. */
@@ -109,11 +110,19 @@ function canonical(value: unknown): string {
   return JSON.stringify(isObject ? Object.entries(value).sort() : value);
 }
 
-type NewVersion = { id: string; version: number; authorId: string | null; shared: Shared; content: StoredContent };
+type NewVersion = {
+  id: string;
+  version: number;
+  authorId: string | null;
+  shared: Shared;
+  content: StoredContent;
+  /** True if it only adds files to the version before it. */
+  addsFiles?: boolean;
+};
 
-/** Stores versions; of more than are kept of one assistant, the oldest goes. */
+/** Stores versions with the present files; of more than are kept of one assistant, the oldest goes. */
 export async function insertVersions(trx: Queryable, versions: readonly NewVersion[]): Promise<void> {
-  const rows = versions.map(({ id, version, authorId, shared, content }) => ({
+  const rows = versions.map(({ id, version, authorId, shared, content, addsFiles = false }) => ({
     ...content,
     assistant_id: id,
     version,
@@ -123,10 +132,12 @@ export async function insertVersions(trx: Queryable, versions: readonly NewVersi
     parameters: JSON.stringify(content.parameters),
     mcp_server_ids: content.mcp_server_ids === null ? null : JSON.stringify(content.mcp_server_ids),
     starters: JSON.stringify(content.starters),
+    adds_files: addsFiles,
     // Of the statement: two versions of one transaction stay in their order.
     created_at: sql<Date>`clock_timestamp()`,
   }));
   await trx.insertInto('assistant_versions').values(rows).execute();
+  await storeFiles(trx, versions);
   for (const { id, version } of versions) {
     if (version <= limits.versionsKept) continue;
     const old = trx.deleteFrom('assistant_versions').where('assistant_id', '=', id);

@@ -2,12 +2,13 @@ import { findHits, searchWords } from '@homeport/contracts/text/search-words';
 import { sql } from 'kysely';
 import type { Namespace } from '../artifacts/namespaces.ts';
 import { filenameOf } from '../artifacts/path.ts';
+import { usable } from '../assistants/sharing.ts';
 import type { Queryable } from '../db/pool.ts';
 import { onFoundRow } from '../db/row-lookup.ts';
 import { extractorVersion } from './document.ts';
 import { type Identifier, identifiersOf, scoresOf, type Term, termsOf } from './document-ranking.ts';
 
-/** The documents of a conversation or project, and search in them. */
+/** The documents of a conversation, its project and its assistant, and search in them. */
 
 export type FileOfDocument = { id: string; path: string; size: number; sha256: string; mediaType: string };
 
@@ -21,25 +22,35 @@ const readable = sql`(a.media_type like 'text/%' or a.media_type in ('applicatio
 /** True when there is anything that the tools could search. One statement: every turn asks. */
 export async function hasDocuments(
   db: Queryable,
-  { userId, chatId }: { userId: string; chatId: string },
+  { userId, chatId, assistantId }: { userId: string; chatId: string; assistantId: string | null },
 ): Promise<boolean> {
   const { rows } = await sql`
-    select from chats c join artifacts a
+    (select from chats c join artifacts a
       on a.namespace = case when c.project_id is null then 'chat:' || c.id else 'project:' || c.project_id end
     where c.id = ${chatId} and ${onFoundRow(sql`c.owner_id = ${userId}`)} and (c.project_id is null or exists (
       select from project_members m where m.project_id = c.project_id and m.user_id = ${userId})) and ${readable}
-    limit 1`.execute(db);
+    limit 1)
+    union all (select from assistants s join artifacts a on a.namespace = 'assistant:' || s.id
+      where s.id = ${assistantId} and ${usable('s', userId)} and ${readable} limit 1)`.execute(db);
   return rows.length > 0;
 }
 
 /** Returns files that are unread or still being read, newest first. */
-export async function unreadFiles(db: Queryable, namespace: Namespace, most: number): Promise<FileOfDocument[]> {
+export async function unreadFiles(
+  db: Queryable,
+  namespaces: readonly Namespace[],
+  most: number,
+): Promise<FileOfDocument[]> {
   const { rows } = await sql<FileOfDocument>`
     select a.id, a.path, a.size, a.sha256, a.media_type as "mediaType" from artifacts a
-    where a.namespace = ${namespace.key} and ${readable} and not exists (
+    where a.namespace = any(${keysOf(namespaces)}) and ${readable} and not exists (
       select from documents d where d.sha256 = a.sha256 and d.version = ${extractorVersion} and d.state <> 'working')
     order by a.created_at desc limit ${most}`.execute(db);
   return rows;
+}
+
+function keysOf(namespaces: readonly Namespace[]): string[] {
+  return namespaces.map(({ key }) => key);
 }
 
 export type Match = { id: string; file: string; page: number; label: string; snippet: string };
@@ -57,14 +68,14 @@ const candidatesMax = 100;
  */
 export async function searchDocuments(
   db: Queryable,
-  namespace: Namespace,
+  namespaces: readonly Namespace[],
   query: string,
   most: number,
 ): Promise<Match[]> {
   const terms = termsOf(query);
   if (terms.length === 0) return [];
   const identifiers = identifiersOf(query);
-  const { rows } = await findCandidates(db, namespace, terms, identifiers);
+  const { rows } = await findCandidates(db, namespaces, terms, identifiers);
   const pieces = Number(rows[0]?.pieces ?? 0);
   const counts = Object.entries(rows[0]?.found ?? {});
   // Counting ends at the bound: such a word can be in every piece.
@@ -99,7 +110,7 @@ type CandidateRow = {
 
 function findCandidates(
   db: Queryable,
-  namespace: Namespace,
+  namespaces: readonly Namespace[],
   terms: readonly Term[],
   identifiers: readonly Identifier[],
 ) {
@@ -110,7 +121,7 @@ function findCandidates(
     .map(({ words }) => words.map((word) => `'${word}'`).join(' <-> '));
   return sql<CandidateRow>`
     with files as materialized (
-      select distinct on (sha256) sha256, id, path from artifacts where namespace = ${namespace.key} order by sha256, created_at),
+      select distinct on (sha256) sha256, id, path from artifacts where namespace = any(${keysOf(namespaces)}) order by sha256, created_at),
     size as materialized (
       select count(*) * coalesce((select c.reltuples / nullif(d.reltuples, 0) from pg_class c, pg_class d
         where c.oid = 'document_chunks'::regclass and d.oid = 'documents'::regclass), 0) as pieces from files),

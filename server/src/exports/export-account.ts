@@ -70,7 +70,11 @@ async function writeAll(deps: Needs, ownerId: string, archive: Archive): Promise
   const about = { format: 'homeport-export', version: 1, exportedAt, user: { name, email, instructions, aboutMe } };
   await archive.json('homeport.json', about);
   await archive.json('prompts.json', { prompts: await ownPrompts(deps, ownerId) });
-  await archive.json('assistants.json', { assistants: await ownAssistants(deps, ownerId) });
+  const assistants: object[] = [];
+  for (const assistant of await ownAssistants(deps, ownerId)) {
+    assistants.push({ ...assistant, files: await archive.files(filesOf(deps, 'assistant', assistant.id)) });
+  }
+  await archive.json('assistants.json', { assistants });
   for await (const { name, content } of ownSkillFiles(deps, ownerId)) await archive.bytes(name, content);
   for (const project of await projectsOf(deps, ownerId)) {
     const files = await archive.files(await filesOf(deps, 'project', project.id));
@@ -144,7 +148,9 @@ async function projectsOf({ db }: Needs, userId: string) {
   return rows;
 }
 
-async function* filesOf({ db }: Needs, kind: 'chat' | 'project', id: string): AsyncGenerator<FileRow, void> {
+type FileOwner = 'chat' | 'project' | 'assistant';
+
+async function* filesOf({ db }: Needs, kind: FileOwner, id: string): AsyncGenerator<FileRow, void> {
   for (let after = ''; ; ) {
     const { rows } = await sql<FileRow>`
       select id, path, media_type as "mediaType", sha256, size, created_at as "createdAt", version, changed_at as "changedAt",
@@ -186,7 +192,7 @@ async function* ownSkillFiles({ db }: Needs, ownerId: string): AsyncGenerator<{ 
 }
 
 async function ownAssistants({ db }: Needs, ownerId: string) {
-  const { rows } = await sql`
+  const { rows } = await sql<{ id: string }>`
     select a.id, v.name, v.description, v.icon, v.instructions, v.parameters, v.starters, v.workspace, v.tier,
       v.provider_model_id as "providerModelId", a.audience,
       case when v.mcp_server_ids is not null then coalesce((select json_agg(s.name order by s.seq) from mcp_servers s

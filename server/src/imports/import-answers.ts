@@ -1,5 +1,6 @@
 import { finishDetailMax, messageFinishReasons } from '@homeport/contracts/chat/finish-reasons';
 import { parameters } from '@homeport/contracts/chat/parameters';
+import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import type { ImportedMessage } from '../conversations/messages.ts';
 import type { PreparedItem } from './prepare.ts';
@@ -83,7 +84,7 @@ const item = z.discriminatedUnion('kind', [
   conversation,
   project,
   z.object({ kind: z.literal('prompt'), ...own, fields }),
-  z.object({ kind: z.literal('assistant'), ...own, fields }),
+  z.object({ kind: z.literal('assistant'), ...own, fields, files: files.max(limits.assistantFilesMax) }),
   z.object({
     kind: z.literal('skill'),
     ...own,

@@ -24,7 +24,7 @@ import { EntryDamaged, type ImportReader } from './import-reader.ts';
 import type { PreparedConversation, PreparedFile, PreparedProject } from './prepare.ts';
 import type { ReadContent } from './readers/read-conversation.ts';
 
-/** One conversation or project of an archive: its files into the store, then everything in one transaction. */
+/** One item of an archive: its files into the store, then everything in one transaction. */
 
 export type ImportDeps = Pick<Platform, 'db' | 'log' | 'clock' | 'config'> & { artifactStore: BlobStore } & {
   disk: Pick<Disk, 'assertRoom'>;
@@ -59,7 +59,7 @@ export async function importProjectItem(deps: ImportDeps, place: Place, item: Pr
 }
 
 /** Stores the files for `work`, and removes those that no row references in the end. */
-async function withFiles(
+export async function withFiles(
   deps: ImportDeps,
   { run, archive, position }: Place,
   files: readonly PreparedFile[],
@@ -150,7 +150,8 @@ async function storeContent(
   }
 }
 
-async function insertFiles(
+/** Inserts stored files into a namespace, under free paths. Returns how many. */
+export async function insertFiles(
   trx: Queryable,
   ownerId: string,
   scope: Scope,

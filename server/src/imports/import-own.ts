@@ -2,17 +2,17 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { deleteUnchangedAssistant, insertAssistants } from '../assistants/assistants.ts';
+import { storeFiles } from '../assistants/knowledge.ts';
 import { deleteUnchangedPrompt, insertPrompts } from '../assistants/prompts.ts';
 import { assertRoom, type Shared } from '../assistants/sharing.ts';
 import { deleteUnchangedSkill, insertSkill } from '../assistants/skill-library.ts';
 import { packageOf, SkillBounds, type SkillPackage } from '../assistants/skill-package.ts';
 import { knownTiers, newContent } from '../assistants/versions.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/pool.ts';
 import type { ImportKind } from '../db/tables/imports.ts';
-import { holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
-import { ClaimLost, type ImportDeps, type Place } from './import-item.ts';
+import { type ImportDeps, insertFiles, type Place, withFiles } from './import-item.ts';
 import type { ImportReader } from './import-reader.ts';
 import { type ExportedAssistant, exportedAssistant, exportedPrompt } from './own-fields.ts';
 import type { PreparedOwn } from './prepare.ts';
@@ -23,11 +23,11 @@ export async function importOwnItem(deps: ImportDeps, place: Place, item: Prepar
   const { run, archive, position } = place;
   const at = { importId: run.id, position };
   const content = item.kind === 'skill' ? await readSkill(archive, item.files) : undefined;
-  await inTransaction(deps.db, async (trx) => {
-    if (!(await holdClaim(trx, run))) throw new ClaimLost();
+  await withFiles(deps, place, item.kind === 'assistant' ? item.files : [], async (trx, files) => {
     const shared: Shared = { owner_id: run.owner_id, audience: 'me', project_id: null };
     await assertRoom(trx, `${item.kind}s`, shared);
     let isNew = true;
+    let count = content?.files.length ?? 0;
     if (item.kind === 'prompt')
       isNew =
         (await insertPrompts(trx, [{ id: item.id, shared, content: exportedPrompt.parse(item.fields) }])).length > 0;
@@ -35,10 +35,12 @@ export async function importOwnItem(deps: ImportDeps, place: Place, item: Prepar
     else if (item.kind === 'assistant') {
       const { stored, missing } = await assistantContent(deps, trx, run.owner_id, exportedAssistant.parse(item.fields));
       await insertAssistants(trx, [{ id: item.id, shared, content: stored }], run.owner_id);
+      count = await insertFiles(trx, run.owner_id, { assistantId: item.id }, files);
+      await storeFiles(trx, [{ id: item.id, version: 1 }]);
       for (const note of missing) await noteAt(trx, at, note);
     }
     const outcome = isNew ? 'new' : 'same';
-    await settleEntry(trx, at, { outcome, messages: 0, files: content?.files.length ?? 0, first: null, last: null });
+    await settleEntry(trx, at, { outcome, messages: 0, files: count, first: null, last: null });
   });
 }
 

@@ -26,7 +26,9 @@ export type PreparedConversation = {
   notes: string[];
 };
 export type PreparedProject = Omit<ReadProject, 'sourceId' | 'files'> & { id: string; files: PreparedFile[] };
-export type PreparedOwn = (ReadPrompt | ReadAssistant | ReadSkill) & { id: string };
+export type PreparedOwn =
+  | ((ReadPrompt | ReadSkill) & { id: string })
+  | (Omit<ReadAssistant, 'files'> & { id: string; files: PreparedFile[] });
 export type PreparedItem =
   | PreparedConversation
   | PreparedProject
@@ -44,17 +46,16 @@ function deriveId(ownerId: string, ...names: readonly string[]): string {
 
 export function prepare(item: ReadItem, ownerId: string): PreparedItem {
   if (item.kind === 'conversation') return prepareConversation(item, ownerId);
-  if (item.kind === 'prompt' || item.kind === 'assistant' || item.kind === 'skill') {
+  if (item.kind === 'prompt' || item.kind === 'skill') {
     return { ...item, id: deriveId(ownerId, item.source, item.kind, item.sourceId) };
   }
-  if (item.kind !== 'project') return item;
-  const { sourceId, files, ...project } = item;
-  const fileIds = idsOfFiles(ownerId, item.source, sourceId);
-  return {
-    ...project,
-    id: deriveId(ownerId, item.source, 'project', sourceId),
-    files: files.map(({ sourceId: id, ...file }) => ({ ...file, id: fileIds(id) })),
-  };
+  if (item.kind !== 'project' && item.kind !== 'assistant') return item;
+  const fileIds = idsOfFiles(ownerId, item.source, item.sourceId);
+  const files = item.files.map(({ sourceId, ...file }) => ({ ...file, id: fileIds(sourceId) }));
+  const id = deriveId(ownerId, item.source, item.kind, item.sourceId);
+  if (item.kind === 'assistant') return { ...item, id, files };
+  const { sourceId: _, ...project } = item;
+  return { ...project, id, files };
 }
 
 /**

@@ -126,7 +126,7 @@ export class AssistantsOfManifest {
       .forNoKeyUpdate('a')
       .execute();
     return rows.map(({ id, email, owner_id, audience, project_id, ...version }) => {
-      const { assistant_id: _, version: __, author_id: ___, created_at: ____, ...content } = version;
+      const { assistant_id: _, version: __, author_id: ___, created_at: ____, adds_files: _____, ...content } = version;
       return { id, email, owner_id, audience, project_id, content };
     });
   }

@@ -34,6 +34,7 @@ const artifactSample: Sample = {
   ids: {
     'query.chatId': { names: 'chat' },
     'query.projectId': { names: 'project', request: ({ records }) => ({ query: { id: records.artifact } }) },
+    'query.assistantId': { names: 'assistant', request: ({ records }) => ({ query: { id: records.artifact } }) },
     'query.id': { names: 'artifact' },
   },
 };
@@ -243,7 +244,11 @@ export const samples: Record<EndpointName, Sample> = {
   getArtifacts: {
     request: ({ records }) => ({ query: { chatId: records.chat } }),
     own: 200,
-    ids: { 'query.chatId': { names: 'chat' }, 'query.projectId': { names: 'project', request: () => ({}) } },
+    ids: {
+      'query.chatId': { names: 'chat' },
+      'query.projectId': { names: 'project', request: () => ({}) },
+      'query.assistantId': { names: 'assistant', request: () => ({}) },
+    },
   },
   getArtifactStat: artifactSample,
   getArtifactPreview: artifactSample,
@@ -259,6 +264,10 @@ export const samples: Record<EndpointName, Sample> = {
         names: 'project',
         request: ({ records }) => ({ body: { id: records.artifact, version: 1 } }),
       },
+      'body.assistantId': {
+        names: 'assistant',
+        request: ({ records }) => ({ body: { id: records.artifact, version: 1 } }),
+      },
       'body.id': { names: 'artifact' },
     },
   },
@@ -268,6 +277,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'form.chatId': { names: 'chat' },
       'form.projectId': { names: 'project', request: () => ({ form: {} }) },
+      'form.assistantId': { names: 'assistant', request: () => ({ form: {} }) },
     },
   },
   patchArtifact: {
@@ -277,6 +287,10 @@ export const samples: Record<EndpointName, Sample> = {
       'body.chatId': { names: 'chat' },
       'body.projectId': {
         names: 'project',
+        request: ({ records }) => ({ body: { id: records.artifact, to: 'moved/file.txt' } }),
+      },
+      'body.assistantId': {
+        names: 'assistant',
         request: ({ records }) => ({ body: { id: records.artifact, to: 'moved/file.txt' } }),
       },
       'body.id': { names: 'artifact' },

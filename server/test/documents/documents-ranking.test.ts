@@ -53,7 +53,7 @@ before(async () => {
 });
 
 const find = async (query: string): Promise<number[]> => {
-  const found = await searchDocuments(database.database.kysely, namespace, query, 8);
+  const found = await searchDocuments(database.database.kysely, [namespace], query, 8);
   return found.map(({ file }) => Number(file.replace('.txt', '')));
 };
 

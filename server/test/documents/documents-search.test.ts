@@ -38,7 +38,7 @@ test('a question finds its page among thousands, with other forms of its words',
   await fill(database);
   const { kysely } = database.database;
   const find = async (query: string) =>
-    (await searchDocuments(kysely, namespace, query, 5)).map(({ file, page }) => `${file} ${page}`);
+    (await searchDocuments(kysely, [namespace], query, 5)).map(({ file, page }) => `${file} ${page}`);
   // Before the table is analyzed, the planner has no statistics of its words.
   for (const known of [false, true]) {
     if (known) await seed(database.database, 'analyze documents, document_chunks');

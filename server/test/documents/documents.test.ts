@@ -164,7 +164,7 @@ test('search finds nothing in files of other conversations', async () => {
   const id = await store({ chatId: mine }, 'a.docx', makeDocx(paragraph('Quokka habitat')));
   await textOf({ chatId: mine, id });
   const find = async (chatId: string, query: string) =>
-    searchDocuments(kysely, await getNamespace(kysely, { userId: user.id }, { chatId }), query, 5);
+    searchDocuments(kysely, [await getNamespace(kysely, { userId: user.id }, { chatId })], query, 5);
   assert.deepEqual(
     (await find(mine, 'habitat of the quokka')).map((match) => match.id),
     [id],

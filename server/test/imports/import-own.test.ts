@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
+import { put } from '../artifacts/artifact-makers.ts';
 import { skillText } from '../assistants/skill-makers.ts';
 import { bring, settled, zipOf } from './import-makers.ts';
 
@@ -34,8 +35,11 @@ async function make(who: SignedIn): Promise<void> {
   const { body: server } = await who.call('POST /api/mcp', { name: 'Charts', url: 'https://charts.example.org/mcp' });
   const kept = { icon: '⛵', instructions: 'You sail.', parameters: { temperature: 0.5 }, starters: ['Where to?'] };
   const own = { description: 'Knows boats', tier: 2, mcpServerIds: [server.server.id], workspace: false };
-  const { status, text } = await who.call('POST /api/assistants', { name: 'Skipper', ...kept, ...own });
+  const { status, text, body } = await who.call('POST /api/assistants', { name: 'Skipper', ...kept, ...own });
   assert.equal(status, 201, text);
+  const scope = { assistantId: body.assistant.id };
+  await put(who, scope, 'tides/harbors.txt', 'High water at noon.');
+  await put(who, scope, 'law.txt', 'Boats have lights.');
   const form = new FormData();
   const skill = await zipOf({ 'tides/SKILL.md': skillText('tides'), 'tides/data/depth.csv': 'a,b' });
   form.set('file', new Blob([new Uint8Array(skill)]), 'tides.zip');
@@ -68,6 +72,19 @@ async function everythingOf(who: SignedIn) {
 }
 const byName = (one: Json, other: Json): number => (one.name < other.name ? -1 : 1);
 
+/** Paths and texts of the knowledge files of the only assistant. */
+async function knowledgeOf(who: SignedIn): Promise<[string, string][]> {
+  const [assistant] = (await who.call('GET /api/assistants')).body.assistants;
+  const query = { assistantId: assistant.id };
+  const { artifacts } = (await who.call('GET /api/artifacts', undefined, { query })).body;
+  return Promise.all(
+    artifacts.map(async ({ id, path }: Json) => {
+      const file = await who.fetch(`/api/artifacts/download?assistantId=${assistant.id}&id=${id}`);
+      return [path, await file.text()];
+    }),
+  );
+}
+
 async function reasonsOf(who: SignedIn, id: string): Promise<Record<string, string>> {
   const { body } = await who.call('GET /api/imports', undefined, { query: { id, limit: '200' } });
   return Object.fromEntries(body.entries.map(({ title, outcome, reason }: Json) => [title, `${outcome}: ${reason}`]));
@@ -88,6 +105,10 @@ test("another user's import of an export adds everything once, and nothing the s
   const { import: done } = await settled(second, tried.import.id);
   assert.equal(done.state, 'done');
   assert.deepEqual(await everythingOf(second), await everythingOf(first));
+  assert.deepEqual(await knowledgeOf(second), [
+    ['law.txt', 'Boats have lights.'],
+    ['tides/harbors.txt', 'High water at noon.'],
+  ]);
   const reasons = await reasonsOf(second, done.id);
   assert.match(reasons.ours ?? '', /^new: It was shared with others; here it is yours alone/);
   assert.match(reasons.Skipper ?? '', /^new: You have no MCP server named Charts/);

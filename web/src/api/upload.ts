@@ -6,8 +6,11 @@ import { sourceOf } from '../incoming-files.ts';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { setProxySession } from './proxy-session.ts';
 
-/** Namespace of files: a conversation's (its project's, if it is in one) or a project's. */
-export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: undefined; projectId: string };
+/** Namespace of files: a conversation's (its project's, if it is in one), a project's or an assistant's. */
+export type FileScope =
+  | { chatId: string; projectId?: undefined; assistantId?: undefined }
+  | { chatId?: undefined; projectId: string; assistantId?: undefined }
+  | { chatId?: undefined; projectId?: undefined; assistantId: string };
 
 /**
  * Uploads one file; `onProgress` gets the fraction sent, 0 to 1. A taken path gets a number. Throws `ApiFailure`; an

@@ -1,7 +1,7 @@
 import type { Assistant } from '@homeport/contracts/assistants';
 import { useMediaQuery } from '@mantine/hooks';
 import { MessageSquare, Pencil } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import { lazyComponent } from '../layout/lazy-component.tsx';
 import { AssistantForm } from './assistant-form.tsx';
@@ -17,13 +17,21 @@ const views = [
 ] as const;
 type View = (typeof views)[number]['id'];
 
-type Props = { assistant: Assistant | undefined; onDirty: (isDirty: boolean) => void };
+type Props = {
+  assistant: Assistant | undefined;
+  onDirty: (isDirty: boolean) => void;
+  /** The card of its files. */
+  knowledge: ReactNode;
+  /** True beside an open file, where both views don't fit. */
+  isCramped: boolean;
+};
 
 /** The form and a conversation with its current values: side by side, or in two tabs on narrow screens. */
-export function AssistantEditor({ assistant, onDirty }: Props) {
+export function AssistantEditor({ assistant, onDirty, knowledge, isCramped }: Props) {
   const t = useText();
   const id = useId();
-  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
+  const isNarrowWindow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
+  const isNarrow = isCramped || isNarrowWindow;
   const [view, setView] = useState<View>('edit');
   const [values, setValues] = useState<AssistantValues>(() => (assistant ? assistantValues(assistant) : emptyValues));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -58,9 +66,9 @@ export function AssistantEditor({ assistant, onDirty }: Props) {
           ))}
         </div>
       ) : null}
-      <div className={classes.editor}>
+      <div className={classes.editor} data-narrow={isNarrow || undefined}>
         <div {...panel('edit')}>
-          <AssistantForm assistant={assistant} onDirty={onDirty} onValues={setValues} />
+          <AssistantForm assistant={assistant} onDirty={onDirty} onValues={setValues} knowledge={knowledge} />
         </div>
         <div className={classes.beside} {...panel('preview')}>
           <AssistantPreview values={values} />

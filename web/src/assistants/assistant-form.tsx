@@ -9,7 +9,7 @@ import { limits } from '@homeport/contracts/limits';
 import { Switch, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { call } from '../api/api.ts';
 import { useClientSession } from '../conversation/client-session.ts';
 import formClasses from '../forms/form.module.css';
@@ -42,10 +42,12 @@ type Props = {
   onDirty: (isDirty: boolean) => void;
   /** Called with what the fields have. */
   onValues: (values: AssistantValues) => void;
+  /** The card of its files. */
+  knowledge: ReactNode;
 };
 
 /** Makes an assistant or changes one. */
-export function AssistantForm({ assistant, onDirty, onValues }: Props) {
+export function AssistantForm({ assistant, onDirty, onValues, knowledge }: Props) {
   const t = useText();
   const { user } = useClientSession();
   // Changes that other people save meanwhile don't make this form dirty.
@@ -70,7 +72,7 @@ export function AssistantForm({ assistant, onDirty, onValues }: Props) {
     form.setValues(next);
   };
   return (
-    <form {...formProps} className={formClasses.form}>
+    <form {...formProps} onSubmit={own(formProps.onSubmit)} className={formClasses.form}>
       <UnsavedGuard isDirty={isDirty} />
       <Card title={t('assistant.about')}>
         <div className={formClasses.form}>
@@ -103,6 +105,7 @@ export function AssistantForm({ assistant, onDirty, onValues }: Props) {
           <StartersField value={values.starters} onChange={(starters) => put({ starters })} errors={errors} />
         </div>
       </Card>
+      {knowledge}
       <Card title={t('assistant.how')}>
         <div className={formClasses.form}>
           <ModelOrTierField
@@ -148,6 +151,13 @@ export function AssistantForm({ assistant, onDirty, onValues }: Props) {
       </div>
     </form>
   );
+}
+
+/** Without the submit events of forms in dialogs that the form's parts open. */
+function own(onSubmit: (event: FormEvent<HTMLFormElement>) => void) {
+  return (event: FormEvent<HTMLFormElement>) => {
+    if (event.target === event.currentTarget) onSubmit(event);
+  };
 }
 
 /** Saves what is changed, and goes where the person wants to be next. */

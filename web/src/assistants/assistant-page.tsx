@@ -5,10 +5,11 @@ import 'virtual:texts/assistants';
 import type { Assistant } from '@homeport/contracts/assistants';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, MessageSquarePlus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
+import { FilePanel } from '../files/file-panel.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n/i18n.ts';
 import { ShownInstructions } from '../instructions/instructions-field.tsx';
@@ -19,6 +20,8 @@ import { Card, Section } from '../layout/section.tsx';
 import { AssistantEditor } from './assistant-editor.tsx';
 import { AssistantMenu } from './assistant-menu.tsx';
 import classes from './assistants.module.css';
+import { ChosenFiles } from './chosen-files.tsx';
+import { KnowledgeCard } from './knowledge-card.tsx';
 import { MissingParts } from './missing-parts.tsx';
 
 /** `/assistants/<id>` and `/assistants/new` */
@@ -27,11 +30,17 @@ export function AssistantPage() {
   const { assistantId } = useParams({ from: '/signed-in/assistants/$assistantId' });
   const isNew = assistantId === 'new';
   const { data, error } = useQuery({ ...assistantQuery(assistantId), enabled: !isNew });
+  const { chosen, choose, takeChosen } = useChosenFiles();
   if (isNew) {
     return (
       <Page isWide>
         <Section title={t('assistant.newTitle')} text={t('assistant.newText')}>
-          <AssistantEditor assistant={undefined} onDirty={() => {}} />
+          <AssistantEditor
+            assistant={undefined}
+            onDirty={() => {}}
+            knowledge={<ChosenFiles files={chosen} onChange={choose} />}
+            isCramped={false}
+          />
         </Section>
       </Page>
     );
@@ -44,31 +53,82 @@ export function AssistantPage() {
     );
   }
   return (
-    <Page isWide={data?.canEdit ?? false}>
-      {data ? <Loaded key={data.id} assistant={data} /> : null}
+    <Page isWide={data?.canEdit ?? false} assistant={data}>
+      {data ? <Loaded key={data.id} assistant={data} takeChosen={takeChosen} /> : null}
       {error && !data ? <FormFailure failure={error} /> : null}
       {data || error ? null : <Loading />}
     </Page>
   );
 }
 
-function Page({ isWide, children }: { isWide: boolean; children: ReactNode }) {
+type PageProps = { isWide: boolean; assistant?: Assistant | undefined; children: ReactNode };
+
+/** The page, and beside it the file that is open. */
+function Page({ isWide, assistant, children }: PageProps) {
   const t = useText();
+  const { file, show } = useOpenFile();
   return (
-    <main id="content" tabIndex={-1} className={classes.page}>
-      <div className={classes.column} data-width={isWide ? 'wide' : 'narrow'}>
-        <Link to="/assistants" className={classes.back}>
-          <ArrowLeft size={15} aria-hidden />
-          {t('assistant.back')}
-        </Link>
-        {children}
-      </div>
-    </main>
+    <div className={classes.split}>
+      <main id="content" tabIndex={-1} className={classes.page}>
+        <div className={classes.column} data-width={isWide ? 'wide' : 'narrow'}>
+          <Link to="/assistants" className={classes.back}>
+            <ArrowLeft size={15} aria-hidden />
+            {t('assistant.back')}
+          </Link>
+          {children}
+        </div>
+      </main>
+      {assistant && file !== undefined ? <OpenFile assistant={assistant} file={file} onFile={show} /> : null}
+    </div>
   );
 }
 
-function Loaded({ assistant }: { assistant: Assistant }) {
+type OpenFileProps = { assistant: Assistant; file: string; onFile: (id: string | undefined) => void };
+
+function OpenFile({ assistant: { id, canEdit }, file, onFile }: OpenFileProps) {
+  const scope = useMemo(() => ({ assistantId: id }), [id]);
+  return (
+    <FilePanel scope={scope} fileId={file} canUpload={canEdit} onFile={onFile} onClose={() => onFile(undefined)} />
+  );
+}
+
+/** The file in the address. */
+function useOpenFile() {
+  const navigate = useNavigate();
+  const { assistantId } = useParams({ from: '/signed-in/assistants/$assistantId' });
+  const { file } = useSearch({ from: '/signed-in/assistants/$assistantId' });
+  const show = (next: string | undefined) =>
+    void navigate({
+      to: '/assistants/$assistantId',
+      params: { assistantId },
+      search: next === undefined ? {} : { file: next },
+      resetScroll: false,
+      ignoreBlocker: true,
+    });
+  return { file, show };
+}
+
+/** Files that are chosen before the assistant exists, until its page takes them to upload. */
+function useChosenFiles() {
+  const latest = useRef<readonly File[]>([]);
+  const [chosen, setChosen] = useState<readonly File[]>([]);
+  const choose = useCallback((files: readonly File[]) => {
+    latest.current = files;
+    setChosen(files);
+  }, []);
+  const takeChosen = useCallback(() => {
+    const files = latest.current;
+    if (files.length > 0) choose([]);
+    return files;
+  }, [choose]);
+  return { chosen, choose, takeChosen };
+}
+
+type LoadedProps = { assistant: Assistant; takeChosen: () => readonly File[] };
+
+function Loaded({ assistant, takeChosen }: LoadedProps) {
   const t = useText();
+  const { file, show } = useOpenFile();
   const { id, name, canEdit, ownerName, missing } = assistant;
   const [isDirty, setDirty] = useState(false);
   // A restored version is loaded into a new form; changes by others are not.
@@ -85,6 +145,7 @@ function Loaded({ assistant }: { assistant: Assistant }) {
       {canEdit ? <AssistantMenu assistant={assistant} isDirty={isDirty} onRestored={setLoaded} /> : null}
     </div>
   );
+  const knowledge = <KnowledgeCard assistant={assistant} takeChosen={takeChosen} onOpen={show} />;
   return (
     <Section
       title={name}
@@ -93,9 +154,18 @@ function Loaded({ assistant }: { assistant: Assistant }) {
     >
       <MissingParts missing={missing} />
       {canEdit ? (
-        <AssistantEditor key={loaded.version} assistant={loaded} onDirty={setDirty} />
+        <AssistantEditor
+          key={loaded.version}
+          assistant={loaded}
+          onDirty={setDirty}
+          knowledge={knowledge}
+          isCramped={file !== undefined}
+        />
       ) : (
-        <AssistantView assistant={assistant} />
+        <>
+          <AssistantView assistant={assistant} />
+          {assistant.fileCount > 0 ? knowledge : null}
+        </>
       )}
     </Section>
   );

@@ -21,6 +21,7 @@ const stored: Assistant = {
   ownerId: 'u1',
   ownerName: 'Ada',
   canEdit: true,
+  fileCount: 0,
   missing: { model: false, mcpServers: 0 },
   version: 3,
   createdAt: '2026-01-01T00:00:00.000Z',

@@ -25,6 +25,7 @@ const first: AssistantVersion = {
   version: 1,
   audience: 'me',
   missing: { model: false, mcpServers: 0 },
+  files: [],
   authorId: 'u1',
   authorName: 'Ada',
   createdAt: '2026-01-01T00:00:00.000Z',
@@ -53,4 +54,20 @@ test('lists each changed field, texts word by word', () => {
     { kind: 'removed', text: 'kind.' },
     { kind: 'added', text: 'strict.' },
   ]);
+});
+
+test('shows added and removed knowledge files, and other contents of one', () => {
+  const file = { id: 'f1', path: 'law.pdf', size: 1, sha256: 'a'.repeat(64) };
+  const kept = { id: 'f2', path: 'notes.txt', size: 1, sha256: 'b'.repeat(64) };
+  const before = versionTexts({ ...first, files: [file, kept] }, words);
+  const after = versionTexts({ ...first, files: [{ ...file, sha256: 'c'.repeat(64) }, kept] }, words);
+  const [change] = changedFields(before, after);
+  assert.equal(change?.field, 'files');
+  assert.deepEqual(
+    change?.runs.filter(({ kind }) => kind !== 'same').map(({ kind, text }) => [kind, text.trim()]),
+    [
+      ['removed', 'law.pdf (aaaaaaaa)'],
+      ['added', 'law.pdf (cccccccc)'],
+    ],
+  );
 });

@@ -7,6 +7,7 @@ const versionFields = [
   'description',
   'icon',
   'instructions',
+  'files',
   'model',
   'parameters',
   'servers',
@@ -27,12 +28,14 @@ export type VersionLabels = {
 };
 
 export function versionTexts(version: AssistantVersion, words: VersionLabels): VersionTexts {
-  const { icon, parameters, mcpServerIds, workspace, starters } = version;
+  const { icon, parameters, mcpServerIds, workspace, starters, files } = version;
   return {
     name: version.name,
     description: version.description,
     icon: icon?.startsWith('data:') ? words.picture : (icon ?? ''),
     instructions: version.instructions ?? '',
+    // Another content under the same path shows as a removed and an added line.
+    files: files.map(({ path, sha256 }) => `${path} (${sha256.slice(0, 8)})`).join('\n'),
     model: words.model(version),
     parameters: Object.entries(parameters)
       .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
+import { filesKey } from '../files/files-api.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { Disclosure } from '../forms/disclosure.tsx';
 import formClasses from '../forms/form.module.css';
@@ -46,6 +47,7 @@ export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Prop
       });
       queries.setQueryData(assistantQuery(assistant.id).queryKey, restored);
       void queries.invalidateQueries({ queryKey: ['assistants'] });
+      void queries.invalidateQueries({ queryKey: filesKey({ assistantId: assistant.id }) });
       showToast(t('versions.restored', { from, version: restored.version }));
       onRestored(restored);
       onClose();

@@ -30,7 +30,11 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
     <FilePanel
       scope={scope}
       fileId={file}
-      cited={cite === undefined || at === undefined ? undefined : { name: cite, at, projectId: chat?.projectId }}
+      cited={
+        cite === undefined || at === undefined
+          ? undefined
+          : { name: cite, at, projectId: chat?.projectId, assistantId: chat?.assistantId }
+      }
       canUpload={chat?.archived === false}
       onFile={(id) => show(id === undefined ? { panel: 'files' } : { file: id })}
       onAttach={chat?.archived === false ? onAttach : undefined}

@@ -16,6 +16,9 @@ export function versionQuery(version: number | undefined): { version: string } |
   return version === undefined ? {} : { version: String(version) };
 }
 
-export function scopeQuery(scope: FileScope): { chatId: string } | { projectId: string } {
-  return scope.chatId === undefined ? { projectId: scope.projectId } : { chatId: scope.chatId };
+type ScopeQuery = { chatId: string } | { projectId: string } | { assistantId: string };
+
+export function scopeQuery({ chatId, projectId, assistantId }: FileScope): ScopeQuery {
+  if (chatId !== undefined) return { chatId };
+  return projectId === undefined ? { assistantId } : { projectId };
 }

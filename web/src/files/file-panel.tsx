@@ -157,7 +157,7 @@ function OneFile({
           {t('files.download')}
         </Button>
         <VersionMenu scope={scope} file={file} shown={shown.version} onChoose={setVersion} />
-        {older ? null : <FileShareButton file={file} />}
+        {older || scope.assistantId !== undefined ? null : <FileShareButton file={file} />}
         {onAttach && !older ? (
           <Button
             size="xs"

@@ -11,7 +11,13 @@ import { type Folder, folderOf } from './folders.ts';
 import { fileIcon } from './preview/file-kind.ts';
 import { formatSize } from './preview/file-look.ts';
 
-type Moves = { onRename: (path: string) => void; onMove: (path: string) => void; onDelete: () => void };
+type Moves = {
+  /** False for people who may only read. */
+  canEdit: boolean;
+  onRename: (path: string) => void;
+  onMove: (path: string) => void;
+  onDelete: () => void;
+};
 
 export function FolderRow({ folder, onOpen, ...moves }: Moves & { folder: Folder; onOpen: () => void }) {
   const t = useText();
@@ -24,7 +30,7 @@ export function FolderRow({ folder, onOpen, ...moves }: Moves & { folder: Folder
           <span className={classes.fact}>{t('files.count', { count: folder.count })}</span>
         </span>
       </button>
-      <Actions name={folder.name} path={folder.path} {...moves} />
+      {moves.canEdit ? <Actions name={folder.name} path={folder.path} {...moves} /> : null}
     </li>
   );
 }
@@ -80,6 +86,7 @@ export function FileRow({
 function Actions({
   name,
   path,
+  canEdit,
   onRename,
   onMove,
   onDelete,
@@ -95,16 +102,20 @@ function Actions({
       </Menu.Target>
       <Menu.Dropdown>
         {children}
-        <Menu.Item leftSection={<PencilLine size={15} />} onClick={() => onRename(path)}>
-          {t('files.rename')}
-        </Menu.Item>
-        <Menu.Item leftSection={<FolderInput size={15} />} onClick={() => onMove(path)}>
-          {t('files.moveTo')}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item color="var(--text-danger)" leftSection={<Trash2 size={15} />} onClick={onDelete}>
-          {t('files.delete')}
-        </Menu.Item>
+        {canEdit ? (
+          <>
+            <Menu.Item leftSection={<PencilLine size={15} />} onClick={() => onRename(path)}>
+              {t('files.rename')}
+            </Menu.Item>
+            <Menu.Item leftSection={<FolderInput size={15} />} onClick={() => onMove(path)}>
+              {t('files.moveTo')}
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Item color="var(--text-danger)" leftSection={<Trash2 size={15} />} onClick={onDelete}>
+              {t('files.delete')}
+            </Menu.Item>
+          </>
+        ) : null}
       </Menu.Dropdown>
     </Menu>
   );

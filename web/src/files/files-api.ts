@@ -8,7 +8,7 @@ const pageSize = '500';
 
 /** The beginning of every query key of one namespace. */
 export function filesKey(scope: FileScope) {
-  return ['files', scope.chatId ?? scope.projectId] as const;
+  return ['files', scope.chatId ?? scope.projectId ?? scope.assistantId] as const;
 }
 
 /** The files of a namespace by path; with `q`, those that match. */

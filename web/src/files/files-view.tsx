@@ -5,7 +5,7 @@ import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
-import { useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { publicConfigQuery } from '../api/queries.ts';
 import { type FileScope, uploadFile } from '../api/upload.ts';
 import { FormFailure } from '../forms/notice.tsx';
@@ -29,10 +29,18 @@ type Props = {
   onOpen: (file: Artifact) => void;
   /** Adds a file to the message; absent if there is no message. */
   onAttach?: ((file: Artifact) => void) | undefined;
+  /** False for people who may only read. */
+  canEdit?: boolean;
+  /** Shown while there are no files. */
+  empty?: ReactNode;
+  /** Returns, once, files to upload without being asked. */
+  takeChosen?: () => readonly File[];
+  onChanged?: () => void;
 };
 
 /** The files of a conversation or project, by folders. */
-export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
+export function FilesView(props: Props) {
+  const { scope, canUpload, onOpen, onAttach, canEdit = true, empty, takeChosen, onChanged } = props;
   const t = useText();
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
@@ -40,8 +48,12 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const [dialog, setDialog] = useState<FileDialog>();
   const view = useRef<HTMLDivElement>(null);
   const query = useInfiniteQuery(filesQuery(scope, q));
-  const changes = useFileChanges(scope);
+  const changes = useFileChanges(scope, onChanged);
   const { queue, maximumBytes } = useUploads(scope, changes.refresh, folder);
+  useEffect(() => {
+    const chosen = takeChosen?.() ?? [];
+    if (chosen.length > 0) queue.add(chosen);
+  }, [takeChosen, queue]);
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
   const files = useMemo(() => query.data?.pages.flatMap((page) => page.artifacts) ?? [], [query.data]);
   const content = useMemo(() => (q === '' ? contentOf(files, folder) : { folders: [], files }), [files, folder, q]);
@@ -51,6 +63,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const isNothing = query.isSuccess && q === '' && files.length === 0 && uploads.length === 0;
 
   const rowProps = {
+    canEdit,
     onRename: (path: string) => setDialog({ kind: 'rename', path }),
     onMove: (path: string) => setDialog({ kind: 'move', path }),
   };
@@ -66,6 +79,8 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
             placeholder={t('files.search')}
             aria-label={t('files.searchLabel')}
             onChange={(event) => setText(event.currentTarget.value)}
+            // The list can be part of a form.
+            onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
           />
         </div>
         {canUpload ? <UploadPicker label={t('files.upload')} onFiles={(chosen) => queue.add(chosen)} /> : null}
@@ -87,7 +102,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
       {query.isError && files.length === 0 ? (
         <Failed failure={query.error} onRetry={() => void query.refetch()} />
       ) : null}
-      {isNothing ? <Empty canUpload={canUpload} /> : null}
+      {isNothing ? (empty ?? <Empty canUpload={canUpload} />) : null}
       {q !== '' && query.isSuccess && files.length === 0 ? (
         <p role="status" className={classes.quiet}>
           {t('files.noHits', { query: q })}

@@ -10,14 +10,16 @@ import { scopeQuery } from './file-address.ts';
 import { filesKey } from './files-api.ts';
 import { nameOf } from './folders.ts';
 
-/** Changes to the files of a namespace. */
-export function useFileChanges(scope: FileScope) {
+/** Changes to the files of a namespace; `onChanged` is called after each. */
+export function useFileChanges(scope: FileScope, onChanged?: () => void) {
   const t = useText();
   const queries = useQueryClient();
-  const { chatId, projectId } = scope;
   return useMemo(() => {
-    const owner = scopeQuery(chatId === undefined ? { projectId: projectId ?? '' } : { chatId });
-    const refresh = () => queries.invalidateQueries({ queryKey: filesKey(scope) });
+    const owner = scopeQuery(scope);
+    const refresh = () => {
+      onChanged?.();
+      return queries.invalidateQueries({ queryKey: filesKey(scope) });
+    };
     /** Throws the server's refusal. */
     const move = async (from: string, to: string, isUndo = false) => {
       await call('PATCH /api/artifacts', { body: { ...owner, from, to } });
@@ -45,5 +47,5 @@ export function useFileChanges(scope: FileScope) {
       removeFile: ({ id, filename }: Artifact) => remove({ id }, filename),
       removeFolder: (path: string) => remove({ prefix: path }, nameOf(path)),
     };
-  }, [scope, chatId, projectId, queries, t]);
+  }, [scope, onChanged, queries, t]);
 }

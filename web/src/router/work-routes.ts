@@ -76,6 +76,8 @@ const assistantsRoute = createRoute({
 const assistantRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: clientPages.assistant,
+  validateSearch: (search: Record<string, unknown>): { file?: string } =>
+    typeof search.file === 'string' && clientIdPattern.test(search.file) ? { file: search.file } : {},
   component: lazyRouteComponent(() => import('../assistants/assistant-page.tsx'), 'AssistantPage'),
 });
 type WorkspaceSearch = { tab?: WorkspaceTab; path?: string; port?: number; at?: string };

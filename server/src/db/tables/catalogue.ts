@@ -81,6 +81,7 @@ export type AssistantVersionsTable = {
   mcp_server_ids: NullableJson<string[]>;
   workspace: boolean;
   starters: Json<string[]>;
+  adds_files: Generated<boolean>;
   created_at: CreatedAt;
 };
 

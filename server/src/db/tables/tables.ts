@@ -192,10 +192,11 @@ export type BlobsTable = { sha256: string; key: string; size: number };
 
 export type ArtifactsTable = {
   id: string;
-  /** Exactly one of these two is set. */
+  /** Exactly one of these three is set. */
   chat_id: string | null;
   project_id: string | null;
-  /** `chat:<id>` or `project:<id>`. */
+  assistant_id: Generated<string | null>;
+  /** `chat:<id>`, `project:<id>` or `assistant:<id>`. */
   namespace: ColumnType<string, never, never>;
   path: string;
   search: string;

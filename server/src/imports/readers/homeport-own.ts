@@ -2,6 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import { findJsonExcess } from '../../platform/json/json-scan.ts';
 import type { ZipArchive } from '../archive.ts';
 import { parseCounted } from './counted-json.ts';
+import { fileOf } from './homeport.ts';
 import { importBounds, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
 import { items, type Members, members, name } from './values.ts';
 
@@ -31,10 +32,14 @@ function promptOf(value: unknown): ReadPrompt {
 }
 
 function assistantOf(value: unknown): ReadAssistant {
-  const own = modest(value);
+  const { files: listed, ...fields } = members(value);
+  const own = modest(fields);
   const title = name(own.name) ?? 'Unnamed';
   const known = { source: 'homeport', sourceId: name(own.id) ?? title, title } as const;
-  return { kind: 'assistant', ...known, fields: own, notes: shared(own) };
+  const files = items(listed)
+    .slice(0, limits.assistantFilesMax)
+    .flatMap((file) => fileOf(members(file)));
+  return { kind: 'assistant', ...known, fields: own, files, notes: shared(own) };
 }
 
 /** One for each folder `skills/<for whom>/<name>/`; their files are read when they are imported. */

@@ -65,7 +65,8 @@ export function readHomeportProject(element: Members): ReadProject | undefined {
   };
 }
 
-function fileOf(file: Members): ReadFile[] {
+/** One file of a list in the export; none if it names no content. */
+export function fileOf(file: Members): ReadFile[] {
   const [sourceId, path, entry] = [name(file.id), text(file.path), text(file.entry)];
   if (sourceId === undefined || path === '' || entry === '') return [];
   const mediaType = name(file.mediaType);

@@ -118,7 +118,7 @@ type ReadOwn = {
 };
 /** `fields` are unvalidated: the consumer checks them. */
 export type ReadPrompt = ReadOwn & { kind: 'prompt'; fields: Members };
-export type ReadAssistant = ReadOwn & { kind: 'assistant'; fields: Members };
+export type ReadAssistant = ReadOwn & { kind: 'assistant'; fields: Members; files: ReadFile[] };
 /** `files` are in the archive; `path` is within the skill. */
 export type ReadSkill = ReadOwn & { kind: 'skill'; files: { entry: string; path: string }[] };
 

@@ -3,7 +3,7 @@ import type { texts as english } from '../en/assistants.ts';
 /** Texts of assistants and saved prompts, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
   'assistants.title': 'Assistenten',
-  'assistants.text': 'Ein Modell mit eigenen Anweisungen und Werkzeugen, bereit für eine Aufgabe.',
+  'assistants.text': 'Ein Modell mit eigenen Anweisungen, eigenem Wissen und Werkzeugen, bereit für eine Aufgabe.',
   'assistants.new': 'Neuer Assistent',
   'assistants.search': 'Assistenten suchen',
   'assistants.found':
@@ -95,6 +95,16 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.lacksServers':
     '{count, plural, one {Dir fehlt # seiner MCP-Server. Er antwortet ohne ihn.} other {Dir fehlen # seiner MCP-Server. Er antwortet ohne sie.}}',
 
+  'knowledge.title': 'Wissen',
+  'knowledge.text':
+    'Dateien, in denen er für Antworten sucht. Alle, die ihn verwenden, können sie öffnen. Änderungen hier werden sofort gespeichert; die Vorschau durchsucht sie nicht.',
+  'knowledge.readText': 'Dateien, in denen er für Antworten sucht.',
+  'knowledge.empty': 'Noch keine Dateien. Füge bis zu {max} hinzu: Dokumente, Tabellen, Notizen.',
+  'knowledge.chosen': 'Ausgewählte Dateien',
+  'knowledge.choose': 'Dateien auswählen',
+  'knowledge.later': 'Sie werden hochgeladen, wenn du den Assistenten erstellst.',
+  'knowledge.remove': '{name} entfernen',
+
   'preview.title': 'Vorschau',
   'preview.edit': 'Bearbeiten',
   'preview.views': 'Bearbeiten oder Vorschau',
@@ -128,6 +138,7 @@ export const texts: Record<keyof typeof english, string> = {
   'versions.field.description': 'Beschreibung',
   'versions.field.icon': 'Bild',
   'versions.field.instructions': 'Anweisungen',
+  'versions.field.files': 'Wissen',
   'versions.field.model': 'Modell',
   'versions.field.parameters': 'Parameter',
   'versions.field.servers': 'MCP-Server',

@@ -1,7 +1,7 @@
 /** Texts of assistants and saved prompts. ICU MessageFormat, ids `<area>.<what>`. */
 export const texts = {
   'assistants.title': 'Assistants',
-  'assistants.text': 'A model with its own instructions and tools, ready for one task.',
+  'assistants.text': 'A model with its own instructions, knowledge and tools, ready for one task.',
   'assistants.new': 'New assistant',
   'assistants.search': 'Search assistants',
   'assistants.found': '{count, plural, =0 {No assistants found} one {# assistant found} other {# assistants found}}',
@@ -90,6 +90,16 @@ export const texts = {
   'assistant.lacksServers':
     '{count, plural, one {You don’t have # of its MCP servers. It answers without it.} other {You don’t have # of its MCP servers. It answers without them.}}',
 
+  'knowledge.title': 'Knowledge',
+  'knowledge.text':
+    'Files that it searches for answers. Everyone who uses it can open them. Changes here are saved at once; the preview doesn’t search them.',
+  'knowledge.readText': 'Files that it searches for answers.',
+  'knowledge.empty': 'No files yet. Add up to {max}: documents, tables, notes.',
+  'knowledge.chosen': 'Chosen files',
+  'knowledge.choose': 'Choose files',
+  'knowledge.later': 'They are uploaded when you create the assistant.',
+  'knowledge.remove': 'Remove {name}',
+
   'preview.title': 'Preview',
   'preview.edit': 'Edit',
   'preview.views': 'Edit or preview',
@@ -123,6 +133,7 @@ export const texts = {
   'versions.field.description': 'Description',
   'versions.field.icon': 'Picture',
   'versions.field.instructions': 'Instructions',
+  'versions.field.files': 'Knowledge',
   'versions.field.model': 'Model',
   'versions.field.parameters': 'Parameters',
   'versions.field.servers': 'MCP servers',
