@@ -54,7 +54,7 @@ const remove = (who: SignedIn, assistantId: string, id: string) =>
 const restore = (who: SignedIn, id: string, restoreVersion: number) =>
   who.call('PATCH /api/assistants', { id, restoreVersion });
 
-test('people who may use an assistant open its files, and nobody else does', async () => {
+test('people who may use an assistant open its files, and no other user does', async () => {
   const { assistantId, projectId } = await sharedWithProject();
   const file = await put(owner, { assistantId }, 'law.txt', 'Boats have lights.');
   assert.deepEqual(file.namespace, { type: 'assistant', id: assistantId });
