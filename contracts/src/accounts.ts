@@ -213,6 +213,13 @@ export const accountEndpoints = {
       }),
     response: z.object({ personalization }),
   }),
+  getAdministrators: endpoint({
+    method: 'GET',
+    path: '/api/me/administrators',
+    access: 'session',
+    summary: 'Names of up to three administrators whom the user can ask, the earliest accounts first',
+    response: z.object({ names: z.array(z.string()).max(limits.namedAdministratorsMax) }),
+  }),
   getIdentities: endpoint({
     method: 'GET',
     path: '/api/me/identities',

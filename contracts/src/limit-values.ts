@@ -25,6 +25,7 @@ export const searchMax = 200;
 export const providersPerOwner = 100;
 /** People with whom one provider is shared by name. */
 export const sharedUsersMax = 1000;
+export const namedAdministratorsMax = 3;
 export const modelsPerProvider = 1000;
 export const providerNameMax = 100;
 export const baseUrlMax = 2048;

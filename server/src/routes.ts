@@ -11,6 +11,7 @@ import {
 } from './accounts/admin-handlers.ts';
 import {
   deleteMySessions,
+  getAdministrators,
   getAuthSession,
   getMe,
   getMySessions,
@@ -255,6 +256,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getOidcCallback,
   postChangePassword,
   getMe,
+  getAdministrators,
   patchMe,
   getPersonalization,
   patchPersonalization,

@@ -16,7 +16,7 @@ import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } fro
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
 import { changePersonalization } from './user-administration.ts';
-import { readPersonalization, renameUser } from './users.ts';
+import { readAdministratorNames, readPersonalization, renameUser } from './users.ts';
 
 /** The dependencies of the account endpoints. */
 type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
@@ -81,6 +81,11 @@ export const getMe: AccountHandler<'getMe'> = (_deps, { actor }) => {
 /** PATCH /api/me */
 export const patchMe: AccountHandler<'patchMe'> = async (deps, { actor, body }) => ({
   user: await renameUser(deps.db.kysely, actor.id, body.name),
+});
+
+/** GET /api/me/administrators */
+export const getAdministrators: AccountHandler<'getAdministrators'> = async (deps) => ({
+  names: await readAdministratorNames(deps.db.kysely),
 });
 
 /** GET /api/me/personalization */

@@ -74,6 +74,7 @@ export const samples: Record<EndpointName, Sample> = {
     request: () => ({ body: { currentPassword: actorPassword, newPassword: 'another horse 2' } }),
   },
   getMe: nothing,
+  getAdministrators: nothing,
   patchMe: { ...nothing, request: () => ({ body: { name: 'New Name' } }) },
   getPersonalization: nothing,
   patchPersonalization: { ...nothing, request: () => ({ body: { instructions: 'Be brief.' } }) },

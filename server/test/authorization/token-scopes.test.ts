@@ -24,7 +24,7 @@ const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
 
 /** Things that no token may do (contract.md section 12), by the address. */
 const neverByToken =
-  /^\/api\/(auth|setup|me$|me\/(tokens|sessions|identities|export|personalization)|admin\/(tokens|oidc|provision|web-search$)|skills|internal|invitations$)|\/(trust|connect|approvals|answers|rules|members)$|^\/api\/(admin\/)?mcp(\/|$)/;
+  /^\/api\/(auth|setup|me$|me\/(tokens|sessions|identities|administrators|export|personalization)|admin\/(tokens|oidc|provision|web-search$)|skills|internal|invitations$)|\/(trust|connect|approvals|answers|rules|members)$|^\/api\/(admin\/)?mcp(\/|$)/;
 
 let world: World;
 let administrator: Actor;
