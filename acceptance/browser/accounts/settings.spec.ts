@@ -1,6 +1,6 @@
-import { addModels, type Caller } from '../../product.ts';
-import { expectAccessible, expectNoSidewaysScroll } from '../accessible.ts';
-import { expect, password, signInElsewhere, test } from '../fixtures.ts';
+import { addModels, administrator, type Caller } from '../../product.ts';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
+import { expect, giveCookie, password, signInElsewhere, test } from '../fixtures.ts';
 import { dismissNotice, keepNotices } from '../timers.ts';
 
 test('adds a provider with a test, chooses models, edits it without the key, and deletes it', {
@@ -188,7 +188,7 @@ test('adds, renames and moves tiers by keyboard, and lists the models of a used 
   await page.keyboard.press('Enter');
   await expect(page.getByText('Two tiers can’t have the same name.')).toBeVisible();
   await page.getByLabel('Name of tier 5').fill('Experiments');
-  await page.getByRole('link', { name: 'Models' }).click();
+  await page.getByRole('link', { name: 'Models', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   // While saving, the button has another name.
@@ -250,20 +250,50 @@ test('changes the name, appearance, sessions and password of the account', { tag
   await expect(page.getByLabel('Current password')).toHaveValue('');
 });
 
-test('shows the catalogue read-only with the reason', async ({ page, installation, person, provider }) => {
+test('shows three groups of settings without technical terms, and names whom to ask', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
   await addModels(person.caller, provider, ['echo']);
-  await installation.query(`update users set provider_settings_enabled = false where email = '${person.email}'`);
-  for (const [section, shown] of [
-    ['providers', 'Scripted'],
-    ['models', 'echo'],
-    ['tiers', 'Medium'],
-  ] as const) {
+  await installation.query(
+    `update users set provider_settings_enabled = false, mcp_settings_enabled = false where email = '${person.email}'`,
+  );
+  await page.goto(`${installation.url}/settings`);
+  const groups = page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
+  await expect(groups).toHaveText(['Account', 'Personalization', 'Data']);
+  for (const section of ['account', 'personalization', 'prompts', 'skills', 'import-export', 'shares']) {
     await page.goto(`${installation.url}/settings/${section}`);
-    await expect(page.getByText('Your administrator has turned off provider settings for your account.')).toBeVisible();
-    await expect(page.getByRole('main').getByText(shown).first()).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(page.locator('body')).not.toContainText(/provider|MCP|\btiers?\b|token/i);
+  }
+  for (const section of ['providers', 'models', 'tiers']) {
+    await page.goto(`${installation.url}/settings/${section}`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('This is set up for you');
+    await expect(page.getByRole('main')).toContainText(`Ask ${administrator.name} if you need something else.`);
     await expect(page.getByRole('main').getByRole('button')).toHaveCount(0);
     await expectAccessible(page);
   }
+  await page.goto(installation.url);
+  await page.getByRole('button', { name: 'Add files and tools' }).click();
+  await expect(page.getByRole('menu')).not.toContainText(/provider|MCP|\btiers?\b|token/i);
+});
+
+test('shows one row above the content on a tablet, and all pages on demand', async ({ page, installation }) => {
+  await giveCookie(page.context(), installation.url, await signInElsewhere(installation.url, administrator.email));
+  await page.setViewportSize({ width: 820, height: 1180 });
+  await page.goto(`${installation.url}/settings/admin/users`);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toBeVisible();
+  expect((await heading.boundingBox())?.y).toBeLessThan(160);
+  const navigation = page.getByRole('navigation', { name: 'Settings' });
+  await navigation.getByRole('button', { name: /Section:/ }).click();
+  await expect(navigation.getByRole('link', { name: 'Invitations' })).toBeVisible();
+  await expectAccessibleHere(page);
+  await navigation.getByRole('link', { name: 'Shared links' }).click();
+  await expect(page).toHaveURL(/settings\/shares$/);
+  await expect(navigation.getByRole('link', { name: 'Invitations' })).toHaveCount(0);
 });
 
 async function catalogue(caller: Caller) {

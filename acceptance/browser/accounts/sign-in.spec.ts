@@ -111,7 +111,7 @@ test('asks for a new password after a refusal in the middle of work', async ({ p
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
   await installation.query(`update users set must_change_password = true where email = '${person.email}'`);
   // The page refreshes periodically: after a pending request, the link can be gone before the click.
-  const click = page.getByRole('link', { name: 'Providers' }).click();
+  const click = page.getByRole('link', { name: 'Models and tools' }).click();
   void click.catch(() => undefined);
   await expect(page).toHaveURL(/\/password\?return=/);
 });

@@ -234,7 +234,7 @@ test('traps the focus in the drawer of a phone and restores it', async ({ page, 
   await page.goto(installation.url);
   const opener = page.getByRole('button', { name: 'Open the sidebar' });
   // The field for messages, which takes the focus when it comes, has gone again.
-  await expect(page.getByRole('heading', { name: 'Add a model to begin' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'You don’t have a model yet' })).toBeVisible();
   await opener.focus();
   await page.keyboard.press('Enter');
   const drawer = page.getByRole('dialog');

@@ -50,7 +50,7 @@ test('renames with F2 and double click, and keeps the focus', async ({ page, per
   await page.keyboard.press('Escape');
   // A page that comes meanwhile, as by the first of the two clicks, leaves the focus where it is.
   await page.getByRole('link', { name: 'New conversation' }).first().click();
-  await expect(heading).toHaveText('Add a model to begin');
+  await expect(heading).toHaveText('You don’t have a model yet');
   await row(page, 'Tide tables').locator('[data-row]').focus();
   await page.keyboard.press('F2');
   await expect(page.getByLabel('New title')).toBeFocused();
@@ -214,6 +214,17 @@ test('opens conversations and settings from the palette, and runs actions', asyn
   await field.fill('tiers');
   await page.getByRole('option', { name: 'Settings: Tiers' }).click();
   await expect(page).toHaveURL(`${installation.url}/settings/tiers`);
+  for (const [search, option, path] of [
+    ['api key', 'Add an API key of a provider · Providers', 'providers'],
+    ['delete account', 'Delete your account · Import and export', 'import-export'],
+    ['backup', 'Download your data · Import and export', 'import-export'],
+    ['password', 'Change your password · Account', 'account'],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await field.fill(search);
+    await page.getByRole('option', { name: option }).click();
+    await expect(page).toHaveURL(`${installation.url}/settings/${path}`);
+  }
 });
 
 test('runs shortcuts, except while a person types', async ({ page, person, installation, provider }) => {

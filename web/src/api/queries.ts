@@ -19,6 +19,13 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Names of the administrators to ask. */
+export const administratorsQuery = queryOptions({
+  queryKey: ['administrators'],
+  queryFn: ({ signal }) => call('GET /api/me/administrators', { signal }),
+  staleTime: 300_000,
+});
+
 export const personalizationQuery = queryOptions({
   queryKey: ['personalization'],
   queryFn: ({ signal }) => call('GET /api/me/personalization', { signal }),

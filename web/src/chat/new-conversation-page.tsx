@@ -1,6 +1,5 @@
-import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { catalogueQuery } from '../api/queries.ts';
 import { enabledModels } from '../conversation/choices/model-choice.ts';
@@ -12,7 +11,6 @@ import { useText } from '../i18n/i18n.ts';
 import { createId } from '../ids.ts';
 import { taglineOf, useBranding, useTitle } from '../layout/branding.ts';
 import { lazyComponent } from '../layout/lazy-component.tsx';
-import { MessagePage } from '../layout/message-page.tsx';
 import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
 import { preloadConversationPage } from './lazy-conversation-page.ts';
@@ -22,6 +20,7 @@ import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
 
 const StartAssistants = lazyComponent(async () => (await import('./start-assistants.tsx')).StartAssistants);
+const NoModel = lazyComponent(async () => (await import('./no-model.tsx')).NoModel);
 const ProjectLink = lazyComponent(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 
 /**
@@ -48,8 +47,7 @@ function NewConversation() {
   const choices = useChoices(store);
   useTitle(undefined);
   usePreloadedConversation();
-  if (data && enabledModels(data.providers).length === 0 && !submission.pending)
-    return <NoModel canEdit={data.canEdit} />;
+  if (data && enabledModels(data.providers).length === 0 && !submission.pending) return <NoModel />;
   return (
     <main id="content" tabIndex={-1} className={classes.new}>
       <div className={classes.welcome}>
@@ -90,18 +88,4 @@ function chatOfFiles(drafts: DraftStore, draftName: string): string | undefined 
   const chatId = drafts.read(newChatName(draftName));
   const hasFiles = parseAttached(drafts.read(filesName(chatId))).length > 0 || uploadingChats.has(chatId);
   return chatId !== '' && hasFiles ? chatId : undefined;
-}
-
-function NoModel({ canEdit }: { canEdit: boolean }) {
-  const t = useText();
-  const action = canEdit ? (
-    <Button component={Link} to="/settings/providers">
-      {t('empty.noModelAction')}
-    </Button>
-  ) : null;
-  return (
-    <MessagePage title={t('empty.noModelTitle')} action={action}>
-      {t(canEdit ? 'empty.noModelText' : 'empty.noModelAsk')}
-    </MessagePage>
-  );
 }

@@ -15,6 +15,20 @@ export async function loadErrorTexts(locale: Locale): Promise<void> {
   loaded = { locale, texts };
 }
 
+/** Words a failure for people who don't manage models and tools; undefined: the usual text. */
+export type PlainWording = (failure: Failure) => string | undefined;
+let plainWording: PlainWording | undefined;
+
+/** Words failures for a person who cannot fix their causes; undefined ends it. */
+export function setPlainWording(wording: PlainWording | undefined): void {
+  plainWording = wording;
+}
+
+/** Whether the reader is a person to whom technical causes are not shown. */
+export function hasPlainWording(): boolean {
+  return plainWording !== undefined;
+}
+
 /** A failure in words: its code, the server's English text, and its facts. */
 export type Failure = { code: string; message: string; details?: unknown };
 
@@ -22,7 +36,10 @@ export type Failure = { code: string; message: string; details?: unknown };
  * The text for people. English keeps the server's own text, which is often more precise, unless a reason is known; other
  * languages have a text for every code.
  */
-export function wordFailure({ code, message, details }: Failure): string {
+export function wordFailure(failure: Failure): string {
+  const { code, message, details } = failure;
+  const plain = plainWording?.(failure);
+  if (plain !== undefined) return plain;
   if (loaded === undefined) return message;
   const worded = wordError(loaded.texts, code, details, formatTime);
   const isGeneric = worded === wordError(loaded.texts, code, undefined, formatTime);
@@ -38,6 +55,7 @@ function formatTime(time: Date): string {
 
 /** More about a failure for those who want to know: the provider's sentence, or the server's if it was not shown. */
 export function failureDetail(failure: Failure): string | undefined {
+  if (plainWording?.(failure) !== undefined) return undefined;
   const said = memberOf(failure.details, 'providerMessage');
   if (typeof said === 'string' && said !== '') return said;
   if (loaded === undefined || loaded.locale === 'en' || failure.message === '') return undefined;

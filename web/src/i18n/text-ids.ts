@@ -1,6 +1,7 @@
 // Generated from web/src/locales/en/ by web/build/catalogue-plugin.ts.
 import type { texts as admin } from '../locales/en/admin.ts';
 import type { texts as agent } from '../locales/en/agent.ts';
+import type { texts as ask } from '../locales/en/ask.ts';
 import type { texts as assistants } from '../locales/en/assistants.ts';
 import type { texts as backups } from '../locales/en/backups.ts';
 import type { texts as catalogue } from '../locales/en/catalogue.ts';
@@ -21,6 +22,7 @@ import type { texts as rules } from '../locales/en/rules.ts';
 import type { texts as shares } from '../locales/en/shares.ts';
 import type { texts as skills } from '../locales/en/skills.ts';
 import type { texts as tokens } from '../locales/en/tokens.ts';
+import type { texts as topics } from '../locales/en/topics.ts';
 import type { texts as usage } from '../locales/en/usage.ts';
 import type { texts as waiting } from '../locales/en/waiting.ts';
 import type { texts as webSearch } from '../locales/en/web-search.ts';
@@ -30,6 +32,7 @@ import type { texts as workspace } from '../locales/en/workspace.ts';
 export type TextId =
   | keyof typeof admin
   | keyof typeof agent
+  | keyof typeof ask
   | keyof typeof assistants
   | keyof typeof backups
   | keyof typeof catalogue
@@ -50,6 +53,7 @@ export type TextId =
   | keyof typeof shares
   | keyof typeof skills
   | keyof typeof tokens
+  | keyof typeof topics
   | keyof typeof usage
   | keyof typeof waiting
   | keyof typeof webSearch

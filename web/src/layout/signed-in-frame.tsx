@@ -24,6 +24,8 @@ const SideDrawer = lazyComponent(async () => (await import('./sidebar/side-drawe
 const Palette = lazyComponent(async () => (await import('./palette/palette.tsx')).Palette);
 const ShortcutSheet = lazyComponent(async () => (await import('./palette/shortcut-sheet.tsx')).ShortcutSheet);
 
+const PlainFailures = lazyComponent(async () => (await import('./records/plain-failures.tsx')).PlainFailures);
+
 const narrow = '(max-width: 52rem)';
 
 /** The frame around every page of a signed-in user: sidebar (a drawer on narrow screens), skip link, offline banner. */
@@ -48,6 +50,7 @@ export function SignedInFrame() {
         {t('app.skipToContent')}
       </a>
       <Layout />
+      {user?.role === 'admin' ? null : <PlainFailures />}
     </ClientSessionContext>
   );
 }

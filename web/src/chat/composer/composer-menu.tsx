@@ -16,6 +16,7 @@ import { useText } from '../../i18n/i18n.ts';
 import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 import { showFailure } from '../../layout/toasts.tsx';
+import { useAccess } from '../../layout/use-access.ts';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
 import { ownWebSearchQuery } from '../../web-search/web-search-api.ts';
 
@@ -38,6 +39,7 @@ type Props = MenuPlace & {
 export function ComposerMenu(props: Props) {
   const { onUpload, onEffort, onFiles, onResources, chat, store, serverIds, onServers, ...place } = props;
   const t = useText();
+  const { canEditTools } = useAccess();
   const { data } = useQuery(mcpServersQuery());
   const servers = (data?.servers ?? []).filter((server) => server.enabled);
   const usable = servers.filter(isUsable).map((server) => server.id);
@@ -65,33 +67,37 @@ export function ComposerMenu(props: Props) {
         {t('effort.choose')}
       </Menu.Item>
       {chat ? <WebItem chat={chat} store={store} /> : null}
-      <Menu.Divider />
-      <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
-      {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}
-      {usable.length > 1 ? (
-        <Menu.CheckboxItem
-          checked={serverIds === null}
-          closeMenuOnClick={false}
-          onChange={(isAll) => onServers(isAll ? null : [])}
-        >
-          {t('mcp.chooseAll')}
-        </Menu.CheckboxItem>
-      ) : null}
-      {servers.map((server) => (
-        <Menu.CheckboxItem
-          key={server.id}
-          checked={chosen.includes(server.id)}
-          disabled={!isUsable(server)}
-          closeMenuOnClick={false}
-          onChange={(isChosen) => toggle(server.id, isChosen)}
-          rightSection={<ServerFact server={server} />}
-        >
-          <bdi>{server.name}</bdi>
-        </Menu.CheckboxItem>
-      ))}
-      <Menu.Item component={Link} to="/settings/tools" leftSection={<Settings2 size={16} />}>
-        {t('mcp.chooseSettings')}
-      </Menu.Item>
+      {servers.length === 0 && !canEditTools ? null : (
+        <>
+          <Menu.Divider />
+          <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
+          {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}
+          {usable.length > 1 ? (
+            <Menu.CheckboxItem
+              checked={serverIds === null}
+              closeMenuOnClick={false}
+              onChange={(isAll) => onServers(isAll ? null : [])}
+            >
+              {t('mcp.chooseAll')}
+            </Menu.CheckboxItem>
+          ) : null}
+          {servers.map((server) => (
+            <Menu.CheckboxItem
+              key={server.id}
+              checked={chosen.includes(server.id)}
+              disabled={!isUsable(server)}
+              closeMenuOnClick={false}
+              onChange={(isChosen) => toggle(server.id, isChosen)}
+              rightSection={<ServerFact server={server} />}
+            >
+              <bdi>{server.name}</bdi>
+            </Menu.CheckboxItem>
+          ))}
+          <Menu.Item component={Link} to="/settings/tools" leftSection={<Settings2 size={16} />}>
+            {t('mcp.chooseSettings')}
+          </Menu.Item>
+        </>
+      )}
     </AnchoredMenu>
   );
 }

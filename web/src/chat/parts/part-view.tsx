@@ -6,6 +6,7 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { fileIcon } from '../../files/preview/file-kind.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
+import { useAccess } from '../../layout/use-access.ts';
 import { safeLink } from '../../markdown/links.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { ToolCall } from '../lazy-parts.ts';
@@ -138,6 +139,7 @@ export function FileView({ part }: { part: FilePart }) {
 /** Notice of the service between parts; for tools that are no longer trusted with a link to the settings. */
 function Notice({ data }: { data: unknown }) {
   const t = useText();
+  const { canEditTools } = useAccess();
   const code = typeof data === 'object' && data !== null && 'code' in data ? String(data.code) : '';
   const isOfTools = code.startsWith('mcp');
   const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
@@ -158,7 +160,7 @@ function Notice({ data }: { data: unknown }) {
       <Info size={15} aria-hidden />
       <span>
         {code === 'parameter_refused' ? <ParameterNotice details={detailsOf(data)} message={message} /> : message}
-        {isOfTools ? (
+        {isOfTools && canEditTools ? (
           <>
             {' '}
             <RouterLink to="/settings/tools">{t('tool.settings')}</RouterLink>

@@ -5,8 +5,9 @@ import { CirclePause, CircleSlash, RotateCcw, StepForward, TriangleAlert } from 
 import type { ReactNode } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { FailureDetail } from '../../forms/notice.tsx';
-import { failureDetail, wordFailure } from '../../i18n/error-texts.ts';
+import { failureDetail, hasPlainWording, wordFailure } from '../../i18n/error-texts.ts';
 import { type TextId, useText } from '../../i18n/i18n.ts';
+import { useAccess } from '../../layout/use-access.ts';
 import { endingOf } from './answer-ending.ts';
 import classes from './message-view.module.css';
 
@@ -110,11 +111,13 @@ function isBudgetNotice(data: unknown): boolean {
   return typeof data === 'object' && data !== null && Reflect.get(data, 'code') === 'turn_budget';
 }
 
-/** The page on which a failure of this kind can be fixed. */
+/** The page on which the person can fix a failure of this kind. */
 function helpFor(
   code: string,
+  canEditTools: boolean,
 ): { to: '/settings/providers' | '/settings/models' | '/settings/tools'; text: TextId } | undefined {
-  if (code.startsWith('mcp')) return { to: '/settings/tools', text: 'message.helpTools' };
+  if (code.startsWith('mcp')) return canEditTools ? { to: '/settings/tools', text: 'message.helpTools' } : undefined;
+  if (hasPlainWording()) return undefined;
   if (code.startsWith('model') || code === 'no_model') return { to: '/settings/models', text: 'message.helpModels' };
   const isProvider = code.startsWith('provider') || code.startsWith('credentials') || code.startsWith('egress');
   return isProvider ? { to: '/settings/providers', text: 'message.helpProviders' } : undefined;
@@ -135,7 +138,8 @@ export function Problem({
   children?: ReactNode;
 }) {
   const t = useText();
-  const help = code === undefined ? undefined : helpFor(code);
+  const { canEditTools } = useAccess();
+  const help = code === undefined ? undefined : helpFor(code, canEditTools);
   return (
     <div className={classes.problem} data-code={code}>
       <TriangleAlert size={17} aria-hidden className={classes.problemIcon} />

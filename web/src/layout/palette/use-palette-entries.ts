@@ -29,7 +29,9 @@ import { titleText } from '../../i18n/title-text.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
 import { useSignOut } from '../sign-out.ts';
 import { showFailure, showToast } from '../toasts.tsx';
-import { administrationSections, ownSections } from './settings-sections.ts';
+import { useAccess } from '../use-access.ts';
+import { settingsGroups } from './settings-sections.ts';
+import { settingsTopics } from './settings-topics.ts';
 import { shortcutKeys } from './shortcuts.ts';
 import { type Commands, useSchemes } from './use-commands.ts';
 
@@ -74,7 +76,7 @@ export function usePaletteEntries(
     }),
   );
   const actions = useActions(commands).filter(matches);
-  const settings = useSettings().filter(matches);
+  const settings = useSettings(words);
   const models = useModels().filter((entry) => text !== '' && matches(entry));
   const known: EntryGroup[] = [
     { title: t('palette.actions'), entries: actions },
@@ -154,17 +156,32 @@ function useActions(commands: Commands): Entry[] {
   ];
 }
 
-function useSettings(): Entry[] {
+/** The pages of the settings with these words in their names, then the tasks that people may mean, each page once. */
+function useSettings(words: readonly string[]): Entry[] {
   const t = useText();
   const navigate = useNavigate();
-  const { user } = useClientSession();
-  const sections = user.role === 'admin' ? [...ownSections, ...administrationSections] : ownSections;
-  return sections.map(({ to, text, Icon }) => ({
-    id: to,
-    label: t('palette.setting', { name: t(text) }),
-    Icon,
-    run: () => void navigate({ to }),
-  }));
+  const groups = settingsGroups(useAccess());
+  const pages = groups
+    .flatMap((group) => group.pages)
+    .filter(({ text }) => words.length === 0 || hasAllWords(t('palette.setting', { name: t(text) }), words));
+  const named = new Set(pages.map(({ to }) => to));
+  const topics = settingsTopics(groups).filter(
+    ({ page, text, words: searched }) => !named.has(page.to) && hasAllWords(`${t(text)} ${t(searched)}`, words),
+  );
+  return [
+    ...pages.map(({ to, text, Icon }) => ({
+      id: to,
+      label: t('palette.setting', { name: t(text) }),
+      Icon,
+      run: () => void navigate({ to }),
+    })),
+    ...topics.map(({ text, page: { to, text: page, Icon } }) => ({
+      id: text,
+      label: t('palette.topic', { topic: t(text), page: t(page) }),
+      Icon,
+      run: () => void navigate({ to }),
+    })),
+  ];
 }
 
 /** Models that can be pinned to the open conversation. */

@@ -124,10 +124,6 @@ export const texts: Record<keyof typeof english, string> = {
   'thread.archived': 'Diese Unterhaltung ist archiviert. Stelle sie wieder her, um weiterzuschreiben.',
 
   'empty.greeting': 'Was beschäftigt dich?',
-  'empty.noModelTitle': 'Füge zuerst ein Modell hinzu',
-  'empty.noModelText': 'Verbinde einen Anbieter mit Adresse und API-Schlüssel und wähle dann seine Modelle.',
-  'empty.noModelAction': 'Anbieter hinzufügen',
-  'empty.noModelAsk': 'Noch kein Modell eingerichtet. Bitte deinen Administrator, eines hinzuzufügen.',
 
   'temporary.switch': 'Temporär',
   'temporary.title': 'Temporäre Unterhaltung',

@@ -215,7 +215,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.chooseAll': 'Alle vertrauenswürdigen Server',
   'mcp.chooseNone': 'Noch kein vertrauenswürdiger Server',
   'mcp.chooseUnusable': 'Vertrauen fehlt',
-  'mcp.chooseSettings': 'MCP-Server …',
+  'mcp.chooseSettings': 'Werkzeuge verwalten …',
   'mcp.toolsOf': '{count, plural, =0 {keine Werkzeuge} one {# Werkzeug} other {# Werkzeuge}}',
 
   'approval.label': 'Freigabe von {tool}',

@@ -118,10 +118,6 @@ export const texts = {
   'thread.archived': 'This conversation is archived. Restore it to continue.',
 
   'empty.greeting': 'What’s on your mind?',
-  'empty.noModelTitle': 'Add a model to begin',
-  'empty.noModelText': 'Connect a provider with its address and API key, then choose its models.',
-  'empty.noModelAction': 'Add a provider',
-  'empty.noModelAsk': 'No models are set up yet. Ask your administrator to add one.',
 
   'temporary.switch': 'Temporary',
   'temporary.title': 'Temporary conversation',

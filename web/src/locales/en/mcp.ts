@@ -203,7 +203,7 @@ export const texts = {
   'mcp.chooseAll': 'All trusted servers',
   'mcp.chooseNone': 'No trusted servers yet',
   'mcp.chooseUnusable': 'not trusted',
-  'mcp.chooseSettings': 'MCP servers…',
+  'mcp.chooseSettings': 'Manage tools…',
   'mcp.toolsOf': '{count, plural, =0 {no tools} one {# tool} other {# tools}}',
 
   'approval.label': 'Approval for {tool}',
