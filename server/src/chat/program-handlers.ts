@@ -8,6 +8,7 @@ import { assertMayAsk, takeCall } from './gateway/allowance.ts';
 import { answerCall } from './gateway/answer-handlers.ts';
 import { createChatWriter } from './gateway/chat/answer.ts';
 import { parseChat } from './gateway/chat/request.ts';
+import { modelCall } from './gateway/model-call.ts';
 import { listModels, modelOf, openAiModel } from './gateway/models.ts';
 
 type Endpoints = typeof endpoints;
@@ -39,7 +40,7 @@ export const postInternalCompletion: Handler<Deps, Endpoints['postInternalComple
       model: resolved.model.providerModelId,
     };
     const call = { ownerId: userId, resolved, request: asked.request };
-    const answer = await answerCall(deps, call, {
+    const answer = await answerCall(modelCall(deps, call), {
       request,
       signal: AbortSignal.any([request.signal, revoked.signal]),
       isStreamed: asked.isStreamed,

@@ -4,11 +4,10 @@ import { EventStream } from '../../http/event-stream.ts';
 import { type RequestFacts, streamed } from '../../http/handler.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { CompletionSink } from '../model/protocol.ts';
-import type { TurnDeps } from '../run/model-call.ts';
-import type { Ended, FrontWriter, Send } from './front.ts';
+import type { Ended, FrontWriter, PreparableCall, Prepared, Send } from './front.ts';
+import type { GatewayMessage } from './gateway-request.ts';
 import { holdAnswer } from './held-answer.ts';
 import type { Written } from './kept/conversation.ts';
-import { askForClient, type GatewayCall, type PreparedCall, prepareCall } from './model-call.ts';
 import { dataLength } from './pictures.ts';
 
 /** A stream begins with its first output, or after this time, so that what fails earlier has its own status. */
@@ -26,7 +25,7 @@ export type Answering = {
   record?: Send | undefined;
   /** Stores the answer before its client learns that it has ended. */
   keep?: ((answer: EndedAnswer) => Promise<void>) | undefined;
-  createWriter(prepared: PreparedCall, send: Send | undefined): FrontWriter;
+  createWriter(prepared: Prepared, send: Send | undefined): FrontWriter;
 };
 
 /** An answer that has ended: its text, its end, and the whole of it in the front protocol. */
@@ -34,17 +33,16 @@ type EndedAnswer = { written: Written; ended: Ended; whole: Record<string, unkno
 
 /** Asks the model and answers in the front protocol: whole, or as server-sent events. */
 export async function answerCall(
-  deps: TurnDeps,
-  call: GatewayCall,
+  { messages, prepare }: PreparableCall,
   { request, signal, isStreamed, record, keep, createWriter }: Answering,
 ): Promise<GatewayAnswer> {
-  assertSize(request, call);
-  const prepared = await prepareCall(deps, call, signal);
+  assertSize(request, messages);
+  const prepared = await prepare(signal);
   const written: Written = { text: '', reasoning: '' };
   if (!isStreamed) {
     const writer = createWriter(prepared, undefined);
     const held = holdAnswer(gathering(writer.sink, written));
-    const ended = await askForClient(deps, prepared, held.sink, signal);
+    const ended = await prepared.ask(held.sink, signal);
     held.release();
     const whole = writer.end(ended);
     await keep?.({ written, ended, whole });
@@ -60,7 +58,7 @@ export async function answerCall(
   const writer = createWriter(prepared, (events) => (last === undefined ? send(events) : void last.push(events)));
   const silence = systemClock.after(silenceMs, writer.start);
   try {
-    const ended = await askForClient(deps, prepared, gathering(writer.sink, written), signal);
+    const ended = await prepared.ask(gathering(writer.sink, written), signal);
     last = [];
     const whole = writer.end(ended);
     await keep?.({ written, ended, whole });
@@ -94,7 +92,7 @@ function gathering(sink: CompletionSink, written: Written): CompletionSink {
 }
 
 /** Only pictures and files make a request larger than the limit of its text. */
-function assertSize(request: Answering['request'], { request: { messages } }: GatewayCall): void {
+function assertSize(request: Answering['request'], messages: readonly GatewayMessage[]): void {
   const length = Number(request.headers.get('content-length') ?? 0);
   if (length - dataLength(messages) <= limits.gatewayTextBytes) return;
   throw new ApiError(

@@ -1,6 +1,8 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
 import type { ApiError } from '@homeport/contracts/errors';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
+import type { GatewayMessage } from './gateway-request.ts';
+import type { Sealer } from './sealed-state.ts';
 
 /** An answer of the gateway: its id in the front protocol, the time in seconds, and the model's own id. */
 export type AnswerHead = { id: string; created: number; model: string };
@@ -22,6 +24,18 @@ export type FrontWriter = {
   /** Sends the error with which a stream ends. */
   fail(error: ApiError): void;
 };
+
+/** A request that can be answered: everything that can be refused was looked at. */
+export type Prepared = {
+  /** An estimate. */
+  inputTokens: number;
+  /** Undefined where the client gets no state. */
+  sealer?: Sealer;
+  ask(sink: CompletionSink, signal: AbortSignal): Promise<Ended>;
+};
+
+/** The messages as they came, and their preparation. */
+export type PreparableCall = { messages: readonly GatewayMessage[]; prepare(signal: AbortSignal): Promise<Prepared> };
 
 /** Sends server-sent events. */
 export type Send = (events: string) => void;

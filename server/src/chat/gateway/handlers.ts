@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { ApiError } from '@homeport/contracts/errors';
+import { grantsScope } from '@homeport/contracts/token-scopes';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { validate } from '../../http/body/validate.ts';
@@ -8,17 +9,18 @@ import type { Actor, Handler, RequestFacts } from '../../http/handler.ts';
 import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { type Answering, answerCall, type GatewayAnswer } from './answer-handlers.ts';
+import { findAssistantModel } from './assistant/assistant-models.ts';
+import { beginCall } from './call-handlers.ts';
 import { countRequest, takePlace } from './call-limits.ts';
 import { createChatWriter } from './chat/answer.ts';
 import { parseChat } from './chat/request.ts';
 import { embed } from './embeddings/embed.ts';
 import { parseEmbeddings } from './embeddings/request.ts';
 import type { AnswerHead } from './front.ts';
-import { keptRequest } from './kept-handlers.ts';
 import { createMessagesWriter } from './messages/answer.ts';
 import { anthropicNames, parseCount, parseMessages } from './messages/request.ts';
-import { estimateRequest, type GatewayCall, sealerOf } from './model-call.ts';
-import { anthropicModel, anthropicPage, listedModel, listModels, modelOf, openAiModel } from './models.ts';
+import { estimateRequest } from './model-call.ts';
+import { anthropicModel, anthropicPage, listAll, listedModel, modelOf, openAiModel } from './models.ts';
 import { keyOf, once } from './once-handlers.ts';
 import { createResponsesWriter } from './responses/answer.ts';
 import { parseResponses, responsesNames } from './responses/request.ts';
@@ -32,7 +34,7 @@ export const getGatewayModels: Handler<Deps, Endpoints['getGatewayModels']> = as
   { actor, query, request },
 ) => {
   admit(deps, { actor, request });
-  const models = await listModels(deps, actor.id);
+  const models = await listAll(deps, actor.id, grantsScope(actor.scopes ?? [], 'chats:write'));
   const { limit = 20, after_id: afterId, before_id: beforeId } = query;
   if (request.headers.has('anthropic-version')) return anthropicPage(models, { limit, afterId, beforeId });
   return { object: 'list', data: models.map(openAiModel) };
@@ -52,16 +54,10 @@ export const getGatewayModel: Handler<Deps, Endpoints['getGatewayModel']> = asyn
 export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> = async (deps, given) => {
   const { model, request, isStreamed, hasUsage } = parseChat(given.body, validate);
   return withAccess(deps, given, async (access) => {
-    const resolved = await modelOf(deps, given.actor.id, model);
-    const head = headOf(deps, 'chatcmpl-', resolved.model.providerModelId);
+    const { call, keep, modelName } = await beginCall(deps, given, { model, request, keeping: {} });
+    const head = headOf(deps, 'chatcmpl-', modelName);
     const createWriter: Answering['createWriter'] = (_prepared, send) => createChatWriter(head, { send, hasUsage });
-    const kept = await keptRequest(deps, given, { resolved, request }, {});
-    return answer(
-      deps,
-      given,
-      { resolved, request: kept.request },
-      { keep: kept.keep, ...access, isStreamed, createWriter },
-    );
+    return answerCall(call, { ...access, request: given.request, keep, isStreamed, createWriter });
   });
 };
 
@@ -69,24 +65,12 @@ export const postChatCompletion: Handler<Deps, Endpoints['postChatCompletion']> 
 export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> = async (deps, given) => {
   const { model, request, isStreamed } = parseMessages(given.body, validate);
   return withAccess(deps, given, async (access) => {
-    const resolved = await modelOf(deps, given.actor.id, model);
-    const head = headOf(deps, 'msg_', resolved.model.providerModelId);
-    const createWriter: Answering['createWriter'] = (prepared, send) => {
-      const { inputTokens } = prepared;
-      return createMessagesWriter(head, {
-        send,
-        inputTokens,
-        sealer: sealerOf(deps, prepared),
-        requestId: given.request.id,
-      });
-    };
-    const kept = await keptRequest(deps, given, { resolved, request }, {});
-    return answer(
-      deps,
-      given,
-      { resolved, request: kept.request, names: anthropicNames },
-      { keep: kept.keep, ...access, isStreamed, createWriter },
-    );
+    const asked = { model, request, names: anthropicNames, keeping: {} };
+    const { call, keep, modelName } = await beginCall(deps, given, asked);
+    const head = headOf(deps, 'msg_', modelName);
+    const createWriter: Answering['createWriter'] = ({ inputTokens, sealer }, send) =>
+      createMessagesWriter(head, { send, inputTokens, sealer, requestId: given.request.id });
+    return answerCall(call, { ...access, request: given.request, keep, isStreamed, createWriter });
   });
 };
 
@@ -94,7 +78,7 @@ export const postGatewayMessage: Handler<Deps, Endpoints['postGatewayMessage']> 
 export const postCountTokens: Handler<Deps, Endpoints['postCountTokens']> = async (deps, { actor, body, request }) => {
   const { model, request: asked } = parseCount(body, validate);
   admit(deps, { actor, request });
-  await modelOf(deps, actor.id, model);
+  if ((await findAssistantModel(deps, actor.id, model)) === undefined) await modelOf(deps, actor.id, model);
   const messages = asked.messages.map((message): ChatMessage => {
     if (message.role !== 'assistant') return message;
     const { items: _, ...plain } = message;
@@ -106,25 +90,20 @@ export const postCountTokens: Handler<Deps, Endpoints['postCountTokens']> = asyn
 /** POST /v1/responses */
 export const postGatewayResponse: Handler<Deps, Endpoints['postGatewayResponse']> = async (deps, given) => {
   const asked = parseResponses(given.body, validate);
+  const { model, request, isStreamed } = asked;
   return withAccess(deps, given, async (access) => {
-    const resolved = await modelOf(deps, given.actor.id, asked.model);
-    const head = headOf(deps, 'resp_', resolved.model.providerModelId);
-    const createWriter: Answering['createWriter'] = (prepared, send) =>
+    const begun = await beginCall(deps, given, { model, request, names: responsesNames, keeping: asked });
+    const { call, keep, modelName } = begun;
+    const head = headOf(deps, 'resp_', modelName);
+    const createWriter: Answering['createWriter'] = ({ sealer }, send) =>
       createResponsesWriter(head, {
         ...asked,
         send,
-        sealer: sealerOf(deps, prepared),
+        sealer,
         createId: randomUUIDv7,
         now: () => Math.floor(deps.clock.now() / 1000),
       });
-    const { request, isStreamed } = asked;
-    const kept = await keptRequest(deps, given, { resolved, request }, asked);
-    return answer(
-      deps,
-      given,
-      { resolved, request: kept.request, names: responsesNames },
-      { keep: kept.keep, ...access, isStreamed, createWriter },
-    );
+    return answerCall(call, { ...access, request: given.request, keep, isStreamed, createWriter });
   });
 };
 
@@ -189,13 +168,4 @@ async function assertWithinBudget({ db }: Deps, ownerId: string): Promise<void> 
 
 function headOf(deps: Deps, prefix: string, model: string): AnswerHead {
   return { id: `${prefix}${randomUUIDv7()}`, created: Math.floor(deps.clock.now() / 1000), model };
-}
-
-function answer(
-  deps: Deps,
-  { actor, request }: Given,
-  call: Omit<GatewayCall, 'ownerId'>,
-  answering: Omit<Answering, 'request'>,
-) {
-  return answerCall(deps, { ...call, ownerId: actor.id }, { ...answering, request });
 }

@@ -12,7 +12,7 @@ import { deleteStoredResponse, getStoredResponse } from './kept/stored-responses
 
 type Endpoints = typeof endpoints;
 
-const conversationHeader = 'x-homeport-conversation';
+export const conversationHeader = 'x-homeport-conversation';
 const chatIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Members of a request that ask to keep its turn. */
@@ -34,10 +34,7 @@ export async function keptRequest(
   const named = facts.headers.get(conversationHeader);
   if (named === null && !isStored && previousId === undefined) return { request };
   const ownerId = actor.id;
-  if (!grantsScope(actor.scopes ?? [], 'chats:write')) {
-    const message = 'This needs an access token with chats:write';
-    throw new ApiError('insufficient_scope', message, { details: { scope: 'chats:write' } });
-  }
+  assertMayWrite(actor);
   const turn = await beginKeptTurn(deps, ownerId, await placeOf(deps, ownerId, named, previousId), request.messages);
   facts.outgoing.setHeader(conversationHeader, turn.chatId);
   return {
@@ -49,7 +46,15 @@ export async function keptRequest(
   };
 }
 
-async function placeOf(
+/** Throws `insufficient_scope`. */
+export function assertMayWrite({ scopes = [] }: Actor): void {
+  if (grantsScope(scopes, 'chats:write')) return;
+  const message = 'This needs an access token with chats:write';
+  throw new ApiError('insufficient_scope', message, { details: { scope: 'chats:write' } });
+}
+
+/** The conversation that a request names; undefined for a new one. */
+export async function placeOf(
   deps: Deps,
   ownerId: string,
   named: string | null,

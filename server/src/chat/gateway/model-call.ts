@@ -9,7 +9,7 @@ import type { ChatMessage } from '../model/provider-messages.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { askModelOf, type TurnDeps } from '../run/model-call.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
-import type { Ended } from './front.ts';
+import type { Ended, PreparableCall } from './front.ts';
 import { assertSupported, type GatewayRequest, lackingAbility, unsupportedMember } from './gateway-request.ts';
 import { fetchPictures } from './pictures.ts';
 import { openStates, type Sealer, sealState } from './sealed-state.ts';
@@ -23,14 +23,28 @@ export type GatewayCall = {
   names?: Readonly<Record<string, string>>;
 };
 
-/** A request that can be sent: everything that can be refused was looked at. */
-export type PreparedCall = GatewayCall & { messages: ChatMessage[]; inputTokens: number };
+type PreparedCall = GatewayCall & { messages: ChatMessage[]; inputTokens: number };
+
+/** The call as it is answered. */
+export function modelCall(deps: TurnDeps, call: GatewayCall): PreparableCall {
+  return {
+    messages: call.request.messages,
+    async prepare(signal) {
+      const prepared = await prepareCall(deps, call, signal);
+      return {
+        inputTokens: prepared.inputTokens,
+        sealer: sealerOf(deps, call),
+        ask: (sink, leaves) => askForClient(deps, prepared, sink, leaves),
+      };
+    },
+  };
+}
 
 /**
  * Checks a request against its model, fetches its pictures and opens its sealed state. Throws `invalid_request` or
  * `blocked_destination`.
  */
-export async function prepareCall(deps: TurnDeps, call: GatewayCall, signal: AbortSignal): Promise<PreparedCall> {
+async function prepareCall(deps: TurnDeps, call: GatewayCall, signal: AbortSignal): Promise<PreparedCall> {
   const { resolved, request, names } = call;
   assertSupported(resolved, request, names);
   const opened = openStates(sealerOf(deps, call), request.messages);
@@ -51,7 +65,7 @@ export function estimateRequest(messages: readonly ChatMessage[], { tools }: Pic
   return estimateMessages(messages) + definitions;
 }
 
-export function sealerOf({ secrets }: Pick<TurnDeps, 'secrets'>, { ownerId, resolved }: GatewayCall): Sealer {
+function sealerOf({ secrets }: Pick<TurnDeps, 'secrets'>, { ownerId, resolved }: GatewayCall): Sealer {
   return { ring: secrets, ownerId, resolved };
 }
 
@@ -68,7 +82,7 @@ function withoutProviderMessage(error: unknown): unknown {
  * Asks a model for a client. The call is in the person's usage ledger before this resolves or rejects, even if the
  * client has disconnected.
  */
-export async function askForClient(
+async function askForClient(
   deps: TurnDeps,
   call: PreparedCall,
   sink: CompletionSink,

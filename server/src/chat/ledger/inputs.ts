@@ -197,8 +197,10 @@ export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] }):
 
 /** A later decision about the model replaces the whole earlier one; so do those about MCP servers and parameters. */
 export function overriddenBy(given: Decision, admitted: Decision): Decision {
-  if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
-  const { mcpServerIds, web, parameters } = admitted;
+  // A person takes over: they can be asked.
+  const { isUnattended: _, ...earlier } = admitted;
+  if (given.modelPinned === undefined && given.modelId === undefined) return { ...earlier, ...given };
+  const { mcpServerIds, web, parameters } = earlier;
   return {
     ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
     ...(web === undefined ? {} : { web }),

@@ -314,7 +314,7 @@ export class ResponseRun {
       isSteered: () => this.#isSteered(),
       saveReasoningState: () => this.#saveReasoningState(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
-      approvals: this.#approvals,
+      approvals: this.response.decision.isUnattended === true ? undefined : this.#approvals,
       storePicture: pictureStore(this.#deps, this.response),
       signal: this.#abort.signal,
       continued: this.#openText,

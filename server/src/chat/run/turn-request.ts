@@ -238,7 +238,8 @@ export type TurnHooks = {
   isSteered: () => Promise<boolean>;
   saveReasoningState: () => Promise<void>;
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
-  approvals: Approvals;
+  /** Undefined where the person cannot be asked. */
+  approvals: Approvals | undefined;
   storePicture: StorePicture;
   signal: AbortSignal;
   /** The text that the first step continues. */
@@ -261,7 +262,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
         turn.reasoningState.add(callId, stepState);
         return hooks.saveReasoningState();
       },
-      approvals: hooks.approvals,
+      ...(hooks.approvals === undefined ? {} : { approvals: hooks.approvals }),
       continued: hooks.continued,
       storePicture: hooks.storePicture,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),

@@ -115,6 +115,8 @@ export type Decision = {
   mcpServerIds?: string[] | null;
   web?: boolean | null;
   parameters?: Parameters;
+  /** Calls that need approval are refused: the person cannot be asked. */
+  isUnattended?: boolean;
 };
 
 export type InputsTable = {

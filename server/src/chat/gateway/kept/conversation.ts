@@ -70,7 +70,7 @@ export async function beginKeptTurn(
   };
 }
 
-function conversationRuns(): ApiError {
+export function conversationRuns(): ApiError {
   return new ApiError('response_running', 'An answer is running in this conversation. Wait for its end.');
 }
 
@@ -126,7 +126,7 @@ function withoutFiles(message: ChatMessage): ChatMessage {
   return { role: 'user', content };
 }
 
-function partsOf(content: string | ContentPart[]): MessagePart[] {
+export function partsOf(content: string | ContentPart[]): MessagePart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part): MessagePart => {
     if (part.type === 'text') return { type: 'text', text: part.text };
@@ -201,15 +201,18 @@ function stored(parts: MessagePart[]): { parts: string; words: string } {
   return { parts: JSON.stringify(parts), words: wordsOf(parts) };
 }
 
-function titleOf(parts: readonly MessagePart[]): string {
+export function titleOf(parts: readonly MessagePart[]): string {
   const text = parts.find((part) => part.type === 'text')?.text ?? '';
   return text.trim().split('\n', 1)[0]?.slice(0, 80).toWellFormed() ?? '';
 }
 
-async function lockIdleChat(trx: Queryable, ownerId: string, chatId: string): Promise<void> {
-  const { rows } = await sql<{ running: boolean }>`
-    select ${sql.raw(runningColumn)} as running from chats c where c.id = ${chatId} and c.owner_id = ${ownerId}
-    for update of c`.execute(trx);
-  if (rows[0] === undefined) throw new ApiError('not_found', 'Conversation not found');
-  if (rows[0].running) throw conversationRuns();
+/** Locks a conversation in which nothing runs. Returns the id of its newest message. */
+export async function lockIdleChat(trx: Queryable, ownerId: string, chatId: string): Promise<string | null> {
+  const { rows } = await sql<{ running: boolean; leafId: string | null }>`
+    select ${sql.raw(runningColumn)} as running, c.active_message_id as "leafId" from chats c
+    where c.id = ${chatId} and c.owner_id = ${ownerId} for update of c`.execute(trx);
+  const [chat] = rows;
+  if (chat === undefined) throw new ApiError('not_found', 'Conversation not found');
+  if (chat.running) throw conversationRuns();
+  return chat.leafId;
 }

@@ -119,6 +119,7 @@ export function createMessagesWriter(
         delta(call.index, { type: 'input_json_delta', partial_json: json });
       },
       state(item) {
+        if (sealer === undefined) return;
         const { kind } = sealer.resolved.provider;
         if (!isAnthropicBlock(kind, item)) sign(sealState(sealer, { item }));
         else if (typeof item.signature === 'string') sign(item.signature);
@@ -147,7 +148,7 @@ export type MessagesOptions = {
   send: Send | undefined;
   /** An estimate: the provider's count comes at the end. */
   inputTokens: number;
-  sealer: Sealer;
+  sealer: Sealer | undefined;
   requestId: string;
 };
 

@@ -16,7 +16,7 @@ import type { ParsedResponses } from './request.ts';
 
 export type ResponsesOptions = Pick<ParsedResponses, 'echo' | 'declared' | 'wantsState'> & {
   send: Send | undefined;
-  sealer: Sealer;
+  sealer: Sealer | undefined;
   createId: () => string;
   /** In seconds. */
   now: () => number;
@@ -193,7 +193,9 @@ export function createResponsesWriter(head: AnswerHead, options: ResponsesOption
           emit('response.function_call_arguments.delta', { ...placeOf(call), delta });
         }
       },
-      state: (item) => addState(sealState(sealer, { item })),
+      state(item) {
+        if (sealer !== undefined) addState(sealState(sealer, { item }));
+      },
     },
     end(ended) {
       endAll(ended);
