@@ -6,7 +6,7 @@ import { loadTokenizer } from '../turn/token-ratio.ts';
 import { documentRoom } from './attached-documents.ts';
 import { compactRequested } from './context-step.ts';
 import { askOnceOf } from './model-call.ts';
-import type { RunDeps } from './response-run.ts';
+import type { RunDeps } from './run-deps.ts';
 import { chooseByAssistant } from './turn-assistant.ts';
 import { readTurnContext } from './turn-instructions.ts';
 import { type PreparingHooks, readBranch } from './turn-request.ts';

@@ -1,72 +1,55 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
-import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/chat/message-assembly';
-import { framesOfParts, framesWithOpenText } from '@homeport/contracts/chat/part-frames';
+import { finishParts } from '@homeport/contracts/chat/message-assembly';
 import { ApiError } from '@homeport/contracts/errors';
-import type { BlobStore } from '../../artifacts/blob-store.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/failures.ts';
-import type { Documents } from '../../documents/documents.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Platform } from '../../platform.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
-import { countCalls } from '../../usage/ledger.ts';
 import { interruptedError } from '../ledger/interruption.ts';
-import { type EndState, parkedError, questionError, type ResponseEnd } from '../ledger/response-end.ts';
+import type { ResponseEnd } from '../ledger/response-end.ts';
 import type { Claimed, ResponseRow } from '../ledger/response-start.ts';
 import { saveCheckpoint, saveReasoningState } from '../ledger/running-state.ts';
 import { takeSteered } from '../ledger/steering.ts';
-import { ResponseLog } from '../log/response-log.ts';
+import type { ResponseLog } from '../log/response-log.ts';
 import type { ReasoningState } from '../model/reasoning-state.ts';
 import { addUsage } from '../model/usage.ts';
-import type { FindTools, Notice } from '../tools/find-tools.ts';
-import type { ContinuedText } from '../turn/step-writer.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
-import { AnswerSize, answerTooLong } from './answer-size.ts';
 import { pictureStore } from './picture-store.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
+import type { RunDeps } from './run-deps.ts';
 import {
+  type Cut,
+  countLost,
+  cutEnding,
   type Ending,
   endFrames,
   endWithPatience,
   failedEnding,
   finishOf,
   isTooLong,
+  logEnd,
   usageWithin,
 } from './run-ending.ts';
-import type { RunningResponses } from './running-responses.ts';
+import { RunOutput } from './run-output.ts';
 import { type Served, ServingModel } from './stand-ins.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
-
-export type RunDeps = Pick<
-  Platform,
-  'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
-> & { artifactStore: BlobStore; documents: Documents } & {
-  responses: RunningResponses;
-  findTools: FindTools;
-};
-
-/** Why a run was cut off: Stop, the service stopping, another replica having taken over, or the largest answer reached. */
-type Cut = 'stopped' | 'interrupted' | 'lost' | 'full';
 
 /** Shared, because creating an error costs its stack each time. */
 const over = new DOMException('The answer has ended', 'AbortError');
 /** How long followers of a response with an expired lease wait for the database's decision. */
 const wordOnLeaseMs = 1_000;
+
 /**
  * Makes one assistant message on this replica. It runs by itself once constructed: followers come and go through `log`,
  * `stop` ends it, and in any case it ends as a row in the database or loses its lease.
  */
 export class ResponseRun {
   readonly response: ResponseRow;
-  readonly log: ResponseLog;
-  /** Resolves at the answer's first frame (undefined), or with the failure that came before it. */
-  readonly begun: Promise<ApiError | undefined>;
   /** Resolves when the response has ended; true if an input is queued in the conversation. Never rejects. */
   readonly done: Promise<boolean>;
   /** When the granted lease was last requested, by `performance.now`. */
@@ -79,9 +62,8 @@ export class ResponseRun {
   readonly #startedAt = systemClock.elapsed();
   /** Aborted when there is nothing left to do. */
   readonly #ended = new AbortController();
-  #begin: (failure: ApiError | undefined) => void = () => undefined;
+  readonly #output: RunOutput;
   #cut: Cut | undefined;
-  #isMade = false;
   #ending = false;
   #handsOver = false;
   /** True when the service is stopping and another replica continues after this step. */
@@ -93,19 +75,12 @@ export class ResponseRun {
   #historyState: PreparedTurn['historyState'] | undefined;
   #assistant: MessageMetadata['assistant'];
   readonly #extendsText: boolean;
-  /** The text at the end of a continued response, until its part is closed. */
-  #openText: ContinuedText | undefined;
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
   readonly #calls: RunCalls;
   readonly #approvals: RunApprovals;
-  /** How many steps the log has. */
-  #steps = 0;
-  #hasBegun = false;
   /** Resolves when the prompt context is stored. */
   #kept = Promise.resolve();
-  readonly #notices: Frame[] = [];
-  readonly #size = new AnswerSize();
 
   constructor(deps: RunDeps, { response, context, leasedAt, extendsText }: Omit<Claimed, 'kind'>) {
     this.#extendsText = extendsText === true;
@@ -118,14 +93,20 @@ export class ResponseRun {
       if (isParked) this.#cut ??= 'interrupted';
       return this.#cut === 'interrupted' || this.#cut === 'lost';
     });
-    this.log = new ResponseLog(response.first_seq);
-    this.begun = new Promise((resolve) => {
-      this.#begin = resolve;
-    });
+    this.#output = new RunOutput(response.first_seq, () => this.#cutOff('full'));
     this.#hasParts = response.generation === 1;
-    if (this.#hasParts) this.#emit({ type: 'start', messageId: response.id });
+    if (this.#hasParts) this.#output.emit({ type: 'start', messageId: response.id });
     const facts = { 'homeport.response_id': response.id, 'homeport.response_kind': response.kind };
     this.done = deps.tracing.span({ kind: 'internal', name: 'response', facts }, () => this.#run());
+  }
+
+  get log(): ResponseLog {
+    return this.#output.log;
+  }
+
+  /** Resolves at the answer's first frame (undefined), or with the failure that came before it. */
+  get begun(): Promise<ApiError | undefined> {
+    return this.#output.begun;
   }
 
   /** True once nothing more is written but the end itself. */
@@ -171,7 +152,7 @@ export class ResponseRun {
    */
   expire(): void {
     // A response that has ended is kept until the database is back; then the fence decides.
-    if (this.#isMade || this.#cut !== undefined) return;
+    if (this.#output.isClosed || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
     log.warn(
@@ -186,8 +167,7 @@ export class ResponseRun {
 
   /** Emits the end before it is stored: this replica and another one end the response in the same way. */
   #emitInterrupted(): void {
-    const assembler = this.#assembled();
-    for (const frame of assembler.closingFrames({ keepsApprovals: true })) this.log.append(frame);
+    for (const frame of this.#output.assembled().closingFrames({ keepsApprovals: true })) this.log.append(frame);
     const ending = this.#cutEnding();
     this.log.end(endFrames(ending, this.#metadata(ending)));
   }
@@ -203,29 +183,9 @@ export class ResponseRun {
     this.#abort.abort(new Error(cut));
   }
 
-  #emit(frame: Frame): void {
-    // A tool that was abandoned can still emit frames.
-    const fitting = this.#isMade ? undefined : this.#size.take(frame);
-    if (fitting !== undefined) this.#append(fitting);
-    if (this.#size.isFull) this.#cutOff('full');
-  }
-
-  #append(frame: Frame): void {
-    if (frame.type !== 'start' && this.#notices.length > 0) {
-      for (const notice of this.#notices.splice(0)) this.log.append(notice);
-    }
-    if (frame.type === 'start-step' || frame.type === 'data-continued') this.#steps++;
-    if (frame.type === 'text-end' && frame.id === this.#openText?.id) this.#openText = undefined;
-    this.log.append(frame);
-    if (frame.type === 'start' || frame.type === 'start-step') return;
-    this.#hasBegun = true;
-    this.#begin(undefined);
-  }
-
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
-    if (this.#openText !== undefined) this.#append({ type: 'text-end', id: this.#openText.id });
-    this.#isMade = true;
+    this.#output.close();
     this.#made.abort(over);
     this.#deps.tracing.tell({ 'homeport.response_state': ending.state });
     return this.#finish(ending)
@@ -244,7 +204,7 @@ export class ResponseRun {
     const isBetweenSteps = basis.findLast(({ type }) => !type.startsWith('data-'))?.type === 'dynamic-tool';
     if (isBetweenSteps && (await this.#isSteered())) return { state: 'complete' };
     const serving = new ServingModel(this.#deps, this.response, basis);
-    const emit = (frame: Frame) => this.#emit(frame);
+    const emit = (frame: Frame) => this.#output.emit(frame);
     const served = await serving.answer(() => this.#answerWithin(basis, serving), emit, this.#abort.signal);
     this.#modelId = served.modelId;
     const { result } = served;
@@ -285,10 +245,10 @@ export class ResponseRun {
   }
 
   readonly #preparing: PreparingHooks = {
-    notify: (notice) => this.#notify(notice),
-    onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
-    onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
-    onCall: (call) => this.#calls.add(call, this.#steps),
+    notify: (notice) => this.#output.notify(notice),
+    onWait: (wait) => this.#output.emit({ type: 'data-retry', transient: true, data: wait }),
+    onStep: (state) => this.#output.emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
+    onCall: (call) => this.#calls.add(call, this.#output.steps),
     beforeDelegateAsks: () => this.#calls.beforeAsking(this.#deps.db.kysely),
   };
 
@@ -297,27 +257,23 @@ export class ResponseRun {
     if (this.#hasParts) return [];
     const { parts, usage } = await readMessage(this.#deps.db.kysely, this.response.id);
     this.#earlierUsage = usage;
-    this.#emit({ type: 'start', messageId: this.response.id });
-    this.#size.add(parts);
-    const continued = this.#extendsText ? framesWithOpenText(parts) : undefined;
-    this.#openText = continued?.open;
-    for (const frame of continued?.frames ?? framesOfParts(parts)) this.#append(frame);
-    if (this.#size.isFull) this.#cutOff('full');
+    this.#output.emit({ type: 'start', messageId: this.response.id });
+    this.#output.replay(parts, this.#extendsText);
     this.#hasParts = true;
-    this.#calls.startAfter(this.#steps);
+    this.#calls.startAfter(this.#output.steps);
     return parts;
   }
 
   #turn(turn: PreparedTurn, serving: ServingModel): Promise<TurnResult> {
     return runPreparedTurn(this.#deps, turn, {
-      emit: (frame) => serving.emit(frame, (own) => this.#emit(own)),
+      emit: (frame) => serving.emit(frame, (own) => this.#output.emit(own)),
       isSteered: () => this.#isSteered(),
       saveReasoningState: () => this.#saveReasoningState(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.response.decision.isUnattended === true ? undefined : this.#approvals,
       storePicture: pictureStore(this.#deps, this.response),
       signal: this.#abort.signal,
-      continued: this.#openText,
+      continued: this.#output.openText,
     });
   }
 
@@ -330,11 +286,11 @@ export class ResponseRun {
     if (waiting.length === 0) return parts;
     const turn = { response: this.response, context: this.#context, isAwaited: true };
     const making = AbortSignal.any([this.#abort.signal, this.#made.signal]);
-    const tools = await this.#deps.findTools(turn, making, (notice) => this.#notify(notice));
-    const options = { emit: (frame: Frame) => this.#emit(frame), approvals: this.#approvals };
+    const tools = await this.#deps.findTools(turn, making, (notice) => this.#output.notify(notice));
+    const options = { emit: (frame: Frame) => this.#output.emit(frame), approvals: this.#approvals };
     await finishWaitingCalls(options, waiting, tools, this.#abort.signal);
     await this.#checkpoint(false);
-    return this.#parts();
+    return this.#output.parts();
   }
 
   /** While the database is away, the messages wait for the end of the answer. */
@@ -355,30 +311,11 @@ export class ResponseRun {
     // First, because after a crash the log decides what there was.
     await this.#deps.responses.storeNow();
     const calls = this.#calls.pending;
-    const state = { parts: this.#parts(), calls };
+    const state = { parts: this.#output.parts(), calls };
     const { budgetResetsAt } = await saveCheckpoint(this.#deps, this.response, state);
     this.#calls.stored(calls);
     if (isBeforeAsking) assertBudget(budgetResetsAt);
     if (isBeforeAsking && this.#leaves) this.handOver();
-  }
-
-  /** Sent with the next frame: a failure before the first one is an HTTP error. */
-  #notify(notice: Notice): void {
-    const frame: Frame = { type: 'data-notice', data: notice };
-    if (this.#hasBegun) this.#emit(frame);
-    // A turn can be prepared once more before its first frame.
-    else if (!this.#notices.some((noticed) => isDeepStrictEqual(noticed, frame))) this.#notices.push(frame);
-  }
-
-  /** Assembled from the log on demand, not at every token. */
-  #assembled(): MessageAssembler {
-    const assembler = createMessageAssembler();
-    for (const frame of this.log.frames()) assembler.apply(frame);
-    return assembler;
-  }
-
-  #parts(): MessagePart[] {
-    return this.#assembled().parts;
   }
 
   #failed(error: unknown): Ending {
@@ -390,15 +327,7 @@ export class ResponseRun {
   }
 
   #cutEnding(): Ending {
-    if (this.#cut === 'stopped') return { state: 'stopped' };
-    if (this.#cut === 'full') return failedEnding(answerTooLong());
-    const [waiting] = waitingCalls(this.#parts());
-    if (waiting === undefined) return { state: 'interrupted', error: interruptedError };
-    return { state: 'interrupted', error: waiting.asked.policy === 'ask' ? parkedError : questionError };
-  }
-
-  #finishedParts(state: EndState): MessagePart[] {
-    return finishParts(this.#parts(), { keepsApprovals: state === 'interrupted' });
+    return cutEnding(this.#cut, this.#output.parts());
   }
 
   async #finish(ending: Ending): Promise<boolean> {
@@ -408,10 +337,17 @@ export class ResponseRun {
     const metadata = this.#metadata(ending);
     const ended =
       this.#cut === 'lost' ? undefined : await endWithPatience(this.#deps, this.response, this.#end(ending, metadata));
-    this.#logEnd(ending, metadata);
-    this.#begin(ending.failure);
+    logEnd(this.#deps, this.response, {
+      state: this.#cut === 'lost' ? 'lost' : ending.state,
+      code: ending.error?.code,
+      modelId: this.#modelId,
+      usage: metadata.usage,
+      counted: this.#calls.usage,
+      milliseconds: Math.round(systemClock.elapsed() - this.#startedAt),
+    });
+    this.#output.settle(ending.failure);
     if (ended === undefined) {
-      await this.#countLost();
+      await countLost(this.#deps, this.response, this.#calls.pending);
       this.log.cut();
       return false;
     }
@@ -426,7 +362,9 @@ export class ResponseRun {
   #end(ending: Ending, metadata: MessageMetadata): ResponseEnd {
     return {
       state: ending.state,
-      parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
+      parts: this.#hasParts
+        ? finishParts(this.#output.parts(), { keepsApprovals: ending.state === 'interrupted' })
+        : undefined,
       historyState: this.#historyState?.(),
       error: ending.error,
       finish: finishOf(ending),
@@ -457,34 +395,5 @@ export class ResponseRun {
       finishReason: finish.reason,
       finishDetail: finish.detail,
     };
-  }
-
-  /** Another replica has ended the response; requests made here still count, once. */
-  async #countLost(): Promise<void> {
-    const { db, log } = this.#deps;
-    await countCalls(db.kysely, this.#calls.pending).catch((error) =>
-      log.warn(
-        { cause: error, responseId: this.response.id },
-        'failed to record the model calls of a response that another replica has taken over',
-      ),
-    );
-  }
-
-  #logEnd(ending: Ending, metadata: MessageMetadata): void {
-    const state = this.#cut === 'lost' ? 'lost' : ending.state;
-    this.#deps.metrics.responseEnded(state, this.#calls.usage);
-    this.#deps.log.info(
-      {
-        responseId: this.response.id,
-        chatId: this.response.chat_id,
-        userId: this.response.owner_id,
-        state,
-        code: ending.error?.code,
-        modelId: this.#modelId,
-        usage: metadata.usage,
-        milliseconds: Math.round(systemClock.elapsed() - this.#startedAt),
-      },
-      'response ended',
-    );
   }
 }

@@ -1,15 +1,29 @@
-import type { Frame, MessageError, MessageMetadata, Usage } from '@homeport/contracts/chat/frames';
+import type { Frame, MessageError, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import { databaseFailure, mayPass } from '../../db/failures.ts';
-import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from '../ledger/response-end.ts';
+import { countCalls, type LedgerRow } from '../../usage/ledger.ts';
+import { interruptedError } from '../ledger/interruption.ts';
+import {
+  type EndedResponse,
+  type EndState,
+  endResponse,
+  parkedError,
+  questionError,
+  type ResponseEnd,
+} from '../ledger/response-end.ts';
 import type { ResponseRow } from '../ledger/response-start.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { type AnswerEnd, plainEnd } from '../turn/answer-end.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
+import { waitingCalls } from '../turn/waiting-calls.ts';
+import { answerTooLong } from './answer-size.ts';
 import { errorFrame, messageError } from './message-error.ts';
-import type { RunDeps } from './response-run.ts';
+import type { RunDeps } from './run-deps.ts';
 
 /** How a response that this replica made ends. */
+
+/** Why a run was cut off: Stop, the service stopping, another replica having taken over, or the largest answer reached. */
+export type Cut = 'stopped' | 'interrupted' | 'lost' | 'full';
 
 /** A response's end, before it is stored. */
 export type Ending = {
@@ -103,4 +117,41 @@ function knownFailure(error: unknown): ApiError {
   return (
     databaseFailure(error) ?? new ApiError('internal_error', 'Something went wrong on the server', { cause: error })
   );
+}
+
+/** Another replica has ended the response; requests made here still count, once. */
+export async function countLost(deps: RunDeps, response: ResponseRow, calls: readonly LedgerRow[]): Promise<void> {
+  await countCalls(deps.db.kysely, calls).catch((error) =>
+    deps.log.warn(
+      { cause: error, responseId: response.id },
+      'failed to record the model calls of a response that another replica has taken over',
+    ),
+  );
+}
+
+type EndFacts = {
+  state: EndState | 'lost';
+  code: string | undefined;
+  modelId: string | undefined;
+  /** Of the whole answer, continued ones included. */
+  usage: Usage | undefined;
+  /** Of the requests that this run made. */
+  counted: Usage | undefined;
+  milliseconds: number;
+};
+
+/** Records the end in the metrics and the log. */
+export function logEnd(deps: RunDeps, response: ResponseRow, { counted, ...facts }: EndFacts): void {
+  deps.metrics.responseEnded(facts.state, counted);
+  const { id: responseId, chat_id: chatId, owner_id: userId } = response;
+  deps.log.info({ responseId, chatId, userId, ...facts }, 'response ended');
+}
+
+/** The end of a run that was cut off after `parts`. */
+export function cutEnding(cut: Cut | undefined, parts: readonly MessagePart[]): Ending {
+  if (cut === 'stopped') return { state: 'stopped' };
+  if (cut === 'full') return failedEnding(answerTooLong());
+  const [waiting] = waitingCalls(parts);
+  if (waiting === undefined) return { state: 'interrupted', error: interruptedError };
+  return { state: 'interrupted', error: waiting.asked.policy === 'ask' ? parkedError : questionError };
 }

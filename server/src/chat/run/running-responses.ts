@@ -14,7 +14,8 @@ import { dropOldFrames, type LogBatch, storeFrames } from '../log/frame-store.ts
 import { notify, type Signal, SignalListener } from '../log/signals.ts';
 import { Activity } from './activity.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { ResponseRun, type RunDeps } from './response-run.ts';
+import { ResponseRun } from './response-run.ts';
+import type { RunDeps } from './run-deps.ts';
 
 /** Intervals of a replica, in milliseconds; tests shorten them. */
 export type ChatTimings = {

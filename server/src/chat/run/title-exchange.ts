@@ -6,8 +6,8 @@ import { readBudgetReset } from '../../usage/budget-state.ts';
 import type { ResponseRow } from '../ledger/response-start.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';
 import { askForTextOf } from './model-call.ts';
-import type { RunDeps } from './response-run.ts';
 import { RunCalls } from './run-calls.ts';
+import type { RunDeps } from './run-deps.ts';
 
 /**
  * Names a conversation after its first exchange, once, with the lowest-tier enabled model (setting MODEL_TITLES), or
