@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { check } from './checks.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 
@@ -18,13 +19,6 @@ const backup = z.object({
   finishedAt: fields.timestamp.nullable(),
 });
 export type Backup = z.infer<typeof backup>;
-
-const check = z.object({
-  check: z.string(),
-  state: z.enum(['ok', 'warning', 'failed']),
-  message: z.string(),
-  advice: z.string().optional(),
-});
 
 export const operationEndpoints = {
   getBackups: endpoint({

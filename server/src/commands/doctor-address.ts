@@ -2,7 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { Config } from '../config/config.ts';
 import { offersHttp2, type ProbeAnswer, probe, probeStream } from '../egress/origin-probe.ts';
 import { checkTrust, checkUploads, explainSilence, explainStranger, help } from './doctor-proxy.ts';
-import { type Finding, finding } from './finding.ts';
+import { type Cause, type Finding, finding } from './finding.ts';
 
 /** Goes the way that browsers go, through whatever proxy there is. */
 
@@ -11,23 +11,30 @@ type Addresses = Pick<Config, 'baseUrl' | 'host' | 'port' | 'version' | 'trusted
 export async function checkAddress(config: Addresses): Promise<Finding[]> {
   const isPublic = config.baseUrl !== undefined;
   const own = ownAddress(config);
-  if (!isPublic && config.port === 0) return [found('ok', 'PORT is 0, so the address is not known here.')];
+  if (!isPublic && config.port === 0) {
+    return [found('ok', 'address_unknown', 'PORT is 0, so the address is not known here.')];
+  }
   const origin = config.baseUrl ?? own;
   let answer: ProbeAnswer;
   try {
     answer = await probe(new URL('/api/live', origin));
   } catch (error) {
-    const [message, advice] = await explainSilence(origin, error, isPublic);
-    return [found(isPublic ? 'failed' : 'warning', message, advice)];
+    return [found(isPublic ? 'failed' : 'warning', ...(await explainSilence(origin, error, isPublic)))];
   }
   const version = versionOf(answer.text);
   if (answer.status !== 200 || version === undefined) {
     return [found('failed', ...(await explainStranger(origin, answer, config.port === 0 ? undefined : own)))];
   }
+  const values = { version, origin, own: config.version };
   const findings = [
     version === config.version
-      ? found('ok', `Homeport ${version} answers at ${origin}.`)
-      : found('warning', `Homeport ${version} answers at ${origin}; this is ${config.version}.`, 'Restart it.'),
+      ? found('ok', ['address_works', values], `Homeport ${version} answers at ${origin}.`)
+      : found(
+          'warning',
+          ['address_other_version', values],
+          `Homeport ${version} answers at ${origin}; this is ${config.version}.`,
+          'Restart it.',
+        ),
   ];
   if (isPublic) {
     const ways = await Promise.all([
@@ -60,9 +67,10 @@ async function checkWebSocket(origin: string): Promise<Finding> {
     (answer) => answer.status,
     () => 0,
   );
-  if (status === 401 || status === 101) return finding('websocket', 'ok', 'WebSockets pass through.');
+  if (status === 401 || status === 101)
+    return finding('websocket', 'ok', 'websocket_works', 'WebSockets pass through.');
   const message = `WebSockets do not pass through (status ${status}), so terminals do not work.`;
-  return finding('websocket', 'failed', message, help);
+  return finding('websocket', 'failed', ['websocket_blocked', { status }], message, help);
 }
 
 const streamTries = 3;
@@ -72,28 +80,34 @@ const streamTries = 3;
  * that happens every time.
  */
 async function checkStream(origin: string): Promise<Finding> {
-  const failed = (message: string) => finding('streams', 'failed', message, help);
+  const failed = (cause: Cause, message: string) => finding('streams', 'failed', cause, message, help);
   for (let tries = 0; tries < streamTries; tries += 1) {
     try {
       const { status, longestWaitMs } = await probeStream(new URL('/api/live/stream', origin));
-      if (status !== 200)
-        return failed(`Streams do not pass through (status ${status}), so answers can't be followed.`);
+      if (status !== 200) {
+        const message = `Streams do not pass through (status ${status}), so answers can't be followed.`;
+        return failed(['streams_blocked', { status }], message);
+      }
       if (longestWaitMs > limits.liveStreamPieceMs / 2) {
-        return finding('streams', 'ok', 'Streams arrive piece by piece.');
+        return finding('streams', 'ok', 'streams_work', 'Streams arrive piece by piece.');
       }
     } catch (error) {
-      return failed(`Streams break off on the way: ${error instanceof Error ? error.message : 'unknown reason'}.`);
+      const reason = error instanceof Error ? error.message : 'unknown reason';
+      return failed(['streams_break', { reason }], `Streams break off on the way: ${reason}.`);
     }
   }
-  return failed('Something on the way holds streams back until they end, so answers appear all at once.');
+  return failed(
+    'streams_held',
+    'Something on the way holds streams back until they end, so answers appear all at once.',
+  );
 }
 
 async function checkHttp2(origin: string): Promise<Finding[]> {
   if (!origin.startsWith('https:')) return [];
   const offered = await offersHttp2(new URL(origin)).catch(() => false);
-  if (offered) return [finding('http2', 'ok', 'HTTP/2 is offered.')];
+  if (offered) return [finding('http2', 'ok', 'http2_works', 'HTTP/2 is offered.')];
   const message = 'HTTP/2 is not offered, so browsers load at most six things at a time.';
-  return [finding('http2', 'warning', message, help)];
+  return [finding('http2', 'warning', 'http2_missing', message, help)];
 }
 
 function versionOf(text: string): string | undefined {
@@ -106,6 +120,6 @@ function versionOf(text: string): string | undefined {
   }
 }
 
-function found(state: Finding['state'], message: string, advice?: string): Finding {
-  return finding('address', state, message, advice);
+function found(state: Finding['state'], cause: Cause, message: string, advice?: string): Finding {
+  return finding('address', state, cause, message, advice);
 }

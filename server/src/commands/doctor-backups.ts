@@ -7,12 +7,12 @@ import { intervalMs, parseSchedule } from '../config/backup-schedule.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/pool.ts';
 import { adminCommand } from '../platform/command-line.ts';
-import { type Finding, finding } from './finding.ts';
+import { type Cause, type Finding, finding } from './finding.ts';
 
 /** Whether backups are made, and those that the schedule made can be used. */
 
 type Ended = { state: string; error: string | null; place: string; size: number | null; ended_at: Date };
-type Trouble = { message: string; advice: string };
+type Trouble = { cause: Cause; message: string; advice: string };
 
 const dayMs = 86_400_000;
 /** Without a schedule, the operator makes backups by hand. */
@@ -30,17 +30,19 @@ export async function checkBackups(config: Config, db: Pick<Database, 'pool'>, n
     (await unusablePlace(config)) ??
     (await unusableBackup(config, scheduled)) ??
     lateness(config, made, now.getTime() - 2 * intervalMs(schedule));
-  if (trouble !== undefined) return finding('backups', 'failed', trouble.message, trouble.advice);
-  if (made !== undefined) return finding('backups', 'ok', madeText(made));
+  if (trouble !== undefined) return finding('backups', 'failed', trouble.cause, trouble.message, trouble.advice);
+  if (made !== undefined) return finding('backups', 'ok', ['backup_made', { at: timeOf(made) }], madeText(made));
   const advice = 'The schedule makes the first within minutes of a start. If it does not, the log has the reason.';
-  return finding('backups', 'warning', 'There is no backup yet.', advice);
+  return finding('backups', 'warning', 'backup_none_scheduled', 'There is no backup yet.', advice);
 }
 
 function checkUnscheduled(made: Ended | undefined, last: Ended | undefined, now: Date): Finding {
   const failure = failureOf(last);
-  if (failure !== undefined) return finding('backups', 'warning', failure.message, byHand);
-  if (made === undefined) return finding('backups', 'warning', 'There is no backup yet.', byHand);
-  return finding('backups', made.ended_at.getTime() > now.getTime() - oldMs ? 'ok' : 'warning', madeText(made), byHand);
+  if (failure !== undefined) return finding('backups', 'warning', failure.cause, failure.message, byHand);
+  if (made === undefined) return finding('backups', 'warning', 'backup_none', 'There is no backup yet.', byHand);
+  const isOld = made.ended_at.getTime() <= now.getTime() - oldMs;
+  const cause: Cause = [isOld ? 'backup_old' : 'backup_made', { at: timeOf(made) }];
+  return finding('backups', isOld ? 'warning' : 'ok', cause, madeText(made), byHand);
 }
 
 /** The newest backup that has ended and fits `condition`, which is SQL. */
@@ -55,13 +57,19 @@ async function findEnded({ pool }: Pick<Database, 'pool'>, condition: string): P
 function failureOf(last: Ended | undefined): Trouble | undefined {
   if (last === undefined || last.state === 'done') return undefined;
   const reason = last.error ?? 'the process that made it ended';
-  return { message: `The last backup failed at ${last.ended_at.toISOString()}: ${reason}`, advice: retry };
+  const at = timeOf(last);
+  return {
+    cause: ['backup_failed', { at, reason }],
+    message: `The last backup failed at ${at}: ${reason}`,
+    advice: retry,
+  };
 }
 
 function lateness(config: Config, made: Ended | undefined, since: number): Trouble | undefined {
   if (made === undefined || made.ended_at.getTime() >= since) return undefined;
   const message = `${madeText(made)} BACKUP_SCHEDULE is ${JSON.stringify(config.backupSchedule)}.`;
-  return { message, advice: `Look for the reason in the log, and run "${adminCommand} backup".` };
+  const cause: Cause = ['backup_late', { at: timeOf(made), schedule: config.backupSchedule ?? '' }];
+  return { cause, message, advice: `Look for the reason in the log, and run "${adminCommand} backup".` };
 }
 
 async function unusablePlace(config: Config): Promise<Trouble | undefined> {
@@ -72,7 +80,9 @@ async function unusablePlace(config: Config): Promise<Trouble | undefined> {
     else await access(await nearestFolder(resolve(place)), constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
-    return { message: `Scheduled backups cannot be written to ${place} (${reasonOf(error)}).`, advice };
+    const reason = reasonOf(error);
+    const message = `Scheduled backups cannot be written to ${place} (${reason}).`;
+    return { cause: ['backup_place', { place, reason }], message, advice };
   }
 }
 
@@ -95,13 +105,17 @@ async function unusableBackup(config: Config, last: Ended | undefined): Promise<
   const advice = `Find out what changed it, and run "${adminCommand} backup".`;
   try {
     const found = place.startsWith('s3://') ? await findObject(config, place) : await stat(place);
-    if (found === undefined) return { message: `The last scheduled backup is gone: ${place}.`, advice };
+    if (found === undefined) {
+      return { cause: ['backup_gone', { place }], message: `The last scheduled backup is gone: ${place}.`, advice };
+    }
     if (Number(found.size) === Number(size)) return undefined;
     const message = `The last scheduled backup has ${found.size} bytes rather than ${size}: ${place}.`;
-    return { message, advice };
+    const values = { place, found: Number(found.size), expected: Number(size) };
+    return { cause: ['backup_size', values], message, advice };
   } catch (error) {
-    const message = `The last scheduled backup cannot be read: ${place} (${reasonOf(error)}).`;
-    return { message, advice };
+    const reason = reasonOf(error);
+    const message = `The last scheduled backup cannot be read: ${place} (${reason}).`;
+    return { cause: ['backup_unreadable', { place, reason }], message, advice };
   }
 }
 
@@ -110,6 +124,10 @@ function reasonOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
 
-function madeText({ ended_at }: Ended): string {
-  return `The last backup was made at ${ended_at.toISOString()}.`;
+function madeText(made: Ended): string {
+  return `The last backup was made at ${timeOf(made)}.`;
+}
+
+function timeOf({ ended_at }: Ended): string {
+  return ended_at.toISOString();
 }

@@ -6,7 +6,7 @@ import { packagedLibraries } from '../db/embedded/system-programs.ts';
 import { executedMigrations, listMigrations } from '../db/migrate.ts';
 import { type Database, lacksLimits, openDatabase, pingDatabase } from '../db/pool.ts';
 import { databaseProblem } from '../db/problems.ts';
-import { type Finding, finding } from './finding.ts';
+import { type Cause, type Finding, finding } from './finding.ts';
 
 /** Whether the database can be used, and fits this release. */
 
@@ -29,7 +29,13 @@ function unusable({ databaseUrl }: Config, reason: Error, more = ''): Finding {
   };
   const advice =
     databaseUrl === undefined ? 'Look for the reason in the log of the service, and check DATA_DIR.' : problem.advice;
-  return finding('database', 'failed', `${problem.message}${more}`, advice);
+  return finding(
+    'database',
+    'failed',
+    ['database_unusable', { reason: problem.message }],
+    `${problem.message}${more}`,
+    advice,
+  );
 }
 
 export async function checkDatabase(config: Config, db: Database): Promise<Finding[]> {
@@ -41,21 +47,31 @@ export async function checkDatabase(config: Config, db: Database): Promise<Findi
   const executed = await executedMigrations(db);
   const missing = (await listMigrations()).filter((name) => !executed.includes(name));
   const findings: Finding[] = [];
-  const add = (state: 'warning' | 'failed', message: string, advice: string) =>
-    void findings.push(finding('database', state, message, advice));
-  if (number < oldest) add('failed', `PostgreSQL ${version} is too old.`, 'Use PostgreSQL 14 or later.');
-  if (encoding !== 'UTF8') add('failed', `The database has the encoding ${encoding}.`, 'Create it with encoding UTF8.');
-  if (missing.length > 0)
-    add('failed', 'The database belongs to an earlier release.', 'Start this release on it once.');
+  const add = (state: 'warning' | 'failed', cause: Cause, message: string, advice: string) =>
+    void findings.push(finding('database', state, cause, message, advice));
+  if (number < oldest) {
+    const message = `PostgreSQL ${version} is too old.`;
+    add('failed', ['database_old', { version }], message, 'Use PostgreSQL 14 or later.');
+  }
+  if (encoding !== 'UTF8') {
+    const message = `The database has the encoding ${encoding}.`;
+    add('failed', ['database_encoding', { encoding }], message, 'Create it with encoding UTF8.');
+  }
+  if (missing.length > 0) {
+    const message = 'The database belongs to an earlier release.';
+    add('failed', 'database_earlier', message, 'Start this release on it once.');
+  }
   if (config.databaseUrl !== undefined && config.databasePoolMax + reserved > most) {
     const message = `DATABASE_POOL_MAX is ${config.databasePoolMax}, and the server accepts ${most} connections.`;
-    add('warning', message, 'Lower it, or raise max_connections.');
+    const cause: Cause = ['database_pool', { pool: config.databasePoolMax, most }];
+    add('warning', cause, message, 'Lower it, or raise max_connections.');
   }
   findings.push(...(await checkPooler(config)));
   const packaged = config.databaseUrl === undefined ? await checkPackage(config, version) : [];
   if (findings.length > 0) return [...findings, ...packaged];
   const kind = config.databaseUrl === undefined ? 'embedded' : 'external';
-  return [finding('database', 'ok', `PostgreSQL ${version} (${kind}) has this release's schema.`), ...packaged];
+  const message = `PostgreSQL ${version} (${kind}) has this release's schema.`;
+  return [finding('database', 'ok', ['database_works', { version, kind }], message), ...packaged];
 }
 
 /** The embedded PostgreSQL of the package brings libraries that no system updates. */
@@ -63,13 +79,15 @@ async function checkPackage({ dataDir }: Config, version: string): Promise<Findi
   if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return [];
   const { packageRoot, postgres } = await locatePrograms();
   if (!postgres.startsWith(packageRoot)) {
-    return [finding('postgresql', 'ok', `The PostgreSQL of this system is used from the next start on: ${postgres}.`)];
+    const message = `The PostgreSQL of this system is used from the next start on: ${postgres}.`;
+    return [finding('postgresql', 'ok', ['postgresql_system', { path: postgres }], message)];
   }
   const libraries = await packagedLibraries(packageRoot);
   if (libraries.length === 0) return [];
   const message = `The embedded PostgreSQL ${version} comes with ${libraries.join(' and ')}, which get no security updates. No network reaches it.`;
   const advice = `Install PostgreSQL ${majorVersion} from your system's packages (postgresql-${majorVersion}) and restart Homeport, which then runs that with the same data. See docs/operations.md, "The embedded PostgreSQL".`;
-  return [finding('postgresql', 'warning', message, advice)];
+  const values = { version, libraries: libraries.join(', '), major: majorVersion };
+  return [finding('postgresql', 'warning', ['postgresql_libraries', values], message, advice)];
 }
 
 /** The way that the service goes, which commands do not go if there is a direct address. */
@@ -81,8 +99,8 @@ async function checkPooler(config: Config): Promise<Finding[]> {
   try {
     await pingDatabase(db, pingMs);
     if (!(await lacksLimits(db))) return [];
-    const [message, advice] = databaseDirectUrl === undefined ? poolerUnnamed : limitsMissing;
-    return [finding('database', 'warning', message, advice)];
+    const [cause, message, advice] = databaseDirectUrl === undefined ? poolerUnnamed : limitsMissing;
+    return [finding('database', 'warning', cause, message, advice)];
   } catch (error) {
     return [unusable(config, asError(error))];
   } finally {
@@ -93,10 +111,12 @@ async function checkPooler(config: Config): Promise<Finding[]> {
 const ignore = (): void => undefined;
 
 const poolerUnnamed = [
+  'pooler_unnamed',
   'The time limits that Homeport sets on its connections have no effect, as behind a pooler such as PgBouncer.',
   'If DATABASE_URL is a pooler, set DATABASE_DIRECT_URL as well: see docs/operations.md, "PgBouncer".',
 ] as const;
 const limitsMissing = [
+  'pooler_limits',
   'The role behind the pooler has no statement_timeout or idle_in_transaction_session_timeout, or jit is on.',
   'Set them for the role: see docs/operations.md, "PgBouncer".',
 ] as const;

@@ -11,7 +11,7 @@ import { tryRuntime } from '../workspaces/lifecycle/try-runtime.ts';
 import { checkAddress } from './doctor-address.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkDatabase, findUnreachable } from './doctor-database.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, finding } from './finding.ts';
 
 /** Health check of an installation: the checks, the problems found, and how to fix them. */
 
@@ -56,7 +56,7 @@ async function examineStored(config: Config, db: Database | Error, artifactStore
 async function guarded(check: string, work: () => Promise<Finding | Finding[]>): Promise<Finding | Finding[]> {
   return work().catch((error: unknown): Finding => {
     const reason = error instanceof Error ? error.message : 'unknown reason';
-    return { check, state: 'failed', message: `This could not be checked: ${reason}`, advice: adviceOn(check) };
+    return finding(check, 'failed', ['unchecked', { reason }], `This could not be checked: ${reason}`, adviceOn(check));
   });
 }
 
@@ -68,19 +68,20 @@ function adviceOn(check: string): string {
 
 async function checkSettings(): Promise<Finding> {
   const mistyped = mistypedSettings();
-  if (mistyped.length === 0) return { check: 'settings', state: 'ok', message: 'All settings are valid.' };
+  if (mistyped.length === 0) return finding('settings', 'ok', 'settings_valid', 'All settings are valid.');
   const names = mistyped.map(({ setting, meant }) => `${setting} (${meant}?)`).join(', ');
+  const message = `Unknown settings that resemble ours: ${names}.`;
   const advice = 'Correct the names, or remove the variables.';
-  return { check: 'settings', state: 'warning', message: `Unknown settings that resemble ours: ${names}.`, advice };
+  return finding('settings', 'warning', ['settings_mistyped', { names }], message, advice);
 }
 
 async function checkKey(config: Config, db: Database): Promise<Finding> {
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
   if (await fitsCanary({ db, secrets })) {
-    return { check: 'key', state: 'ok', message: 'SETTINGS_ENCRYPTION_KEY is the key of this installation.' };
+    return finding('key', 'ok', 'key_fits', 'SETTINGS_ENCRYPTION_KEY is the key of this installation.');
   }
   const message = 'SETTINGS_ENCRYPTION_KEY is not the key that this database was encrypted with.';
-  return { check: 'key', state: 'failed', message, advice: 'Set the right key; if it is lost, run adopt-key.' };
+  return finding('key', 'failed', 'key_wrong', message, 'Set the right key; if it is lost, run adopt-key.');
 }
 
 async function checkDisk({ dataDir, databaseUrl }: Config): Promise<Finding> {
@@ -88,14 +89,20 @@ async function checkDisk({ dataDir, databaseUrl }: Config): Promise<Finding> {
   const network = networkDisks.get(type);
   if (network !== undefined && databaseUrl === undefined) {
     const message = `DATA_DIR is on a network file system (${network}), where the embedded database can lose data.`;
-    return { check: 'disk', state: 'failed', message, advice: 'Move DATA_DIR to a local disk, or use DATABASE_URL.' };
+    const advice = 'Move DATA_DIR to a local disk, or use DATABASE_URL.';
+    return finding('disk', 'failed', ['disk_network', { kind: network }], message, advice);
   }
   const [free, total] = [bavail * bsize, blocks * bsize];
   const reserve = Math.min(Math.max(total / 50, 96 * mebibyte), 1024 * mebibyte);
-  const message = `${Math.round(free / mebibyte)} MiB are free on the disk of DATA_DIR.`;
-  if (free > 2 * reserve) return { check: 'disk', state: 'ok', message };
+  const message = `${sizeText(free)} free on the data disk.`;
+  if (free > 2 * reserve) return finding('disk', 'ok', ['disk_free', { free }], message);
   const advice = 'Free some space, or enlarge the disk: see docs/operations.md, "A full disk".';
-  return { check: 'disk', state: free > reserve ? 'warning' : 'failed', message, advice };
+  return finding('disk', free > reserve ? 'warning' : 'failed', ['disk_low', { free }], message, advice);
+}
+
+/** Decimal units, as disks are sold. */
+function sizeText(bytes: number): string {
+  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e9)} GB`;
 }
 
 async function checkPermissions({ dataDir }: Config): Promise<Finding> {
@@ -103,15 +110,11 @@ async function checkPermissions({ dataDir }: Config): Promise<Finding> {
   const secrets = await stat(join(dataDir, 'secrets.json')).catch(() => undefined);
   // The database may run as another user, who has to pass through the folder.
   if ((folder.mode & 0o066) === 0 && ((secrets?.mode ?? 0) & 0o077) === 0) {
-    return { check: 'permissions', state: 'ok', message: 'Only its owner can read DATA_DIR.' };
+    return finding('permissions', 'ok', 'permissions_private', 'Only its owner can read DATA_DIR.');
   }
   const message = 'Other users of this machine can read DATA_DIR or its secrets.json.';
-  return {
-    check: 'permissions',
-    state: 'warning',
-    message,
-    advice: `Run chmod go-rw ${dataDir} and chmod 600 on the file.`,
-  };
+  const advice = `Run chmod go-rw ${dataDir} and chmod 600 on the file.`;
+  return finding('permissions', 'warning', ['permissions_open', { folder: dataDir }], message, advice);
 }
 
 async function checkStore(db: Database, store: BlobStore): Promise<Finding> {
@@ -120,29 +123,28 @@ async function checkStore(db: Database, store: BlobStore): Promise<Finding> {
   const mark = await store.readMark();
   if (mark !== rows[0]?.id && (mark !== undefined || rows[0]?.store_marked === true)) {
     const message = 'ARTIFACT_STORE is not the store of this installation.';
-    return {
-      check: 'files',
-      state: 'failed',
+    return finding(
+      'files',
+      'failed',
+      'files_foreign',
       message,
-      advice: 'Set the right folder or bucket: see docs/operations.md.',
-    };
+      'Set the right folder or bucket: see docs/operations.md.',
+    );
   }
   const stored = await store.put(Readable.from([Buffer.from('a test of the file store')]));
   await store.read(stored.key, { start: 0, end: stored.size - 1 }, async () => undefined);
   await store.remove([stored.key]);
-  return { check: 'files', state: 'ok', message: 'Files can be written, read and removed.' };
+  return finding('files', 'ok', 'files_work', 'Files can be written, read and removed.');
 }
 
 async function checkWorkspaces(config: Config): Promise<Finding> {
   const trial = await tryRuntime(config);
-  if (trial.state === 'off') return { check: 'workspaces', state: 'ok', message: 'Workspaces are switched off.' };
-  if (trial.state === 'works') return { check: 'workspaces', state: 'ok', message: trial.said };
-  return {
-    check: 'workspaces',
-    state: trial.wanted ? 'failed' : 'warning',
-    message: `Workspaces do not work here: ${trial.why}`,
-    advice: 'See docs/workspaces.md for what they need, or set WORKSPACE_MODE=disabled.',
-  };
+  if (trial.state === 'off') return finding('workspaces', 'ok', 'workspaces_off', 'Workspaces are switched off.');
+  if (trial.state === 'works') return finding('workspaces', 'ok', 'workspaces_work', trial.said);
+  const message = `Workspaces do not work here: ${trial.why}`;
+  const advice = 'See docs/workspaces.md for what they need, or set WORKSPACE_MODE=disabled.';
+  const state = trial.wanted ? 'failed' : 'warning';
+  return finding('workspaces', state, ['workspaces_broken', { reason: trial.why }], message, advice);
 }
 
 async function checkClock(db: Database): Promise<Finding> {
@@ -151,7 +153,9 @@ async function checkClock(db: Database): Promise<Finding> {
   const [at, after] = [rows[0]?.now.getTime() ?? 0, Date.now()];
   const apart = Math.max(before - at, at - after, 0);
   if (apart < 5_000)
-    return { check: 'clock', state: 'ok', message: 'The clocks of this machine and the database agree.' };
-  const message = `The clocks of this machine and the database are ${Math.round(apart / 1_000)} seconds apart.`;
-  return { check: 'clock', state: 'failed', message, advice: 'Synchronize both machines with a time server.' };
+    return finding('clock', 'ok', 'clocks_agree', 'The clocks of this machine and the database agree.');
+  const seconds = Math.round(apart / 1_000);
+  const message = `The clocks of this machine and the database are ${seconds} seconds apart.`;
+  const advice = 'Synchronize both machines with a time server.';
+  return finding('clock', 'failed', ['clocks_apart', { seconds }], message, advice);
 }

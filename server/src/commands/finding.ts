@@ -1,13 +1,19 @@
+import type { Check, CheckReason } from '@homeport/contracts/checks';
+
 /** The result of one check of the doctor. */
-export type Finding = {
-  check: string;
-  state: 'ok' | 'warning' | 'failed';
-  message: string;
-  /** Absent if nothing is wrong. */
-  advice?: string;
-};
+export type Finding = Check;
+
+/** What clients word a finding from: its reason, or the reason with its values. */
+export type Cause = CheckReason | [reason: CheckReason, values: Finding['values']];
 
 /** Makes a finding; the advice is left out of one that is `ok`. */
-export function finding(check: string, state: Finding['state'], message: string, advice?: string): Finding {
-  return { check, state, message, ...(advice === undefined || state === 'ok' ? {} : { advice }) };
+export function finding(
+  check: string,
+  state: Finding['state'],
+  cause: Cause,
+  message: string,
+  advice?: string,
+): Finding {
+  const [reason, values] = typeof cause === 'string' ? [cause, {}] : cause;
+  return { check, state, reason, values, message, ...(advice === undefined || state === 'ok' ? {} : { advice }) };
 }
