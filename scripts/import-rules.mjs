@@ -7,7 +7,8 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import only those of lower rank.
 const featureRank = {
-  commands: 15,
+  commands: 16,
+  administration: 15,
   imports: 14,
   exports: 14,
   backups: 14,

@@ -51,6 +51,17 @@ export const userPatchBody = z.union([
     mustChangePassword: z.boolean().optional(),
     ...switches,
   }),
+  z
+    .object({
+      ids: z.array(fields.id).min(1).max(limits.usersAtOnceMax),
+      enabled: z.boolean().optional(),
+      ...switches,
+    })
+    .refine(
+      ({ enabled, providerSettingsEnabled, mcpSettingsEnabled }) =>
+        enabled !== undefined || providerSettingsEnabled !== undefined || mcpSettingsEnabled !== undefined,
+      { message: 'Give enabled, providerSettingsEnabled or mcpSettingsEnabled', path: ['ids'] },
+    ),
 ]);
 
 const invitation = z.object({
@@ -239,6 +250,7 @@ const auditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof auditEvent>;
 
+const search = z.string().trim().max(limits.searchMax).optional();
 const page = { limit: fields.pageLimit, cursor: fields.cursor };
 const nextCursor = z.string().nullable();
 
@@ -248,9 +260,21 @@ export const adminEndpoints = {
     path: '/api/admin/users',
     access: 'admin',
     scope: 'admin:read',
-    summary: 'All users, a page at a time; q searches names and addresses, or is the id of one',
-    query: z.object({ q: z.string().trim().max(limits.searchMax).optional(), ...page }),
-    response: z.object({ users: z.array(managedUser), nextCursor }),
+    summary: 'Users who match, a page at a time; q searches names and addresses, or is the id of one',
+    query: z.object({
+      q: search,
+      role: fields.role.optional(),
+      enabled: fields.booleanFlag.optional(),
+      /** When a session was last used: within the last 30 days, not within them, or never. */
+      seen: z.enum(['recently', 'not-recently', 'never']).optional(),
+      /** Only those without an enabled model of their own or shared with them. */
+      model: z.literal('none').optional(),
+      /** By default the newest first. */
+      sort: z.enum(['created', 'name', 'email', 'seen']).optional(),
+      order: z.enum(['asc', 'desc']).optional(),
+      ...page,
+    }),
+    response: z.object({ users: z.array(managedUser), nextCursor, total: z.number().int().min(0) }),
   }),
   postAdminUser: endpoint({
     method: 'POST',
@@ -270,7 +294,7 @@ export const adminEndpoints = {
     access: 'admin',
     scope: 'admin:write',
     closedToTokens: ['email', 'password', 'mustChangePassword', 'role'],
-    summary: 'Changes one user, or a switch of all accounts that are not administrators',
+    summary: 'Changes one user, several, or a switch of all accounts that are not administrators',
     body: userPatchBody,
     response: z.union([z.object({ user: managedUser }), z.object({ ok: z.literal(true), updated: z.number().int() })]),
     errors: ['not_found', 'last_admin', 'email_taken'],
@@ -315,8 +339,8 @@ export const adminEndpoints = {
     access: 'admin',
     scope: 'admin:read',
     publicWith: 'token',
-    summary: 'All invitations; with ?token= the one that it opens, for anybody',
-    query: z.object({ token: invitationToken.optional(), ...page }),
+    summary: 'All invitations, or those that wait; with ?token= the one that it opens, for anybody',
+    query: z.object({ token: invitationToken.optional(), q: search, state: z.literal('open').optional(), ...page }),
     response: z.union([
       z.object({
         invitation: z.object({ email: z.string(), name: z.string().nullable(), expiresAt: fields.timestamp }),

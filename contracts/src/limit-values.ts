@@ -53,6 +53,10 @@ export const priceMax = 1_000_000_000_000;
 /** Tokens, or millionths of a US dollar. */
 export const budgetMax = 1_000_000_000_000_000;
 export const budgetCountMax = 1000;
+/** Accounts that one request of an administrator changes. */
+export const usersAtOnceMax = 100;
+/** A person is active if a session of theirs was used within so many days. */
+export const activeDays = 30;
 export const usageDaysMax = 400;
 export const usageRowsMax = 1000;
 export const usageCsvRowsMax = 100_000;

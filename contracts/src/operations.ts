@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { outage } from './catalogue/catalogue.ts';
 import { check } from './checks.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 
-/** Backups and health checks, for administrators. */
+/** Overview, backups and health checks, for administrators. */
 
 const backup = z.object({
   id: fields.id,
@@ -20,7 +21,65 @@ const backup = z.object({
 });
 export type Backup = z.infer<typeof backup>;
 
+const count = z.number().int().min(0);
+
+const overview = z.object({
+  version: z.string(),
+  isMaintained: z.boolean(),
+  /** The disk of the data directory, in bytes; null if it cannot be read. */
+  disk: z.object({ free: count, total: count }).nullable(),
+  backups: z.object({
+    /** The newest one that is complete, and the newest one that has ended. */
+    lastDone: backup.nullable(),
+    lastEnded: backup.nullable(),
+    isRunning: z.boolean(),
+    /** Null without a schedule. */
+    nextAt: fields.timestamp.nullable(),
+  }),
+  people: z.object({
+    total: count,
+    /** With a session that was used in the last 30 days. */
+    active: count,
+    disabled: count,
+    /** Enabled accounts without an enabled model of their own or shared with them. */
+    withoutModel: count,
+    /** Invitations that wait. */
+    invited: count,
+  }),
+  /** The calendar month in UTC; costs are in millionths of a US dollar. */
+  usage: z.object({ month: z.iso.date(), cost: count, tokens: count, lastMonthCost: count }),
+  /** Budgets for everyone together. */
+  budgets: z.array(
+    z.object({
+      unit: z.enum(['tokens', 'cost']),
+      period: z.enum(['day', 'month']),
+      limit: count,
+      spent: count,
+      resetsAt: fields.timestamp,
+    }),
+  ),
+  /** Providers that this replica stopped asking because calls fail, at most 20. */
+  outages: z.array(
+    z.object({
+      providerId: fields.id,
+      name: z.string(),
+      /** Null in the managed edition. */
+      owner: z.object({ id: fields.id, name: z.string() }).nullable(),
+      outage,
+    }),
+  ),
+});
+export type Overview = z.infer<typeof overview>;
+
 export const operationEndpoints = {
+  getOverview: endpoint({
+    method: 'GET',
+    path: '/api/admin/overview',
+    access: 'admin',
+    scope: 'admin:read',
+    summary: 'Version, disk, backups, people, cost of the month and failing providers at a glance',
+    response: z.object({ overview }),
+  }),
   getBackups: endpoint({
     method: 'GET',
     path: '/api/admin/backups',

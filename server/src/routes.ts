@@ -1,7 +1,6 @@
 import { type Endpoints, endpoints } from '@homeport/contracts/endpoints';
 import {
   deleteInvitation,
-  getAdminUsers,
   getAudit,
   getInvitations,
   patchAdminUser,
@@ -38,6 +37,7 @@ import {
   getMyTokens,
   postMyToken,
 } from './accounts/tokens/handlers.ts';
+import { getAdminUsers, getOverview } from './administration/handlers.ts';
 import {
   deleteArtifact,
   getArtifactDownload,
@@ -271,6 +271,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getAdminTokens,
   deleteAdminToken,
 
+  getOverview,
   getBackups,
   postBackup,
   getDoctor,

@@ -56,7 +56,7 @@ export type StandInReason = z.infer<typeof standInReason>;
 export const servedBy = z.object({ modelId: fields.id, reason: standInReason });
 
 /** An open circuit: calls wait or go to a stand-in until one call at `retryAt` succeeds. */
-const outage = z.object({ since: fields.timestamp, retryAt: fields.timestamp, reason: standInReason });
+export const outage = z.object({ since: fields.timestamp, retryAt: fields.timestamp, reason: standInReason });
 export type Outage = z.infer<typeof outage>;
 
 export const provider = z.object({

@@ -12,7 +12,7 @@ import {
   revokeInvitation,
 } from './invitations.ts';
 import { cookieRule, sessionCookie } from './session-cookie.ts';
-import { administerAll, administerUser, createUser, listUsers } from './user-administration.ts';
+import { administerAll, administerSeveral, administerUser, createUser } from './user-administration.ts';
 
 /** The dependencies of the user administration endpoints. */
 type AdminDeps = Pick<Deps, 'db' | 'clock' | 'accountDisabled'> & {
@@ -20,18 +20,20 @@ type AdminDeps = Pick<Deps, 'db' | 'clock' | 'accountDisabled'> & {
 };
 type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<AdminDeps, (typeof adminEndpoints)[Name]>;
 
-/** GET /api/admin/users */
-export const getAdminUsers: AdminHandler<'getAdminUsers'> = (deps, { query }) => listUsers(deps, query);
-
 /** POST /api/admin/users */
 export const postAdminUser: AdminHandler<'postAdminUser'> = async (deps, input) => ({
   user: await createUser(deps, input.body, sourceOf(input)),
 });
 
-/** PATCH /api/admin/users: one account, or a switch for all. */
+/** PATCH /api/admin/users: one account, several, or a switch for all. */
 export const patchAdminUser: AdminHandler<'patchAdminUser'> = async (deps, input) => {
   const { body, actor } = input;
   if ('all' in body) return { ok: true, updated: await administerAll(deps, body, sourceOf(input)) };
+  if ('ids' in body) {
+    const changed = await administerSeveral(deps, actor, body, sourceOf(input));
+    if (body.enabled === false) await Promise.all(changed.map((id) => deps.accountDisabled(id)));
+    return { ok: true, updated: changed.length };
+  }
   const user = await administerUser(deps, actor, body, sourceOf(input));
   if (body.enabled === false) await deps.accountDisabled(user.id);
   return { user };

@@ -61,16 +61,28 @@ export async function createInvitation(
   });
 }
 
-/** One page of all invitations, newest first. */
+type InvitationQuery = { q?: string; state?: 'open'; limit?: number; cursor?: string };
+
+/** One page of invitations, newest first: all, or those that wait; `q` is part of a name or address. */
 export async function listInvitations(
   deps: InvitationDeps,
-  { limit = limits.pageDefault, cursor }: { limit?: number; cursor?: string },
+  { q = '', state, limit = limits.pageDefault, cursor }: InvitationQuery,
 ): Promise<{ invitations: Invitation[]; nextCursor: string | null }> {
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
   const rows = await deps.db.kysely
     .selectFrom('invitations')
     .selectAll()
     .select(sql.raw<number>(microsOf('created_at')).as('micros'))
     .where(afterCursor('created_at', 'id', cursor))
+    .$if(q !== '', (query) =>
+      query.where((where) => where.or([where('email', 'ilike', pattern), where('name', 'ilike', pattern)])),
+    )
+    .$if(state === 'open', (query) =>
+      query
+        .where('accepted_at', 'is', null)
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', new Date(deps.clock.now())),
+    )
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)

@@ -6,7 +6,6 @@ import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, changedFields, recordEvent } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
-import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { UsersTable } from '../db/tables/people.ts';
 import { findPasswordHash, setPassword } from './credentials.ts';
@@ -27,38 +26,11 @@ import {
 
 type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
 type UserInput = z.output<typeof userBody>;
-type BulkInput = Extract<z.output<typeof userPatchBody>, { all: true }>;
-type UserPatch = Exclude<z.output<typeof userPatchBody>, { all: true }>;
+type Patch = z.output<typeof userPatchBody>;
+type BulkInput = Extract<Patch, { all: true }>;
+type ManyInput = Extract<Patch, { ids: string[] }>;
+type UserPatch = Exclude<Patch, { all: true } | { ids: string[] }>;
 type Administrator = { id: string; sessionId: string };
-type PageRequest = { q?: string; limit?: number; cursor?: string };
-
-/** One page of all users, newest first; `q` matches part of a name or address, ignoring case, or an id. */
-export async function listUsers(
-  deps: Pick<Deps, 'db'>,
-  request: PageRequest,
-): Promise<{ users: ManagedUser[]; nextCursor: string | null }> {
-  const { q, limit = limits.pageDefault } = request;
-  let query = managedUsers(deps.db.kysely)
-    .where('users.deleted_at', 'is', null)
-    .where(afterCursor('users.created_at', 'users.id', request.cursor))
-    .orderBy('users.created_at', 'desc')
-    .orderBy('users.id', 'desc')
-    .limit(limit + 1);
-  if (q !== undefined && q !== '') {
-    const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
-    query = query.where((where) =>
-      where.or([
-        where('users.name', 'ilike', pattern),
-        where('users.email', 'ilike', pattern),
-        where('users.id', '=', q),
-      ]),
-    );
-  }
-  const { shown, nextCursor } = pageOf(await query.execute(), limit, (last) =>
-    encodeCursor({ micros: last.created_micros, id: last.id }),
-  );
-  return { users: shown.map(managedUser), nextCursor };
-}
 
 /** Creates an account. Throws `email_taken`, and `invalid_request` for a switch or flag that makes no sense here. */
 export async function createUser(deps: Deps, input: UserInput, by: AuditSource): Promise<ManagedUser> {
@@ -140,6 +112,33 @@ export async function administerAll(deps: Deps, input: BulkInput, by: AuditSourc
   });
 }
 
+/**
+ * Changes several accounts in one transaction, each with an event of its own. Returns their ids. Throws `not_found`,
+ * `last_admin`, and `invalid_request` for disabling the administrator's own account.
+ */
+export async function administerSeveral(
+  deps: Deps,
+  administrator: Administrator,
+  { ids, ...changes }: ManyInput,
+  by: AuditSource,
+): Promise<string[]> {
+  assertSwitches(deps, changes);
+  if (changes.enabled === false && ids.includes(administrator.id)) {
+    const message = 'Your own account cannot be among several that are disabled';
+    throw new ApiError('invalid_request', message, { details: [{ path: 'ids', message }] });
+  }
+  // Always in the same order: two administrators who change the same accounts wait for each other.
+  const different = [...new Set(ids)].toSorted();
+  return inTransaction(deps.db, async (transaction) => {
+    for (const id of different) {
+      await changeUser(transaction, id, changes);
+      const details = { changed: changedFields(changes), ...definedOf(changes) };
+      await recordEvent(transaction, by, { action: 'user.updated', targetType: 'user', targetId: id, details });
+    }
+    return different;
+  });
+}
+
 /** Throws `invalid_request` for providerSettingsEnabled in the managed edition (contract.md section 4). */
 export function assertSwitches(deps: Pick<Deps, 'config'>, input: { providerSettingsEnabled?: boolean }): void {
   if (deps.config.edition !== 'managed' || input.providerSettingsEnabled === undefined) return;
@@ -159,28 +158,44 @@ function definedOf(changes: Record<string, string | boolean | undefined>): Recor
 }
 
 type ManagedRow = Selectable<UsersTable> & {
-  created_micros: number;
   has_password: boolean;
   last_seen_at: Date | null;
 };
 
-function managedUsers(db: Queryable) {
+/** Accounts with what only administrators see of them. */
+export function managedUsers(db: Queryable) {
   return db
     .selectFrom('users')
     .selectAll('users')
     .select([
-      sql.raw<number>(microsOf('users.created_at')).as('created_micros'),
       sql<boolean>`exists (select from credentials c
         where c.user_id = users.id and c.provider_id = 'credential' and c.password is not null)`.as('has_password'),
       sql<Date | null>`(select max(s.updated_at) from sessions s where s.user_id = users.id)`.as('last_seen_at'),
     ]);
 }
 
+type PeopleCounts = { total: number; active: number; disabled: number; withoutModel: number; invited: number };
+
+/** Numbers of accounts and open invitations; `hasModel` is SQL about the user `u`. */
+export async function countPeople(db: Queryable, hasModel: string, now: number): Promise<PeopleCounts> {
+  const [at, since] = [new Date(now), new Date(now - limits.activeDays * 86_400_000)];
+  const { rows } = await sql<PeopleCounts>`
+    select count(*)::int as total, count(*) filter (where not u.enabled)::int as disabled,
+      count(*) filter (where u.id in (select s.user_id from sessions s where s.updated_at >= ${since}))::int as active,
+      count(*) filter (where u.enabled and not ${sql.raw(hasModel)})::int as "withoutModel",
+      (select count(*)::int from invitations i
+        where i.accepted_at is null and i.revoked_at is null and i.expires_at > ${at}) as invited
+    from users u where u.deleted_at is null`.execute(db);
+  const [counts] = rows;
+  if (counts === undefined) throw new Error('counting people returned no row');
+  return counts;
+}
+
 async function readUser(db: Queryable, id: string): Promise<ManagedUser> {
   return managedUser(await managedUsers(db).where('users.id', '=', id).executeTakeFirstOrThrow());
 }
 
-function managedUser(row: ManagedRow): ManagedUser {
+export function managedUser(row: ManagedRow): ManagedUser {
   return {
     ...toUser(row),
     createdAt: row.created_at.toISOString(),

@@ -83,6 +83,11 @@ export function outageOf(provider: Place): Outage | undefined {
   return { since: new Date(since).toISOString(), retryAt: new Date(retryAt).toISOString(), reason };
 }
 
+/** The ids of providers whose circuit is open. */
+export function openProviderIds(): string[] {
+  return [...circuits].flatMap(([key, { opened }]) => (opened === undefined ? [] : [key.slice(0, key.indexOf(' '))]));
+}
+
 function keyOf({ id, base_url }: Place): string {
   return `${id} ${base_url}`;
 }

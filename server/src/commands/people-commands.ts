@@ -5,10 +5,12 @@ import { limits } from '@homeport/contracts/limits';
 import { comparableEmail } from '@homeport/contracts/text/email';
 import type { z } from 'zod';
 import { deleteSessionsOf, endEverySession } from '../accounts/sessions.ts';
-import { administerUser, createUser, listUsers } from '../accounts/user-administration.ts';
+import { administerUser, createUser } from '../accounts/user-administration.ts';
+import { listPeople } from '../administration/people-list.ts';
 import { operator, recordEvent } from '../audit/audit.ts';
 import { type Database, inTransaction } from '../db/pool.ts';
 import { deleteAccount } from '../exports/delete-account.ts';
+import { systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
 import { setMaintenance } from './maintenance.ts';
@@ -103,12 +105,12 @@ const messageMax = 500;
 const nobody = { id: '', sessionId: '' };
 
 async function list(call: Call): Promise<Outcome> {
-  return withInstallation(call.signal, async ({ db }) => {
+  return withInstallation(call.signal, async ({ config, db }) => {
     const users: ManagedUser[] = [];
     const [q] = call.words;
     let cursor: string | undefined;
     do {
-      const page = await listUsers({ db }, { q, cursor, limit: limits.pageMax });
+      const page = await listPeople({ config, db, clock: systemClock }, { q, cursor, limit: limits.pageMax });
       users.push(...page.users);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);

@@ -147,6 +147,7 @@ export const administrationSamples = {
     request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
   }),
 
+  getOverview: nothing,
   getBackups: nothing,
   postBackup: { ...nothing, request: () => ({ body: {} }), own: 202 },
   getDoctor: nothing,

@@ -68,4 +68,7 @@ test("administrators run the doctor's checks", async () => {
   for (const check of ['database', 'files', 'clock']) {
     assert.equal(body.checks.find((found: { check: string }) => found.check === check)?.state, 'ok', check);
   }
+  const disk = body.checks.find((found: { check: string }) => found.check === 'disk');
+  assert.deepEqual([disk.reason, typeof disk.values.free], ['disk_free', 'number']);
+  assert.match(disk.message, /^\d+ [MG]B free on the data disk\.$/);
 });
