@@ -15,7 +15,7 @@ test('creates users with a password, finds, changes, disables and enables them',
   installation,
 }) => {
   await keepNotices(page);
-  await page.goto(`${installation.url}/settings/admin`);
+  await page.goto(`${installation.url}/settings/admin/users`);
   await page.getByRole('button', { name: 'Add user' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Add user' }).click();

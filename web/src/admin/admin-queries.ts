@@ -3,18 +3,21 @@ import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions 
 import { call } from '../api/api.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import { meQuery } from '../api/queries.ts';
+import { type PeopleFilter, type PeopleSort, peopleQuery } from './people/people-search.ts';
 
 /** Server state of the administration, as TanStack Query options. */
 
-/** Pages of users whose name or address contains `q`. */
-export function usersQuery(q: string) {
+/** Pages of the users who match, and how many there are. */
+export function usersQuery(q: string, show: PeopleFilter, sort: PeopleSort) {
+  const filter = peopleQuery(show);
   return infiniteQueryOptions({
-    queryKey: ['admin-users', 'list', q],
+    queryKey: ['admin-users', 'list', q, show, sort],
     queryFn: ({ pageParam, signal }) =>
-      call('GET /api/admin/users', { query: { q, cursor: pageParam, limit: '50' }, signal }),
+      call('GET /api/admin/users', { query: { q, sort, ...filter, cursor: pageParam, limit: '50' }, signal }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
+    enabled: filter !== undefined,
   });
 }
 
@@ -60,6 +63,22 @@ export const invitationsQuery = infiniteQueryOptions({
   getNextPageParam: (page) => page.nextCursor,
 });
 
+/** Pages of the invitations that wait. */
+export function openInvitationsQuery(q: string) {
+  return infiniteQueryOptions({
+    queryKey: [...invitationsQuery.queryKey, 'open', q],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { q, state: 'open', cursor: pageParam, limit: '50' } as const;
+      const answer = await call('GET /api/invitations', { query, signal });
+      if ('invitations' in answer) return answer;
+      throw new ApiFailure('unreadable', '');
+    },
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['admin-audit'],
   queryFn: ({ pageParam, signal }) =>
@@ -80,6 +99,21 @@ export async function changeUser(queries: QueryClient, body: UserChange): Promis
   ]);
   return user;
 }
+
+/** Changes several users at once; returns how many. */
+export async function changeUsers(queries: QueryClient, body: UsersChange): Promise<number> {
+  const answer = await call('PATCH /api/admin/users', { body });
+  if (!('updated' in answer)) throw new ApiFailure('unreadable', '');
+  await queries.invalidateQueries({ queryKey: ['admin-users'] });
+  return answer.updated;
+}
+
+type UsersChange = {
+  ids: string[];
+  enabled?: boolean;
+  providerSettingsEnabled?: boolean;
+  mcpSettingsEnabled?: boolean;
+};
 
 type UserChange = {
   id: string;

@@ -14,6 +14,7 @@ import type { texts as importExport } from '../locales/en/import-export.ts';
 import type { texts as instructions } from '../locales/en/instructions.ts';
 import type { texts as main } from '../locales/en/main.ts';
 import type { texts as mcp } from '../locales/en/mcp.ts';
+import type { texts as overview } from '../locales/en/overview.ts';
 import type { texts as pages } from '../locales/en/pages.ts';
 import type { texts as previews } from '../locales/en/previews.ts';
 import type { texts as projects } from '../locales/en/projects.ts';
@@ -45,6 +46,7 @@ export type TextId =
   | keyof typeof instructions
   | keyof typeof main
   | keyof typeof mcp
+  | keyof typeof overview
   | keyof typeof pages
   | keyof typeof previews
   | keyof typeof projects

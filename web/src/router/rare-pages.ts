@@ -6,6 +6,8 @@ export const InvitationsPage = lazyRouteComponent(
   () => import('../admin/people/invitations-page.tsx'),
   'InvitationsPage',
 );
+export const OverviewPage = lazyRouteComponent(() => import('../admin/overview/overview-page.tsx'), 'OverviewPage');
+export const CheckPage = lazyRouteComponent(() => import('../admin/overview/check-page.tsx'), 'CheckPage');
 export const BrandingPage = lazyRouteComponent(() => import('../admin/branding/branding-page.tsx'), 'BrandingPage');
 export const InstructionsPage = lazyRouteComponent(() => import('../admin/instructions-page.tsx'), 'InstructionsPage');
 export const SingleSignOnPage = lazyRouteComponent(

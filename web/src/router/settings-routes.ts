@@ -76,12 +76,26 @@ const adminIndexRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/settings/admin/users', replace: true });
+    throw redirect({ to: '/settings/admin/overview', replace: true });
   },
+});
+const overviewRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/overview',
+  component: lazyRouteComponent(rarePages, 'OverviewPage'),
+});
+const checkRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/check',
+  component: lazyRouteComponent(rarePages, 'CheckPage'),
 });
 const usersRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/users',
+  validateSearch: ({ show, sort }: Record<string, unknown>): { show?: string; sort?: string } => ({
+    ...(typeof show === 'string' ? { show } : {}),
+    ...(typeof sort === 'string' ? { sort } : {}),
+  }),
   component: lazyRouteComponent(() => import('../admin/people/users-page.tsx'), 'UsersPage'),
 });
 const userRoute = createRoute({
@@ -195,6 +209,8 @@ export const settingsRoutes = settingsRoute.addChildren([
   sharesRoute,
   adminRoute.addChildren([
     adminIndexRoute,
+    overviewRoute,
+    checkRoute,
     usersRoute,
     userRoute.addChildren([userAccountRoute, userProvidersRoute, userModelsRoute, userTiersRoute, userToolsRoute]),
     invitationsRoute,

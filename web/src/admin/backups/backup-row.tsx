@@ -1,7 +1,7 @@
 import type { Backup } from '@homeport/contracts/operations';
-import { numberLocale } from '../../i18n/format-locale.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { formatTime } from '../format.ts';
+import { sizeText } from '../sizes.ts';
 import classes from './backups.module.css';
 
 /** One backup: when, how it ended, where it is. */
@@ -17,7 +17,7 @@ export function BackupRow({ backup }: { backup: Backup }) {
           {t(`backups.state.${state}`)}
         </span>
         <span className={classes.soft}>{t(`backups.cause.${cause}`)}</span>
-        {size === null ? null : <span className={classes.soft}>{sizeOf(size)}</span>}
+        {size === null ? null : <span className={classes.soft}>{sizeText(size)}</span>}
         {rows > 0 ? <span className={classes.soft}>{t('backups.progress', { rows, files })}</span> : null}
       </div>
       <code className={classes.place}>{place}</code>
@@ -25,10 +25,4 @@ export function BackupRow({ backup }: { backup: Backup }) {
       {state === 'lost' ? <p className={classes.error}>{t('backups.lost')}</p> : null}
     </li>
   );
-}
-
-function sizeOf(bytes: number): string {
-  const [value, unit] =
-    bytes < 1e6 ? [bytes / 1e3, 'kilobyte'] : bytes < 1e9 ? [bytes / 1e6, 'megabyte'] : [bytes / 1e9, 'gigabyte'];
-  return new Intl.NumberFormat(numberLocale(), { style: 'unit', unit, maximumFractionDigits: 1 }).format(value);
 }

@@ -1,34 +1,17 @@
 import 'virtual:texts/backups';
 import { Button } from '@mantine/core';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { call } from '../../api/api.ts';
 import { Loading } from '../../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';
 import { Card, EmptyState, Section } from '../../layout/section.tsx';
 import { BackupRow } from './backup-row.tsx';
 import classes from './backups.module.css';
-import { DoctorCard } from './doctor-card.tsx';
-
-const pollMs = 2_000;
-
-const backupsQuery = queryOptions({
-  queryKey: ['admin-backups'],
-  queryFn: ({ signal }) => call('GET /api/admin/backups', { signal }),
-  refetchInterval: (query) =>
-    query.state.data?.backups.some(({ state }) => state === 'running') === true ? pollMs : false,
-});
+import { useBackup } from './use-backup.ts';
 
 /** `/settings/admin/backups` */
 export function BackupsPage() {
   const t = useText();
-  const client = useQueryClient();
-  const { data, error } = useQuery(backupsQuery);
-  const make = useMutation({
-    mutationFn: () => call('POST /api/admin/backups', { body: {} }),
-    onSettled: () => client.invalidateQueries({ queryKey: backupsQuery.queryKey }),
-  });
-  const isRunning = make.isPending || data?.backups.some(({ state }) => state === 'running') === true;
+  const { data, error, make, isRunning } = useBackup();
   return (
     <Section
       title={t('settings.backups')}
@@ -67,7 +50,6 @@ export function BackupsPage() {
           )}
         </Card>
       ) : null}
-      <DoctorCard />
     </Section>
   );
 }

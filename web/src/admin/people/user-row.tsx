@@ -4,13 +4,32 @@ import { ChevronRight } from 'lucide-react';
 import { useText } from '../../i18n/i18n.ts';
 import classes from '../admin.module.css';
 import { formatDay } from '../format.ts';
+import people from './people.module.css';
 import { UserBadges } from './user-badges.tsx';
 
-/** One user in the list; the whole row links to the account. */
-export function UserRow({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
+/** One user in the list; the whole row links to the account. The own account can't be selected. */
+export function UserRow({
+  user,
+  isMe,
+  isPicked,
+  onPick,
+}: {
+  user: ManagedUser;
+  isMe: boolean;
+  isPicked: boolean;
+  onPick: (isOn: boolean) => void;
+}) {
   const t = useText();
   return (
     <li className={classes.row} data-off={user.enabled ? undefined : true}>
+      <input
+        type="checkbox"
+        className={people.pick}
+        checked={isPicked}
+        disabled={isMe}
+        onChange={(event) => onPick(event.currentTarget.checked)}
+        aria-label={t('users.select', { name: user.name })}
+      />
       <div className={classes.about}>
         <div className={classes.name}>
           <Link to="/settings/admin/users/$userId" params={{ userId: user.id }} className={classes.cover}>

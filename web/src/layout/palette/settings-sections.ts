@@ -6,6 +6,7 @@ import {
   ChartColumn,
   Database,
   FileCode2,
+  Gauge,
   GraduationCap,
   KeyRound,
   KeySquare,
@@ -20,6 +21,7 @@ import {
   ShieldCheck,
   SlidersHorizontal,
   SquareSlash,
+  Stethoscope,
   UserRound,
   UsersRound,
   Wallet,
@@ -86,6 +88,7 @@ const administration: SettingsGroup = {
   text: 'settings.admin',
   Icon: ShieldCheck,
   pages: [
+    { to: '/settings/admin/overview', text: 'settings.overview', Icon: Gauge },
     { to: '/settings/admin/users', text: 'settings.users', Icon: UsersRound },
     { to: '/settings/admin/invitations', text: 'settings.invitations', Icon: MailPlus },
     { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
@@ -97,6 +100,7 @@ const administration: SettingsGroup = {
     { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
     { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
     { to: '/settings/admin/backups', text: 'settings.backups', Icon: Archive },
+    { to: '/settings/admin/check', text: 'settings.check', Icon: Stethoscope },
   ],
 };
 

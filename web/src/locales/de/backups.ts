@@ -27,15 +27,4 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.state.lost': 'Abgebrochen',
   'backups.lost': 'Der Prozess, der sie erstellt hat, ist beendet. Erstelle eine neue.',
   'backups.progress': '{rows, number} Zeilen, {files, plural, one {# Datei} other {# Dateien}}',
-  'doctor.title': 'Installation prüfen',
-  'doctor.text':
-    'Prüft Einstellungen, Datenbank, Festplatte, Dateien, Sicherungen, Arbeitsbereiche und deinen Reverse-Proxy.',
-  'doctor.run': 'Jetzt prüfen',
-  'doctor.running': 'Wird geprüft …',
-  'doctor.ok': 'OK',
-  'doctor.warning': 'Warnung',
-  'doctor.failed': 'Problem',
-  'doctor.allFine': 'Keine Probleme gefunden.',
-  'doctor.found':
-    '{count, plural, one {# Punkt braucht deine Aufmerksamkeit.} other {# Punkte brauchen deine Aufmerksamkeit.}}',
 };

@@ -314,6 +314,8 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import und Export',
   'settings.admin': 'Verwaltung',
+  'settings.overview': 'Übersicht',
+  'settings.check': 'Prüfung der Installation',
   'settings.users': 'Benutzer',
   'settings.invitations': 'Einladungen',
   'settings.branding': 'Erscheinungsbild',

@@ -24,13 +24,4 @@ export const texts = {
   'backups.state.lost': 'Interrupted',
   'backups.lost': 'The process that made it has ended. Make another one.',
   'backups.progress': '{rows, number} rows, {files, plural, one {# file} other {# files}}',
-  'doctor.title': 'Installation check',
-  'doctor.text': 'Checks settings, database, disk, files, backups, workspaces and your reverse proxy.',
-  'doctor.run': 'Check now',
-  'doctor.running': 'Checking…',
-  'doctor.ok': 'OK',
-  'doctor.warning': 'Warning',
-  'doctor.failed': 'Problem',
-  'doctor.allFine': 'No problems found.',
-  'doctor.found': '{count, plural, one {# thing needs your attention.} other {# things need your attention.}}',
 } as const;

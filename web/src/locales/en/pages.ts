@@ -304,6 +304,8 @@ export const texts = {
   'settings.budgets': 'Budgets',
   'settings.moving': 'Import and export',
   'settings.admin': 'Administration',
+  'settings.overview': 'Overview',
+  'settings.check': 'Installation check',
   'settings.users': 'Users',
   'settings.invitations': 'Invitations',
   'settings.branding': 'Branding',
