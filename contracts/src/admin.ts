@@ -339,7 +339,7 @@ export const adminEndpoints = {
     access: 'admin',
     scope: 'admin:read',
     publicWith: 'token',
-    summary: 'All invitations, or those that wait; with ?token= the one that it opens, for anybody',
+    summary: 'All invitations, or the open ones; with ?token= the one that it opens, for anybody',
     query: z.object({ token: invitationToken.optional(), q: search, state: z.literal('open').optional(), ...page }),
     response: z.union([
       z.object({

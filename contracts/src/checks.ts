@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Results of the installation check. `reason` and `values` let clients word a result; `message` is English. */
 
-export const checkReasons = [
+const checkReasons = [
   'settings_valid',
   'settings_mistyped',
   'key_fits',

@@ -63,7 +63,7 @@ export async function createInvitation(
 
 type InvitationQuery = { q?: string; state?: 'open'; limit?: number; cursor?: string };
 
-/** One page of invitations, newest first: all, or those that wait; `q` is part of a name or address. */
+/** One page of invitations, newest first: all, or the open ones; `q` is part of a name or address. */
 export async function listInvitations(
   deps: InvitationDeps,
   { q = '', state, limit = limits.pageDefault, cursor }: InvitationQuery,

@@ -5,13 +5,13 @@ import { listBackups } from '../backups/backup-rows.ts';
 import { hasModel } from '../catalogue/has-model.ts';
 import { listOutages } from '../catalogue/outages.ts';
 import { intervalMs, lastDue, parseSchedule } from '../config/backup-schedule.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { readMaintenance } from '../settings/public-config.ts';
 import { budgetsForEveryone, readMonths } from '../usage/overview.ts';
 
 /** The state of the installation at a glance: sums and short lists only, so it costs the same with 10,000 people. */
 
-type Needs = Pick<Deps, 'config' | 'db' | 'clock'>;
+type Needs = Pick<Platform, 'config' | 'db' | 'clock'>;
 
 export async function readOverview(deps: Needs): Promise<Overview> {
   const { config, db, clock } = deps;

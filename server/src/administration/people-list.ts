@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { managedUser, managedUsers } from '../accounts/user-administration.ts';
 import { hasModel } from '../catalogue/has-model.ts';
 import { microsOf } from '../db/keyset.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 
 /** The list of people for administrators: search, filters, order and pages, all in the database. */
 
-type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
+type Needs = Pick<Platform, 'db' | 'clock' | 'config'>;
 type Query = z.output<typeof adminEndpoints.getAdminUsers.query>;
 type Sort = NonNullable<Query['sort']>;
 
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 
 type Order = { key: string; isTime: boolean; isDescending: boolean };
 
-/** SQL text: what a list is ordered by; never null, so that positions can be compared. */
+/** SQL text: the sort keys of the orders; none is null, so that positions can be compared. */
 const orders: Record<Sort, Order> = {
   created: { key: 'u.created_at', isTime: true, isDescending: true },
   name: { key: 'lower(u.name)', isTime: false, isDescending: false },

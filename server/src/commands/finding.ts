@@ -3,7 +3,7 @@ import type { Check, CheckReason } from '@homeport/contracts/checks';
 /** The result of one check of the doctor. */
 export type Finding = Check;
 
-/** What clients word a finding from: its reason, or the reason with its values. */
+/** The reason of a finding, or the reason with its values: clients make their sentences from it. */
 export type Cause = CheckReason | [reason: CheckReason, values: Finding['values']];
 
 /** Makes a finding; the advice is left out of one that is `ok`. */

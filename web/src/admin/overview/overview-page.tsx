@@ -10,7 +10,7 @@ import { AttentionCard } from './attention-card.tsx';
 import { OverviewFacts } from './overview-facts.tsx';
 import { checkQuery, overviewQuery } from './overview-queries.ts';
 
-/** `/settings/admin/overview`: what needs attention, each with its action, and the state of the installation. */
+/** `/settings/admin/overview`: open tasks with their actions, and the state of the installation. */
 export function OverviewPage() {
   const t = useText();
   const { data, error } = useQuery(overviewQuery);
