@@ -29,7 +29,7 @@ const topics: readonly Topic[] = [
   { to: '/settings/admin/budgets', text: 'topic.budgets', words: 'topic.budgets.words' },
   { to: '/settings/admin/audit', text: 'topic.audit', words: 'topic.audit.words' },
   { to: '/settings/admin/backups', text: 'topic.backups', words: 'topic.backups.words' },
-  { to: '/settings/admin/backups', text: 'topic.check', words: 'topic.check.words' },
+  { to: '/settings/admin/check', text: 'topic.check', words: 'topic.check.words' },
 ];
 
 /** The topics of the pages that a person may use. */
