@@ -36,6 +36,24 @@ test('lists, shows, undoes and redoes a turn’s changes by tools and commands',
   assert.deepEqual(treeOf(home), after);
 });
 
+test('counts the lines that each text gained and lost', async (t) => {
+  const { home, run, put, edit, changes } = await startChanges(t);
+  writeFileSync(join(home, 'kept.txt'), 'one\ntwo\nthree\n');
+  writeFileSync(join(home, 'gone.txt'), 'gone\nwithout an end');
+  await put('t1', 'new.txt', 'a\nb\n');
+  await edit('t1', 'kept.txt', 'two', 'second\nand a half');
+  await run('t1', String.raw`rm gone.txt; printf '\0\1\n' > bytes.bin; mkdir folder; seq 200000 > long.txt`);
+  const counts = (await changes('t1')).files.map(({ path, lines }) => [path, lines]);
+  assert.deepEqual(counts, [
+    ['~/bytes.bin', undefined],
+    ['~/folder', undefined],
+    ['~/gone.txt', { added: 0, removed: 2 }],
+    ['~/kept.txt', { added: 2, removed: 1 }],
+    ['~/long.txt', undefined],
+    ['~/new.txt', { added: 2, removed: 0 }],
+  ]);
+});
+
 test('never overwrites the person’s changes during or since a turn without asking', async (t) => {
   const { home, run, put, changes, apply, daemon } = await startChanges(t);
   await put(undefined, 'mine.txt', 'mine');

@@ -206,6 +206,8 @@ const changedFile = z.object({
   /** Null: there was nothing. */
   before: changedSide.nullable(),
   after: changedSide.nullable(),
+  /** Lines that a text gained and lost; absent for other files, for large ones and in responses of older daemons. */
+  lines: z.object({ added: count, removed: count }).optional(),
   /** How it is now: as the turn left it, as it was before, or neither. */
   state: z.enum(['applied', 'undone', 'changed']),
   /** True if the file was possibly changed by another process during the turn. */

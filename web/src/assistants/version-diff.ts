@@ -1,5 +1,5 @@
 import type { AssistantVersion } from '@homeport/contracts/assistants';
-import { type DiffRun, diffTexts } from '../text-diff.ts';
+import { type DiffRun, diffTexts } from '@homeport/contracts/text/text-diff';
 
 /** Fields of a version, in display order. */
 const versionFields = [

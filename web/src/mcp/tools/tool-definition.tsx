@@ -1,8 +1,8 @@
 import type { McpTool } from '@homeport/contracts/mcp/mcp';
+import type { DiffRun } from '@homeport/contracts/text/text-diff';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type TextId, useText } from '../../i18n/i18n.ts';
-import type { DiffRun } from '../../text-diff.ts';
 import { ShownText } from '../shown-text.tsx';
 import { countHidden } from '../visible-text.ts';
 import { diffTool, type FieldDiff, fieldText, type ToolField, toolFields } from './tool-diff.ts';

@@ -1,5 +1,5 @@
 import type { McpTool } from '@homeport/contracts/mcp/mcp';
-import { type DiffRun, diffTexts } from '../../text-diff.ts';
+import { type DiffRun, diffTexts } from '@homeport/contracts/text/text-diff';
 
 /** The fields of a tool that the fingerprint covers (contract.md section 7), in reading order. */
 export const toolFields = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;

@@ -1,8 +1,10 @@
-import { diffTexts } from '../../text-diff.ts';
+import { diffTexts } from '@homeport/contracts/text/text-diff';
 
+/** A line of one side, with its number there, from 1. */
+export type DiffLine = { number: number; text: string };
 /** A row of a comparison: one line on one side or on both, or a run of unchanged lines that is left out. */
 export type DiffRow =
-  | { kind: 'line'; before: string | undefined; after: string | undefined; isSame: boolean }
+  | { kind: 'line'; before: DiffLine | undefined; after: DiffLine | undefined; isSame: boolean }
   | { kind: 'gap'; count: number };
 
 /** Unchanged lines shown around a change. */
@@ -11,19 +13,26 @@ const around = 3;
 /** The lines of two texts side by side. */
 export function diffRows(before: string, after: string): DiffRow[] {
   const rows: DiffRow[] = [];
-  let removed: string[] = [];
-  const flush = (added: string[]): void => {
+  const next = { before: 1, after: 1 };
+  const numbered = (side: keyof typeof next, text: string): DiffLine => {
+    const number = next[side];
+    next[side] += 1;
+    return { number, text };
+  };
+  let removed: DiffLine[] = [];
+  const flush = (added: DiffLine[]): void => {
     for (let at = 0; at < Math.max(removed.length, added.length); at += 1)
       rows.push({ kind: 'line', before: removed[at], after: added[at], isSame: false });
     removed = [];
   };
   for (const { kind, text } of diffTexts(before, after, 'lines')) {
     const lines = text.replace(/\n$/, '').split('\n');
-    if (kind === 'removed') removed = lines;
-    else if (kind === 'added') flush(lines);
+    if (kind === 'removed') removed = lines.map((line) => numbered('before', line));
+    else if (kind === 'added') flush(lines.map((line) => numbered('after', line)));
     else {
       flush([]);
-      rows.push(...lines.map((line) => ({ kind: 'line' as const, before: line, after: line, isSame: true })));
+      for (const line of lines)
+        rows.push({ kind: 'line', before: numbered('before', line), after: numbered('after', line), isSame: true });
     }
   }
   flush([]);

@@ -166,6 +166,12 @@ export class Changes {
     });
   }
 
+  /** The file that holds bytes by their name; undefined if they are not kept. */
+  keptAt(content: string): string | undefined {
+    const blobs = this.#store?.blobs;
+    return blobs?.has(content) ? blobs.pathOf(content) : undefined;
+  }
+
   turns(): Promise<string[]> {
     return this.#alone(async () => (await this.#load()).records.ids());
   }

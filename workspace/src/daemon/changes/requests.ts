@@ -1,11 +1,13 @@
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import type { LineCounts } from '@homeport/contracts/text/text-diff';
 import { DaemonError } from '../daemon-error.ts';
 import { parsePath } from '../file-system/home-path.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
 import { changesOf, type ListedChange } from './changes.ts';
 import { isKept, isSame, type State } from './entry.ts';
+import { countLines } from './line-counts.ts';
 import { isTurnId } from './records.ts';
 
 const bodyBytesMax = 4 * 1024 * 1024;
@@ -28,7 +30,9 @@ export async function handleChanges(exchange: Exchange, daemon: Daemon): Promise
   if (!isTurnId(turn)) throw new DaemonError('not_found', 'No such endpoint');
   if (verb === undefined && method === 'GET') {
     const listed = await changes.list(turn);
-    return sendJson(exchange, 200, shown(listed?.files ?? [], listed?.left ?? new Map()));
+    const visible = visibleOf(listed?.files ?? []);
+    const counts = await countLines(visible, (content) => changes.keptAt(content));
+    return sendJson(exchange, 200, shown(visible, counts, listed?.left ?? new Map()));
   }
   if ((verb === 'undo' || verb === 'redo') && method === 'POST') {
     const { paths, force } = await readJson(exchange, bodyBytesMax);
@@ -61,21 +65,28 @@ async function sendContent(exchange: Exchange, daemon: Daemon, turn: string): Pr
 }
 
 /** Created and removed folders are listed only if no listed path is inside them. */
-function shown(files: readonly ListedChange[], left: ReadonlyMap<string, string>) {
+function visibleOf(files: readonly ListedChange[]): ListedChange[] {
   const reported = new Set<string>();
   for (const { path } of files) {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) reported.add(path.slice(0, at));
   }
-  const visible = files
+  return files
     .filter(({ path, before, after }) => {
       const isMade = isFolder(before) && isFolder(after) && (before === null || after === null);
       return !isMade || !reported.has(path);
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function shown(
+  visible: readonly ListedChange[],
+  counts: ReadonlyMap<string, LineCounts>,
+  left: ReadonlyMap<string, string>,
+) {
   const list: unknown[] = [];
   let chars = 0;
   for (const change of visible) {
-    const entry = entryOf(change);
+    const entry = entryOf(change, counts.get(change.path));
     chars += change.path.length + 300;
     if (list.length >= filesMax || chars > listCharsMax) break;
     list.push(entry);
@@ -84,11 +95,11 @@ function shown(files: readonly ListedChange[], left: ReadonlyMap<string, string>
   return { files: list, left: leftOut, truncated: list.length < visible.length };
 }
 
-function entryOf({ path, before, after, isMixed, now }: ListedChange) {
+function entryOf({ path, before, after, isMixed, now }: ListedChange, lines: LineCounts | undefined) {
   const kinds = { before: sideOf(before), after: sideOf(after) };
   const state = isSame(now, after) ? 'applied' : isSame(now, before) ? 'undone' : 'changed';
   const change = before === null ? 'added' : after === null ? 'deleted' : 'modified';
-  return { path: showPath(path), change, ...kinds, state, mixed: isMixed };
+  return { path: showPath(path), change, ...kinds, ...(lines && { lines }), state, mixed: isMixed };
 }
 
 function sideOf(state: State) {

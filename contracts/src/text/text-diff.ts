@@ -21,6 +21,15 @@ export function diffTexts(before: string, after: string, by: 'lines' | 'words'):
   return joined([...asRuns('same', old.slice(0, start)), ...middle, ...asRuns('same', old.slice(old.length - end))]);
 }
 
+export type LineCounts = { added: number; removed: number };
+
+/** The lines that the second text has more, and less, than the first. */
+export function countChangedLines(before: string, after: string): LineCounts {
+  const counts = { same: 0, added: 0, removed: 0 };
+  for (const { kind, text } of diffTexts(before, after, 'lines')) counts[kind] += lines(text).length;
+  return { added: counts.added, removed: counts.removed };
+}
+
 function longestCommon(old: readonly string[], now: readonly string[]): DiffRun[] {
   const width = now.length + 1;
   const length = new Uint32Array((old.length + 1) * width);
