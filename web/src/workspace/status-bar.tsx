@@ -1,7 +1,7 @@
 import type { WorkspaceUsage } from '@homeport/contracts/workspace/workspace';
 import { Button } from '@mantine/core';
-import { Square } from 'lucide-react';
-import { useState } from 'react';
+import { ChevronDown, Square } from 'lucide-react';
+import { useId, useState } from 'react';
 import { formatSize } from '../files/preview/file-look.ts';
 import { numberLocale } from '../i18n/format-locale.ts';
 import { useText } from '../i18n/i18n.ts';
@@ -9,21 +9,34 @@ import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-/** The workspace's phase, resource usage and idle stop time, with a button to stop it now. */
+/** The workspace's phase and a button to stop it, in one line; resource usage and idle stop time unfold below it. */
 export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceUsage }) {
   const t = useText();
   const [isAsking, setAsking] = useState(false);
   const { isStarting, isStopping } = workspace;
   const phase = isStarting ? 'starting' : status.phase;
   const isOn = phase === 'running' || phase === 'starting';
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const hasFacts = phase === 'running' && (status.usage !== undefined || status.idleStopAt !== undefined);
   return (
     <div className={classes.bar}>
       <span className={classes.phase} data-phase={phase} role="status">
         <span className={classes.dot} aria-hidden />
         {t(isStopping ? 'workspace.stopping' : `workspace.${phase}`)}
       </span>
-      {phase === 'running' && status.usage ? <Use usage={status.usage} /> : null}
-      {phase === 'running' && status.idleStopAt ? <Idle at={status.idleStopAt} /> : null}
+      {hasFacts ? (
+        <button
+          type="button"
+          className={classes.factsOpener}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {t('workspace.details')}
+          <ChevronDown size={14} aria-hidden />
+        </button>
+      ) : null}
       {isOn ? (
         <Button
           size="xs"
@@ -35,6 +48,12 @@ export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; 
         >
           {t('workspace.stop')}
         </Button>
+      ) : null}
+      {hasFacts && isOpen ? (
+        <div id={id} className={classes.facts}>
+          {status.usage ? <Use usage={status.usage} /> : null}
+          {status.idleStopAt ? <Idle at={status.idleStopAt} /> : null}
+        </div>
       ) : null}
       {isAsking ? (
         <ConfirmDialog

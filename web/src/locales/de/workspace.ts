@@ -34,6 +34,7 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.offAdmin':
     'Ein Arbeitsbereich gibt Modellen eine Shell und eigene Dateien. Schalte Arbeitsbereiche mit WORKSPACE_MODE ein.',
   'workspace.offReason': 'Grund: {reason}',
+  'workspace.details': 'Details',
   'workspace.use': 'Auslastung des Arbeitsbereichs',
   'workspace.memory': 'Speicher',
   'workspace.usedOf': '{used} von {limit}',

@@ -34,6 +34,7 @@ export const texts = {
   'workspace.offAdmin':
     'A workspace gives models a shell and their own files. Set WORKSPACE_MODE to turn workspaces on.',
   'workspace.offReason': 'Reason: {reason}',
+  'workspace.details': 'Details',
   'workspace.use': 'Workspace usage',
   'workspace.memory': 'Memory',
   'workspace.usedOf': '{used} of {limit}',
