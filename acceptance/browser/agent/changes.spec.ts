@@ -64,9 +64,12 @@ test('shows the file changes of an answer, undoes and redoes them', async ({ pag
   await page.keyboard.press('Enter');
   const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
   await expect(answer).toContainText('Everything is changed.');
-  const open = page.getByRole('button', { name: 'Changed files' });
+  const line = answer.locator('[data-part="changes"]');
+  const open = line.getByRole('button', { name: 'Review' });
 
-  await test.step('shows each file with its change', async () => {
+  await test.step('states the changes under the answer, and shows each file with its change', async () => {
+    await expect(line).toContainText('5 files changed, +20,003 −3');
+    await look('line');
     await open.click();
     await expect(panelOf(page).getByRole('heading', { name: 'Changed files' })).toBeFocused();
     await expect(panelOf(page).getByRole('listitem')).toContainText([
@@ -83,6 +86,7 @@ test('shows the file changes of an answer, undoes and redoes them', async ({ pag
     const diff = panelOf(page).getByRole('region', { name: '~/notes.txt' });
     await expect(diff).toContainText('line twelve of the notes');
     await expect(diff).not.toContainText('line 5 of');
+    await expect(diff.getByRole('row', { name: 'twelve' }).getByRole('cell').nth(1)).toHaveText('12');
     await look('diff');
     await panelOf(page).getByRole('button', { name: 'Side by side' }).click();
     await look('beside');
@@ -131,12 +135,24 @@ test('shows the file changes of an answer, undoes and redoes them', async ({ pag
     await look('question');
     await question.getByRole('button', { name: 'Continue anyway' }).click();
     await expect(undone).toHaveCount(5);
+    await expect(line).toContainText('Undone');
+    await expect(line.getByRole('button', { name: 'Redo' })).toBeVisible();
     await look('undone');
     await panelOf(page).getByRole('button', { name: 'Redo', exact: true }).click();
     await expect(undone).toHaveCount(0);
     const query = new URLSearchParams({ path: '~/notes.txt' });
     const file = await fetch(`${installation.url}/api/workspace/download?${query}`, { headers });
     expect(await file.text()).toBe('mine');
+  });
+  await test.step('undoes and redoes from the line, also after a reload', async () => {
+    await panelOf(page).getByRole('button', { name: 'Close' }).click();
+    await line.getByRole('button', { name: 'Undo' }).click();
+    await expect(line).toContainText('Undone');
+    await page.reload();
+    await expect(line).toContainText('Undone');
+    await line.getByRole('button', { name: 'Redo' }).click();
+    await expect(line).not.toContainText('Undone');
+    await open.click();
   });
   const offer = page.getByRole('dialog', { name: 'Undo the file changes, too?' });
   const since = page.getByRole('dialog', { name: 'These files were changed since' });

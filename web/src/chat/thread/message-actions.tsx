@@ -1,9 +1,8 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
 import { ActionIcon } from '@mantine/core';
-import { Check, ChevronLeft, ChevronRight, Copy, FileDiff, Pencil, RotateCcw, ScanEye } from 'lucide-react';
+import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw, ScanEye } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../../clipboard.ts';
-import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { dollars } from '../../dollars.ts';
 import { numberLocale } from '../../i18n/format-locale.ts';
@@ -48,11 +47,6 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       ) : null}
       {role === 'assistant' && parentId !== null ? (
         <RegenerateWith messageId={parentId} isDisabled={isRunning} />
-      ) : null}
-      {role === 'assistant' && usedWritingTools(message) ? (
-        <IconAction label={t('message.changes')} onClick={() => actions.showChanges(message.id)}>
-          <FileDiff size={15} />
-        </IconAction>
       ) : null}
       {role === 'assistant' ? (
         <IconAction label={t('message.saw')} onClick={() => actions.showContext(message.id)}>

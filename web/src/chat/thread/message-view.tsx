@@ -3,6 +3,7 @@ import type { MessagePart } from '@homeport/contracts/chat/frames';
 import { questionsIn } from '@homeport/contracts/chat/message-assembly';
 import { memo, type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
 import { messageText } from '../../conversation/message-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
@@ -16,6 +17,7 @@ import classes from './message-view.module.css';
 import { callOf, isOpenQuestion } from './pending-parts.ts';
 
 const SourceList = lazyComponent(async () => (await import('../parts/source-list.tsx')).SourceList);
+const ChangesLine = lazyComponent(async () => (await import('../../workspace/changes/changes-line.tsx')).ChangesLine);
 const QuestionCard = lazyComponent(async () => (await import('../../agent/question-card.tsx')).QuestionCard);
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
@@ -82,6 +84,7 @@ function Answer({ message, isLast, isRunning }: Props) {
         {isStreaming && isEmpty ? <Waiting /> : null}
         {message.parts.some(isSource) ? <SourceList message={message} onLinks={setLinks} /> : null}
       </div>
+      {!isStreaming && usedWritingTools(message) ? <ChangesLine message={message} /> : null}
       {isLast && isWaiting(message) ? null : (
         <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
       )}

@@ -2,6 +2,14 @@ import type { texts as english } from '../en/changes.ts';
 
 /** Texts of what an answer changed, in German. */
 export const texts: Record<keyof typeof english, string> = {
+  'changes.filesChanged': '{count, plural, one {# Datei geändert} other {# Dateien geändert}}',
+  'changes.linesAdded': '+{count, number}',
+  'changes.linesRemoved': '−{count, number}',
+  'changes.someUndone': '{count, number} rückgängig gemacht',
+  'changes.maybe': 'Befehle haben vielleicht Dateien geändert',
+  'changes.review': 'Ansehen',
+  'changes.undoShort': 'Rückgängig',
+  'changes.redoShort': 'Wiederherstellen',
   'changes.undo': 'Antwort rückgängig machen',
   'changes.redo': 'Wiederherstellen',
   'changes.undoFile': '{path} rückgängig machen',

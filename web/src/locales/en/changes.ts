@@ -1,5 +1,13 @@
 /** Texts of what an answer changed, in English: loaded with the panel. */
 export const texts = {
+  'changes.filesChanged': '{count, plural, one {# file changed} other {# files changed}}',
+  'changes.linesAdded': '+{count, number}',
+  'changes.linesRemoved': '−{count, number}',
+  'changes.someUndone': '{count, number} undone',
+  'changes.maybe': 'Commands may have changed files',
+  'changes.review': 'Review',
+  'changes.undoShort': 'Undo',
+  'changes.redoShort': 'Redo',
   'changes.undo': 'Undo this answer',
   'changes.redo': 'Redo',
   'changes.undoFile': 'Undo {path}',

@@ -5,7 +5,7 @@ import { FormFailure } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';
 import classes from './changes.module.css';
 import { type Answer, type Side, versionAddress, versionQuery } from './changes-api.ts';
-import { type DiffRow, diffRows } from './diff-rows.ts';
+import { type DiffLine, type DiffRow, diffRows } from './diff-rows.ts';
 
 const textBytesMax = 256 * 1024;
 /** More rows make the page slow. */
@@ -91,7 +91,7 @@ function Row({ row, isBeside }: { row: DiffRow; isBeside: boolean }) {
   if (row.kind === 'gap') {
     return (
       <tr>
-        <td colSpan={2} className={classes.gap}>
+        <td colSpan={isBeside ? 4 : 3} className={classes.gap}>
           {t('changes.same', { count: row.count })}
         </td>
       </tr>
@@ -101,16 +101,24 @@ function Row({ row, isBeside }: { row: DiffRow; isBeside: boolean }) {
   if (isBeside) {
     return (
       <tr>
-        <Cell text={before} mark={isSame || before === undefined ? undefined : 'removed'} />
-        <Cell text={after} mark={isSame || after === undefined ? undefined : 'added'} />
+        <LineNumber line={before} />
+        <Cell text={before?.text} mark={isSame || before === undefined ? undefined : 'removed'} />
+        <LineNumber line={after} />
+        <Cell text={after?.text} mark={isSame || after === undefined ? undefined : 'added'} />
       </tr>
     );
   }
   return (
     <tr>
-      <Cell text={after ?? before} mark={isSame ? undefined : after === undefined ? 'removed' : 'added'} />
+      <LineNumber line={before} />
+      <LineNumber line={after} />
+      <Cell text={(after ?? before)?.text} mark={isSame ? undefined : after === undefined ? 'removed' : 'added'} />
     </tr>
   );
+}
+
+function LineNumber({ line }: { line: DiffLine | undefined }) {
+  return <td className={classes.number}>{line?.number}</td>;
 }
 
 function Cell({ text, mark }: { text: string | undefined; mark: 'added' | 'removed' | undefined }) {

@@ -1,23 +1,17 @@
 import 'virtual:texts/changes';
 import type { ChangedFile } from '@homeport/contracts/workspace/daemon';
 import { ActionIcon, Button, UnstyledButton } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, Redo2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import fileClasses from '../../files/files.module.css';
 import { FormFailure } from '../../forms/notice.tsx';
-import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { SidePanel } from '../../layout/panel/side-panel.tsx';
-import { showFailure, showToast } from '../../layout/toasts.tsx';
 import classes from './changes.module.css';
-import { type Answer, type ChangeRequest, changesQuery, changeWorkspace, shortList } from './changes-api.ts';
+import { type Answer, type ChangeRequest, changesQuery, shortList } from './changes-api.ts';
 import { ChangesDiff } from './changes-diff.tsx';
-
-const ConfirmDialog = lazyComponent(
-  async () => (await import('../../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog,
-);
+import { useChange } from './use-change.tsx';
 
 /** Up to this many files are unfolded initially. */
 const openedAtOnce = 3;
@@ -32,9 +26,8 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
   const [isBeside, setBeside] = useState(false);
   // State lives here, because the panel's content is remounted when the window becomes narrow.
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const { change, asked, dismiss, isBusy } = useChange(answer);
+  const { change, isBusy, dialog } = useChange(answer);
   const files = data?.files ?? [];
-  const paths = asked === undefined ? '' : shortList(asked.paths);
   return (
     <>
       <SidePanel label={t('message.changes')} subject={messageId} closeLabel={t('app.close')} isWide onClose={onClose}>
@@ -57,7 +50,7 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
               variant="default"
               leftSection={<Undo2 size={15} aria-hidden />}
               disabled={isBusy || files.every(({ state }) => state === 'undone')}
-              onClick={() => void change({ direction: 'undo' })}
+              onClick={() => change({ direction: 'undo' })}
             >
               {t('changes.undo')}
             </Button>
@@ -67,7 +60,7 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
                 variant="default"
                 leftSection={<Redo2 size={15} aria-hidden />}
                 disabled={isBusy}
-                onClick={() => void change({ direction: 'redo' })}
+                onClick={() => change({ direction: 'redo' })}
               >
                 {t('changes.redo')}
               </Button>
@@ -88,20 +81,12 @@ export function ChangesPanel({ chatId, messageId, onClose }: Props) {
               isBusy={isBusy}
               isOpen={files.length <= openedAtOnce !== toggled.has(file.path)}
               onToggle={() => setToggled(withOrWithout(toggled, file.path))}
-              onChange={(direction) => void change({ direction, paths: [file.path] })}
+              onChange={(direction) => change({ direction, paths: [file.path] })}
             />
           ))}
         </ul>
       </SidePanel>
-      {asked ? (
-        <ConfirmDialog
-          title={t('changes.forceTitle')}
-          text={t('changes.forceText', { paths })}
-          confirmLabel={t('changes.force')}
-          onConfirm={() => void change(asked.wish, true)}
-          onClose={dismiss}
-        />
-      ) : null}
+      {dialog}
     </>
   );
 }
@@ -139,6 +124,12 @@ function FileChange({
             <span className={classes.state}>{t(isUndone ? 'changes.undone' : 'changes.since')}</span>
           )}
         </UnstyledButton>
+        {file.lines ? (
+          <span className={classes.counts}>
+            <span className={classes.gained}>{t('changes.linesAdded', { count: file.lines.added })}</span>{' '}
+            <span className={classes.lost}>{t('changes.linesRemoved', { count: file.lines.removed })}</span>
+          </span>
+        ) : null}
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -155,29 +146,6 @@ function FileChange({
       {isOpen ? <ChangesDiff answer={answer} file={file} isBeside={isBeside} /> : null}
     </li>
   );
-}
-
-/** Undoes and redoes; asks first if files were changed since. */
-function useChange(answer: Answer) {
-  const t = useText();
-  const queries = useQueryClient();
-  const [isBusy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<{ wish: ChangeRequest; paths: string[] }>();
-  const change = async (wish: ChangeRequest, force = false): Promise<void> => {
-    setBusy(true);
-    setAsked(undefined);
-    try {
-      const { conflicts, skipped: left, changes } = await changeWorkspace(answer, wish, force);
-      if (changes) queries.setQueryData(changesQuery(answer).queryKey, changes);
-      if (conflicts.length > 0) setAsked({ wish, paths: conflicts });
-      if (left.length > 0) showToast(t('changes.skipped', { count: left.length, paths: shortList(left) }));
-    } catch (error) {
-      showFailure(t('changes.failed'), failureText(error, t));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { change, asked, dismiss: () => setAsked(undefined), isBusy };
 }
 
 function withOrWithout(paths: ReadonlySet<string>, path: string): ReadonlySet<string> {
