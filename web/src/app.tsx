@@ -6,9 +6,13 @@ import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { publicConfigQuery } from './api/queries.ts';
 import { i18n, translate } from './i18n/i18n.ts';
+import { lazyComponent } from './layout/lazy-component.tsx';
 import { Toasts } from './layout/toasts.tsx';
+import { BlockPreviews } from './markdown/code/block-previews.ts';
 import { createAppRouter } from './router/router.tsx';
 import { createAppTheme, createVariables } from './theme/theme.ts';
+
+const BlockPreview = lazyComponent(async () => (await import('./files/preview/block-preview.tsx')).BlockPreview);
 
 /** The whole client. The first render shows `branding`; changes to it show at once. */
 export function App({ queries, branding, nonce }: { queries: QueryClient; branding: Branding; nonce: string }) {
@@ -17,7 +21,9 @@ export function App({ queries, branding, nonce }: { queries: QueryClient; brandi
     <I18nProvider i18n={i18n}>
       <QueryClientProvider client={queries}>
         <Branded first={branding} nonce={nonce}>
-          <RouterProvider router={router} />
+          <BlockPreviews value={BlockPreview}>
+            <RouterProvider router={router} />
+          </BlockPreviews>
           <Toasts />
         </Branded>
       </QueryClientProvider>

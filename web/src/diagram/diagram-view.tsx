@@ -2,7 +2,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import 'virtual:texts/diagram';
-import { whenNear } from '../markdown/when-near.ts';
+import { whenNear } from '../layout/when-near.ts';
 import classes from './diagram.module.css';
 import { type Drawing, drawDiagram } from './draw-diagram.ts';
 

@@ -2,9 +2,9 @@ import { Check, Code, Copy, Eye } from 'lucide-react';
 import { Fragment, memo, use, useCallback, useRef, useState } from 'react';
 import { useCopy } from '../../clipboard.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { lazyComponent } from '../../layout/lazy-component.tsx';
 import classes from '../markdown.module.css';
 import { StreamingContext } from '../streaming-context.ts';
+import { BlockPreviews } from './block-previews.ts';
 import { type HighlightedLine, tokenKinds } from './highlight-protocol.ts';
 import { previewKindOf } from './preview-kind.ts';
 import { useHighlight } from './use-highlight.ts';
@@ -23,8 +23,6 @@ type Props = {
   isPlain?: boolean;
 };
 
-const BlockPreview = lazyComponent(async () => (await import('./block-preview.tsx')).BlockPreview);
-
 /** Preformatted text with its language and a copy button; with a preview of pages, tables and diagrams. */
 export function CodeBlock({ code, language, isClosed, isPlain }: Props) {
   const t = useText();
@@ -35,7 +33,8 @@ export function CodeBlock({ code, language, isClosed, isPlain }: Props) {
   const isComplete = isClosed || !isGrowing;
   const lines = useHighlight(figure, { code, language, isClosed: isComplete });
   const isCut = code.length > shownAtFirst && !showsAll;
-  const kind = isComplete && !isPlain ? previewKindOf(language, code) : undefined;
+  const BlockPreview = use(BlockPreviews);
+  const kind = BlockPreview && isComplete && !isPlain ? previewKindOf(language, code) : undefined;
   const preview = usePreviewSwitch(kind === 'diagram' && isClosed && code.length <= drawnAtOnce);
   const isPreviewed = kind !== undefined && preview.isShown;
   const source = (
@@ -73,7 +72,7 @@ export function CodeBlock({ code, language, isClosed, isPlain }: Props) {
           <span>{t(isCopied ? 'app.copied' : 'app.copy')}</span>
         </button>
       </figcaption>
-      {kind && preview.attempt > 0 ? (
+      {BlockPreview && kind && preview.attempt > 0 ? (
         <BlockPreview key={preview.attempt} kind={kind} code={code} language={language} onShown={preview.setShown} />
       ) : null}
       {source}

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useState } from 'react';
-import { whenNear } from '../when-near.ts';
+import { whenNear } from '../../layout/when-near.ts';
 import type { HighlightedLine } from './highlight-protocol.ts';
 
 type Result = { code: string; language: string; lines: HighlightedLine[] | null };

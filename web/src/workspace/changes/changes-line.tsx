@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { workspaceQuery } from '../../api/queries.ts';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { whenNear } from '../../markdown/when-near.ts';
+import { whenNear } from '../../layout/when-near.ts';
 import { type ChangeSummary, keepSummary, pathsWritten, readSummary, summaryOf } from './change-summary.ts';
 import classes from './changes.module.css';
 import { changesQuery } from './changes-api.ts';

@@ -6,10 +6,10 @@ import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
 import { type Applied, applyChanges, type Direction } from './apply.ts';
 import { Blobs } from './blobs.ts';
-import { ancestorsOf, type Entry, isBelow, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
+import { type Entry, isOnTheWay, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
 import { evictTurns } from './evict-turns.ts';
 import { Journal } from './journal.ts';
-import { addChange, addLeft, contentOf, Records, type TurnRecord } from './records.ts';
+import { addChange, addLeft, contentOf, Records, strangeOf, type TurnRecord } from './records.ts';
 import { isReal, type Look, type Scanned, scanHome, scanPath, stateAt } from './scan.ts';
 
 /** How many files are looked at between two turns of the event loop. */
@@ -159,10 +159,10 @@ export class Changes {
   /** The file that holds the bytes of one side; undefined if they are not kept. */
   contentOf(turn: string, path: string, side: 'before' | 'after'): Promise<string | undefined> {
     return this.#alone(async () => {
-      const { records, blobs } = await this.#load();
+      const { records } = await this.#load();
       const state = records.read(turn)?.files.get(path)?.[side] ?? null;
       const [content] = contentOf(state);
-      return content !== undefined && blobs.has(content) ? blobs.pathOf(content) : undefined;
+      return content === undefined ? undefined : this.keptAt(content);
     });
   }
 
@@ -393,17 +393,4 @@ function isSameContent(before: Scanned | undefined, after: Scanned | undefined):
   if (isSame(before?.entry, after?.entry)) return true;
   if (before?.entry.type !== 'file' || after?.entry.type !== 'file') return false;
   return before.entry.mode === after.entry.mode && before.entry.content === after.unkept;
-}
-
-/** A path that the turn did not change, nor anything below it or above it. */
-function strangeOf({ files }: TurnRecord, paths: readonly string[]): string | undefined {
-  const leading = new Set([...files.keys()].flatMap(ancestorsOf));
-  return paths.find(
-    (path) => path !== '' && !leading.has(path) && ![path, ...ancestorsOf(path)].some((known) => files.has(known)),
-  );
-}
-
-/** Whether a path is the other one, below it, or leads to it. */
-function isOnTheWay(path: string, other: string): boolean {
-  return path === other || isBelow(path, other) || (path !== '' && isBelow(other, path));
 }

@@ -38,6 +38,11 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === '' || path.startsWith(`${folder}/`);
 }
 
+/** Whether a path is the other one, below it, or leads to it. */
+export function isOnTheWay(path: string, other: string): boolean {
+  return path === other || isBelow(path, other) || (path !== '' && isBelow(other, path));
+}
+
 /** Whether nothing is claimed about a path: it, or a folder that leads to it, was not looked at. */
 export function isUnknown(entries: ReadonlyMap<string, Entry>, path: string): boolean {
   if (entries.get(path)?.type === 'skipped' || entries.get('')?.type === 'skipped') return true;

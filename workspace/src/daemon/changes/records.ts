@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readStart } from '../file-system/read-start.ts';
-import { isKept, isSame, parseEntry, type SkipReason, type State } from './entry.ts';
+import { ancestorsOf, isKept, isSame, parseEntry, type SkipReason, type State } from './entry.ts';
 
 /** `isMixed`: another writer can have changed it at the same time. */
 export type Change = { before: State; after: State; isMixed: boolean };
@@ -179,4 +179,12 @@ function parseState(value: unknown): State | undefined {
 function isSafePath(value: unknown): value is string {
   if (typeof value !== 'string' || value === '' || value.length > 4096 || value.includes('\0')) return false;
   return value.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+}
+
+/** A path that the turn did not change, nor anything below it or above it. */
+export function strangeOf({ files }: TurnRecord, paths: readonly string[]): string | undefined {
+  const leading = new Set([...files.keys()].flatMap(ancestorsOf));
+  return paths.find(
+    (path) => path !== '' && !leading.has(path) && ![path, ...ancestorsOf(path)].some((known) => files.has(known)),
+  );
 }

@@ -2,20 +2,19 @@ import 'virtual:texts/rendered';
 import { use, useEffect } from 'react';
 import { ThreadActionsContext } from '../../conversation/thread-actions.ts';
 import { DiagramView } from '../../diagram/diagram-view.tsx';
-import { TableView } from '../../files/preview/table-view.tsx';
 import { useText } from '../../i18n/i18n.ts';
+import type { BlockPreviewProps } from '../../markdown/code/block-previews.ts';
+import type { PreviewKind } from '../../markdown/code/preview-kind.ts';
+import { Markdown } from '../../markdown/markdown.tsx';
 import { RenderedSource } from '../../rendered/rendered-source.tsx';
-import { Markdown } from '../markdown.tsx';
 import classes from './block-preview.module.css';
-import type { PreviewKind } from './preview-kind.ts';
+import { TableView } from './table-view.tsx';
 
 /** Characters of a document or table that are laid out, as of files. */
 const shownCharacters = 256 * 1024;
 
-type Props = { kind: PreviewKind; code: string; language: string; onShown: () => void };
-
 /** The preview of a code block: pages and components run in the frame that files have. */
-export function BlockPreview({ kind, code, language, onShown }: Props) {
+export function BlockPreview({ kind, code, language, onShown }: BlockPreviewProps) {
   const isDiagram = kind === 'diagram';
   useEffect(() => {
     if (!isDiagram) onShown();
@@ -28,11 +27,9 @@ export function BlockPreview({ kind, code, language, onShown }: Props) {
   );
 }
 
-function Content({
-  kind,
-  code,
-  language,
-}: Omit<Props, 'onShown' | 'kind'> & { kind: Exclude<PreviewKind, 'diagram'> }) {
+type ContentProps = Omit<BlockPreviewProps, 'onShown' | 'kind'> & { kind: Exclude<PreviewKind, 'diagram'> };
+
+function Content({ kind, code, language }: ContentProps) {
   const t = useText();
   const ask = use(ThreadActionsContext)?.ask;
   const name = language === '' ? kind : language;
