@@ -15,7 +15,8 @@ import { useChange } from './use-change.tsx';
 
 /**
  * The number of files that an answer changed, under it, with the ways to review and undo them. Reading the changes would
- * start a stopped workspace: meanwhile the line shows what was last seen, or what the answer's calls tell.
+ * start a stopped workspace: meanwhile the line shows the summary that was last seen, or the files that the answer's
+ * calls name.
  */
 export function ChangesLine({ message }: { message: Message }) {
   const t = useText();

@@ -5,7 +5,7 @@ import { clock } from '../../clock.ts';
 import type { ListedChange } from './changes.ts';
 import { isKept, type State } from './entry.ts';
 
-/** Bytes of one side of a file, and milliseconds for one list; what is beyond is listed without counts. */
+/** Bytes of one side of a file, and milliseconds for one list; larger and later files are listed without counts. */
 const sideBytesMax = 256 * 1024;
 const listMs = 1_000;
 const rememberedMax = 5_000;
