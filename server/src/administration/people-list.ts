@@ -1,11 +1,12 @@
 import type { adminEndpoints, ManagedUser } from '@homeport/contracts/admin';
 import { ApiError } from '@homeport/contracts/errors';
-import { limits } from '@homeport/contracts/limits';
+import { clientIdPattern, limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { managedUser, managedUsers } from '../accounts/user-administration.ts';
 import { hasModel } from '../catalogue/has-model.ts';
 import { microsOf } from '../db/keyset.ts';
+import { isStorable } from '../platform/json/json-fault.ts';
 import type { Platform } from '../platform.ts';
 
 /** The list of people for administrators: search, filters, order and pages, all in the database. */
@@ -27,7 +28,11 @@ const orders: Record<Sort, Order> = {
 };
 
 /** A position in one order: the key and the id of the last row of a page. */
-const position = z.tuple([z.enum(['created', 'name', 'email', 'seen']), z.string().max(1_000), z.string().max(128)]);
+const position = z.tuple([
+  z.enum(['created', 'name', 'email', 'seen']),
+  z.string().max(1_000).refine(isStorable),
+  z.string().regex(clientIdPattern),
+]);
 
 /** One page of the people who match, and how many match in all. */
 export async function listPeople(

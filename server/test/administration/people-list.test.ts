@@ -120,6 +120,8 @@ test('refuses unknown orders and filters, and cursors of another list', async ()
     { cursor: 'bm9uc2Vuc2U' },
     { cursor: Buffer.from('["created","1; drop","x"]').toString('base64url') },
     { cursor: Buffer.from('["created","9999999999999999999999","x"]').toString('base64url') },
+    { cursor: Buffer.from(JSON.stringify(['name', 'a\u0000', 'x'])).toString('base64url'), sort: 'name' },
+    { cursor: Buffer.from('["name","\\ud800","x"]').toString('base64url'), sort: 'name' },
   ];
   for (const query of bad) {
     const answer = await admin.call('GET /api/admin/users', undefined, { query });
