@@ -20,6 +20,8 @@ test('cuts a pasted endpoint off a base URL', () => {
       'https://g.test/v1beta',
       '/models/gemini-2.5-pro:streamGenerateContent',
     ],
+    ['https://a.test/v1/chat', 'https://a.test/v1', '/chat'],
+    ['https://a.test/chat', 'https://a.test/chat', undefined],
     ['https://a.test/v1', 'https://a.test/v1', undefined],
     ['https://a.test/models/v1', 'https://a.test/models/v1', undefined],
     ['https://models.test/', 'https://models.test/', undefined],

@@ -2,7 +2,7 @@ import { trimEndOf } from '../text/trim-characters.ts';
 
 /** Endpoints below a base URL, which people paste along with it. */
 const endpoint =
-  /\/(?:chat\/completions|completions|responses|messages(?:\/count_tokens)?|models(?:\/[^/]{1,200}:(?:streamG|g)enerateContent)?|embeddings)\/{0,3}$/i;
+  /\/(?:chat\/completions|(?<=\/v\d\/)chat|completions|responses|messages(?:\/count_tokens)?|models(?:\/[^/]{1,200}:(?:streamG|g)enerateContent)?|embeddings)\/{0,3}$/i;
 
 /**
  * A base URL without the endpoint at its end: `…/v1/chat/completions` becomes `…/v1`. Of its query only `api-version`

@@ -83,22 +83,31 @@ function familyOf(answer: unknown): Family | undefined {
 export type ListedEntry = { id: string; facts: ModelFacts };
 
 /**
- * The models of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in order; undefined for
- * anything else.
+ * The models of `{data: [{id}]}`, `{models: [{id | model | name}]}` or a bare array, each once, in order; undefined for
+ * anything else. Some servers list bare ids, or an object by id.
  */
 export async function listedModels(
   kind: ProviderKind,
   answer: unknown,
   max: number,
 ): Promise<ListedEntry[] | undefined> {
-  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models') ?? emptyOf(answer));
-  if (!Array.isArray(list)) return undefined;
+  const found = Array.isArray(answer)
+    ? answer
+    : (member(answer, 'data') ?? member(answer, 'models') ?? emptyOf(answer));
+  const list = Array.isArray(found) ? found : entriesOf(found);
+  if (list === undefined) return undefined;
   const models = new Map<string, ListedEntry>();
   await mapInTurns(list.slice(0, max), (entry) => {
     const id = idOf(kind, entry);
     if (id !== undefined && !models.has(id)) models.set(id, { id, facts: listedFacts(entry) });
   });
   return [...models.values()];
+}
+
+/** An object whose members are the models. */
+function entriesOf(value: unknown): unknown[] | undefined {
+  const entries = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return entries.length > 0 && entries.every((entry) => isUsableId(member(entry, 'id'))) ? entries : undefined;
 }
 
 /** Some servers write `null` for a list without models. */
@@ -134,7 +143,8 @@ export function listedOwners(answer: unknown): ReadonlySet<string> {
 }
 
 function idOf(kind: ProviderKind, entry: unknown): string | undefined {
-  const id = member(entry, 'id') ?? member(entry, 'name');
+  const id =
+    typeof entry === 'string' ? entry : (member(entry, 'id') ?? member(entry, 'model') ?? member(entry, 'name'));
   if (!isUsableId(id)) return undefined;
   return idReaders[kind](id, entry);
 }
