@@ -120,7 +120,9 @@ export const chatGptConversation = {
         metadata: {},
       }),
       node('a1', 'o1', {
-        ...messageOf('assistant', ['The moon pulls. \ue200cite\ue202turn0search0\ue201 Twice a day.']),
+        ...messageOf('assistant', [
+          'The moon pulls. \ue200cite\ue202turn0search0\ue201 Twice a day, \ue200entity\ue202["city","Kiel","port"]\ue201 too.citeturn2view3turn1search0',
+        ]),
         create_time: at(4),
         metadata: {
           model_slug: 'o3',

@@ -73,7 +73,7 @@ test('ChatGPT: a trial run changes nothing; then every branch, thought, tool, li
   assert.notEqual(untitled.chat.projectId, null);
   assert.deepEqual(shape(tides), [
     'user | text:Why are there tides? | file:moon.png',
-    'assistant | reasoning:**Gravity**\n\nThink of the moon. | dynamic-tool:python:12 | text:The moon pulls. ([NOAA](https://oceanservice.noaa.gov/tides)) Twice a day. | gpt-4o',
+    'assistant | reasoning:**Gravity**\n\nThink of the moon. | dynamic-tool:python:12 | text:The moon pulls. ([NOAA](https://oceanservice.noaa.gov/tides)) Twice a day, Kiel too. | gpt-4o',
     'user | text:And in the Baltic?',
     'assistant | text:Hardly any. | gpt-4o',
     'assistant | text:Small ones. | gpt-4o',

@@ -173,10 +173,25 @@ function withLinks(said: string, message: Members): string {
     if (mark.trim() === '' || !/[\ue200-\ue2ff]|【/.test(mark)) continue;
     result = result.replaceAll(mark, () => referenceLinks(reference));
   }
-  return result
-    .replace(/(?<! ) {2,}(?=\(\[)/g, ' ')
-    .replace(/\ue200[^\ue200\ue201]{0,2000}\ue201/g, '')
-    .replace(/[\ue200-\ue206]/g, '');
+  return (
+    result
+      .replace(/(?<! ) {2,}(?=\(\[)/g, ' ')
+      .replace(/\ue200entity\ue202([^\ue200\ue201]{0,2000})\ue201/g, (_mark, entity) => entityName(entity))
+      .replace(/\ue200[^\ue200\ue201]{0,2000}\ue201/g, '')
+      .replace(/[\ue200-\ue206]/g, '')
+      // Marks that lost their frame in a copy or an older export.
+      .replace(/ ?\b(?:cite|filecite|navlist|video)(?:turn\d{1,4}[a-z]{2,20}\d{1,4}){1,50}(?![a-z0-9])/g, '')
+  );
+}
+
+/** The words that a mark such as `["city","Paris","capital"]` stands for. */
+function entityName(entity: string): string {
+  try {
+    const found: unknown = JSON.parse(entity);
+    return Array.isArray(found) ? text(found[1]) : '';
+  } catch {
+    return '';
+  }
 }
 
 function referenceLinks(reference: Members): string {
