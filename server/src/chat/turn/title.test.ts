@@ -61,6 +61,12 @@ test('cleans the answers of models', async () => {
     ['<think>never ending', undefined],
     ['\n \n', undefined],
     ['„Brot backen“', 'Brot backen'],
+    ['标题：烤面包', '烤面包'],
+    ['タイトル: パンを焼く', 'パンを焼く'],
+    ['《烤面包》', '烤面包'],
+    ['Titel: Brot backen', 'Brot backen'],
+    ['Título: Hornear pan', 'Hornear pan'],
+    ['Titles of nobility', 'Titles of nobility'],
     ['word '.repeat(40), `${'word '.repeat(16).trim()}…`],
   ];
   for (const [answer, expected] of cases) {

@@ -24,6 +24,10 @@ const untitled = 'New conversation';
 /** Introductions that some models write before a title although asked for the title only. */
 const announcement = /^.{0,80}\b(?:title|titel|titre|t[ií]tulo|titolo)\b.{0,80}:$/i;
 
+/** A label before a title, which some models write on its line. */
+const prefix =
+  /^(?:(?:title|titel|titre|t[ií]tulo|titolo|conversation title|chat title|заголовок|название)\s?[:：]|(?:标题|標題|タイトル|題名|件名|제목|العنوان|כותרת)\s?[:：])\s?/iu;
+
 const instructions =
   'Name this conversation: write a title of two to six words, in the language of the user, that describes its subject. Reply with the title only, without quotes.';
 
@@ -72,8 +76,8 @@ function cleanTitle(answer: string): string | undefined {
   if (spoken.trimStart().startsWith('<think>')) return undefined;
   const lines = unwrapped(spoken.trimStart()).slice(0, titleBounds.excerptLength).split('\n').map(plainText);
   const [first = '', second = ''] = lines.filter((line) => line !== '');
-  const named = (second !== '' && announcement.test(first) ? second : first).replace(/^title\s?:\s?/i, '');
-  const bare = named.replace(/^["'“”„«»‘’「」]{1,3}/, '').replace(/["'“”„«»‘’「」.:]{1,3}$/, '');
+  const named = (second !== '' && announcement.test(first) ? second : first).replace(prefix, '');
+  const bare = named.replace(/^["'“”„«»‘’「」『』《》]{1,3}/, '').replace(/["'“”„«»‘’「」『』《》.:。]{1,3}$/, '');
   const title = cutAtWord(bare.trim(), titleBounds.generatedLength);
   return title === '' ? undefined : title;
 }
