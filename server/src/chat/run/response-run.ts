@@ -73,6 +73,7 @@ export class ResponseRun {
   #modelId: string | undefined;
   #reasoningState: ReasoningState | undefined;
   #historyState: PreparedTurn['historyState'] | undefined;
+  #promptTokens = 0;
   #assistant: MessageMetadata['assistant'];
   readonly #extendsText: boolean;
   /** The usage of a continued response so far. */
@@ -214,12 +215,13 @@ export class ResponseRun {
   }
 
   async #answerWithin(basis: MessagePart[], serving: ServingModel): Promise<Served> {
-    const first = await this.#answer(basis, serving, false);
+    const first = await this.#answer(basis, serving);
     // The window is smaller than its settings say: once more with less of the conversation.
-    return isTooLong(first.result) && !this.#abort.signal.aborted ? this.#answer(basis, serving, true) : first;
+    const isRepeated = isTooLong(first.result) && !this.#abort.signal.aborted;
+    return isRepeated ? this.#answer(basis, serving, this.#promptTokens) : first;
   }
 
-  async #answer(basis: MessagePart[], serving: ServingModel, isOverflowing: boolean): Promise<Served> {
+  async #answer(basis: MessagePart[], serving: ServingModel, refusedTokens?: number): Promise<Served> {
     await this.#kept;
     const turn = await prepareTurn(
       this.#deps,
@@ -227,11 +229,12 @@ export class ResponseRun {
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
       { ...this.#preparing, serving },
-      isOverflowing,
+      refusedTokens,
     );
     this.#modelId = turn.modelId;
     this.#reasoningState = turn.reasoningState;
     this.#historyState = turn.historyState;
+    this.#promptTokens = turn.promptTokens;
     this.#assistant = turn.assistant;
     this.#kept = turn.kept;
     return { result: await this.#turn(turn, serving), modelId: turn.modelId };

@@ -42,6 +42,8 @@ export type PreparedTurn = {
   tools: Tool[];
   fitMessages: FittedContext['fitTurn'];
   spending: Spending;
+  /** Expected tokens of the prompt, without the messages of this turn. */
+  promptTokens: number;
   /** Resolves when the prompt context is stored; never rejects. */
   kept: Promise<void>;
   /** Reasoning state of this response's steps that the model wants returned. */
@@ -75,7 +77,7 @@ const continueInstruction: ChatMessage = {
 
 /**
  * Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used.
- * `isOverflowing`: the provider refused the conversation as too long.
+ * `refusedTokens`: the size of the prompt that the provider refused as too long.
  */
 export async function prepareTurn(
   deps: TurnDeps & { findTools: FindTools },
@@ -83,7 +85,7 @@ export async function prepareTurn(
   basis: readonly MessagePart[],
   signal: AbortSignal,
   hooks: PreparingHooks & { serving: Pick<ServingModel, 'resolve' | 'isReplaceable'> },
-  isOverflowing = false,
+  refusedTokens?: number,
 ): Promise<PreparedTurn> {
   const promptContextRead = readTurnContext(deps, { response, context: chat });
   const choice = await chooseByAssistant(deps, { response, context: chat }, promptContextRead, hooks.notify);
@@ -112,7 +114,7 @@ export async function prepareTurn(
   const tools = offered(callable);
   const fixedTokens =
     estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools)));
-  const { contextWindow, maxOutputTokens } = limitsOf(deps, resolved, { isOverflowing, fixedTokens });
+  const { contextWindow, maxOutputTokens } = limitsOf(deps, resolved, { refusedTokens, fixedTokens });
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
   const reasoningState = new ReasoningState(
@@ -166,6 +168,7 @@ export async function prepareTurn(
     tools: callable,
     fitMessages: context.fitTurn,
     spending,
+    promptTokens: context.tokens,
     reasoningState,
     // Models of the other protocols take nothing back of earlier turns.
     historyState: () => (kind === 'openai' ? reasoningState.historyFor(sourceOf(resolved)) : undefined),
@@ -174,17 +177,20 @@ export async function prepareTurn(
 
 /**
  * The model's limits, or those in its server's refusals. Without a number, half of the window is tried. A told window
- * leaves room for a message beside the fixed part: the server decides whether it fits.
+ * leaves room for a message beside the fixed part: the server decides whether it fits. After a refusal the window is no
+ * larger than the prompt was, and so the next prompt is smaller.
  */
 function limitsOf(
   { clock }: TurnDeps,
   resolved: ResolvedModel,
-  { isOverflowing, fixedTokens }: { isOverflowing: boolean; fixedTokens: number },
+  { refusedTokens, fixedTokens }: { refusedTokens: number | undefined; fixedTokens: number },
 ) {
   const { contextWindow, maxOutputTokens } = resolved.model;
   const told = dialectOfModel(resolved, clock.now());
-  const half = isOverflowing ? contextWindow / 2 : contextWindow;
-  const window = Math.min(contextWindow, Math.max(told.contextWindow ?? half, 2 * fixedTokens + leastMessageTokens));
+  const half = refusedTokens === undefined ? contextWindow : contextWindow / 2;
+  const roomy = Math.max(told.contextWindow ?? half, 2 * fixedTokens + leastMessageTokens);
+  const most = Math.max(refusedTokens ?? contextWindow, fixedTokens + leastMessageTokens);
+  const window = Math.min(contextWindow, roomy, most);
   return {
     contextWindow: Math.floor(window),
     maxOutputTokens: Math.min(maxOutputTokens, told.maxOutputTokens ?? maxOutputTokens),
