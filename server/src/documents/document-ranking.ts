@@ -10,6 +10,7 @@ export type Identifier = { text: string; words: string[] };
 
 const mostTerms = 24;
 const mostIdentifiers = 8;
+const longestQuery = 2_000;
 /** Shorter words have no other forms. */
 const prefixFrom = 4;
 
@@ -24,14 +25,20 @@ export function termsOf(query: string): Term[] {
   return [...terms.values()];
 }
 
+const item = / ?\(([\p{L}\p{N}]{1,6})\)/gu;
 const run = /[\p{L}\p{N}\-._/:@#]+/gu;
 const joints = '-._/:@#';
 const single = /[\p{L}\p{N}]{2,40}/gu;
 
-/** "INV-2024-001", "2.3.1", "user_id", "480", "UserById", "DIN". */
+/** "INV-2024-001", "2.3.1", "user_id", "480", "UserById", "DIN", "4.2(a)". */
 export function identifiersOf(query: string): Identifier[] {
   const found = new Set<string>();
-  const rest = query.replace(run, (whole) => {
+  let outside = query;
+  for (const { text, start, end } of clausesOf(query)) {
+    found.add(text);
+    outside = `${outside.slice(0, start)}${' '.repeat(end - start)}${outside.slice(end)}`;
+  }
+  const rest = outside.replace(run, (whole) => {
     const text = trimOf(whole, joints);
     const isJoined = /[-._/:@#]/.test(text) && /\p{N}|[_@]/u.test(text);
     if (isJoined) found.add(text);
@@ -45,6 +52,26 @@ export function identifiersOf(query: string): Identifier[] {
     text: text.toLowerCase(),
     words: searchText(text).split(' ').filter(Boolean),
   }));
+}
+
+/** Clauses with their items, as lawyers cite them: 4.2(a), 12 (b)(ii). */
+function clausesOf(query: string): { text: string; start: number; end: number }[] {
+  const clauses: { text: string; start: number; end: number }[] = [];
+  for (const { 0: whole, 1: name = '', index } of query.slice(0, longestQuery).matchAll(item)) {
+    if (!/^(?:\p{L}|\p{N}{1,3}|[ivxlc]{2,6})$/u.test(name)) continue;
+    const last = clauses.at(-1);
+    if (last?.end === index) {
+      last.text += `(${name})`;
+      last.end += whole.length;
+      continue;
+    }
+    const number = query.slice(Math.max(0, index - 24), index).split(/[^\p{L}\p{N}\-._/]/u);
+    const text = number.at(-1) ?? '';
+    if (/^\p{N}[\p{L}\p{N}.]{0,20}$/u.test(text)) {
+      clauses.push({ text: `${text}(${name})`, start: index - text.length, end: index + whole.length });
+    }
+  }
+  return clauses;
 }
 
 const endings =
@@ -122,17 +149,18 @@ function countTerms(text: string, terms: readonly Term[]): { counts: number[]; l
 function exactShare(text: string, identifiers: readonly Identifier[]): number {
   if (identifiers.length === 0) return 0;
   const lower = text.toLowerCase();
-  return identifiers.filter(({ text }) => occurs(lower, text)).length / identifiers.length;
+  return identifiers.filter(({ text }) => placeOf(lower, text) !== -1).length / identifiers.length;
 }
 
 const mostLooks = 200;
 
-function occurs(text: string, identifier: string): boolean {
+/** The index of the identifier in a text in lower case, not as a part of a longer one; -1 if there is none. */
+export function placeOf(text: string, identifier: string): number {
   let at = text.indexOf(identifier);
   for (let looks = 0; at !== -1 && looks < mostLooks; looks += 1) {
     const around = `${text[at - 1] ?? ' '}${text[at + identifier.length] ?? ' '}`;
-    if (!/[\p{L}\p{N}]/u.test(around)) return true;
+    if (!/[\p{L}\p{N}]/u.test(around)) return at;
     at = text.indexOf(identifier, at + 1);
   }
-  return false;
+  return -1;
 }

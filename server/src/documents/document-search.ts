@@ -6,7 +6,7 @@ import { usable } from '../assistants/sharing.ts';
 import type { Queryable } from '../db/pool.ts';
 import { onFoundRow } from '../db/row-lookup.ts';
 import { extractorVersion } from './document.ts';
-import { type Identifier, identifiersOf, scoresOf, type Term, termsOf } from './document-ranking.ts';
+import { type Identifier, identifiersOf, placeOf, scoresOf, type Term, termsOf } from './document-ranking.ts';
 
 /** The documents of a conversation, its project and its assistant, and search in them. */
 
@@ -91,7 +91,7 @@ export async function searchDocuments(
     const key = `${id} ${page}`;
     if (pages.has(key)) continue;
     pages.add(key);
-    matches.push({ id, file: filenameOf(path), page, label, snippet: snippetAround(text, marked) });
+    matches.push({ id, file: filenameOf(path), page, label, snippet: snippetAround(text, marked, identifiers) });
     if (matches.length === most) break;
   }
   return matches;
@@ -162,10 +162,15 @@ function findCandidates(
 
 const snippetLength = 600;
 
-/** Long enough to tell whether the page answers the question; around the word that the piece has least often. */
-function snippetAround(text: string, words: readonly string[]): string {
+/**
+ * Long enough to tell whether the page answers the question; around a number or name as it was typed, else around the
+ * word that the piece has least often.
+ */
+function snippetAround(text: string, words: readonly string[], identifiers: readonly Identifier[]): string {
+  const lower = text.toLowerCase();
+  const exact = identifiers.map((identifier) => placeOf(lower, identifier.text)).find((at) => at !== -1);
   const places = words.map((word) => findHits(text, [word])).filter((hits) => hits.length > 0);
-  const rarest = places.sort((a, b) => a.length - b.length)[0]?.[0]?.start ?? 0;
+  const rarest = exact ?? places.sort((a, b) => a.length - b.length)[0]?.[0]?.start ?? 0;
   const start = Math.max(0, Math.min(rarest - snippetLength / 3, text.length - snippetLength));
   const cut = text.slice(start, start + snippetLength).toWellFormed();
   return `${start > 0 ? '…' : ''}${cut.trim()}${start + snippetLength < text.length ? '…' : ''}`;
