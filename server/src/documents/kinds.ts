@@ -36,6 +36,12 @@ const mailHeaders = new Set(['message-id', 'mime-version', 'received', 'date', '
 function textKind(bytes: Buffer): DocumentKind {
   const head = decoderFor(bytes).decode(bytes.subarray(0, looked), { stream: true });
   if (htmlStart.test(head)) return 'html';
+  return isMail(head) ? 'eml' : 'text';
+}
+
+/** True if the text begins with the headers of an e-mail. */
+export function isMail(text: string): boolean {
+  const head = text.slice(0, looked);
   const headers = new Set<string>();
   let rest = head.replaceAll('\r', '');
   // Messages from a mailbox file begin with a line of it.
@@ -45,9 +51,7 @@ function textKind(bytes: Buffer): DocumentKind {
     rest = rest.slice(line[0].length);
   }
   const known = [...headers].filter((name) => mailHeaders.has(name)).length;
-  const isMail =
-    headers.has('from') && known >= 2 && (rest === '' || rest.startsWith('\n') || head.length >= looked / 2);
-  return isMail ? 'eml' : 'text';
+  return headers.has('from') && known >= 2 && (rest === '' || rest.startsWith('\n') || head.length >= looked / 2);
 }
 
 function packed(bytes: Buffer, maxUnpackedBytes: number): KnownFile {

@@ -2,6 +2,7 @@ import { attachedId, attachedMax, readAttachment } from '../../artifacts/attachm
 import type { BlobStore } from '../../artifacts/blob-store.ts';
 import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import type { Documents } from '../../documents/documents.ts';
+import { isMail } from '../../documents/kinds.ts';
 import type { Platform } from '../../platform.ts';
 import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import type { ContextMessage } from '../turn/context-history.ts';
@@ -137,7 +138,9 @@ async function partOf(
   if (attachment.kind === 'named') {
     return note(`[File ${name} (${attachment.mediaType}) is not included: ${attachment.reason}]`);
   }
-  const whole = attachment.isCut
+  // Parts of an e-mail are encoded.
+  const isDocument = attachment.isCut || isMail(attachment.text);
+  const whole = isDocument
     ? await documentText(deps, { file: attachment.file, userId }, room, signal, true)
     : undefined;
   if (whole !== undefined) return note(whole);
