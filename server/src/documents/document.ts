@@ -50,7 +50,7 @@ export const documentBounds: DocumentBounds = {
 };
 
 /** Increased whenever the readers produce a different text for the same file: texts are then extracted again. */
-export const extractorVersion = 5;
+export const extractorVersion = 6;
 
 /** A document as it is stored: pages in pieces with their search words, and the tokens of the whole for a model. */
 export type IndexedDocument = {

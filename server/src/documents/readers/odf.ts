@@ -1,5 +1,7 @@
 import { locked } from '../document.ts';
 import type { PageWriter } from '../page-writer.ts';
+import { OdfLists } from './odf-lists.ts';
+import { readText, spaceOf } from './odf-text.ts';
 import { SheetWriter } from './sheet-writer.ts';
 import { countOf, readXml, type XmlAttributes } from './xml.ts';
 import type { ZipFile } from './zip.ts';
@@ -19,13 +21,16 @@ export function readOdf(zip: ZipFile, kind: 'odt' | 'ods' | 'odp', writer: PageW
     else writer.paragraph(line);
   };
   if (kind === 'odp') {
-    readText(content, write, { page: () => writer.begin(), notes: () => writer.add('\nNotes:\n') });
+    const lists = new OdfLists(zip.read('styles.xml'), content);
+    readText(content, write, { lists, page: () => writer.begin(), notes: () => writer.add('\nNotes:\n') });
     return;
   }
   writer.begin();
-  const frame = frameOf(zip.read('styles.xml'));
+  const styles = zip.read('styles.xml');
+  const frame = frameOf(styles);
   for (const line of frame.header) write(line);
-  readText(content, write, { turn: () => writer.length > 0 && writer.begin() });
+  const lists = new OdfLists(styles, content);
+  readText(content, write, { lists, turn: () => writer.length > 0 && writer.begin() });
   for (const line of frame.footer) write(line);
 }
 
@@ -44,95 +49,8 @@ function frameOf(styles: Buffer | undefined): Record<'header' | 'footer', Set<st
   return frame;
 }
 
-type TextEvents = {
-  /** A slide begins. */
-  page?(): void;
-  /** The notes of the speaker begin. */
-  notes?(): void;
-  /** Its program ended a page here. */
-  turn?(): void;
-  open?(name: string): void;
-  close?(name: string): void;
-};
-
-const mostSpaces = 1_000;
 /** A cell or row that is said to repeat for longer fills the sheet to its edge. */
 const mostRepeats = 10_000;
-
-/** Elements that are skipped: tracked changes, annotations, and the numbers of notes. */
-const left = new Set(['tracked-changes', 'annotation', 'sequence-decls', 'note-citation']);
-
-/** Paragraphs, and tables row by row; a note follows the paragraph that has it. */
-function readText(content: Buffer, write: (line: string) => void, events: TextEvents): void {
-  let line = '';
-  let depth = 0;
-  let cells = 0;
-  let leftOut = 0;
-  let isSpoken = false;
-  // The line that the note around this place interrupts.
-  let interrupted: string | undefined;
-  let notes: string[] = [];
-  const flush = (): void => {
-    if (isSpoken && line.trim() !== '') {
-      events.notes?.();
-      isSpoken = false;
-    }
-    write(line);
-    line = '';
-    for (const note of notes) write(note);
-    notes = [];
-  };
-  readXml(content, {
-    open(name, attributes) {
-      if (left.has(name)) leftOut += 1;
-      if (leftOut > 0) return;
-      events.open?.(name);
-      if (name === 'p' || name === 'h') {
-        depth += 1;
-        if (name === 'h') line += `${'#'.repeat(Math.min(6, countOf(attributes['text:outline-level'])))} `;
-      } else if (name === 'note') {
-        interrupted = line;
-        line = '';
-      } else if (name === 'page' && attributes['draw:name'] !== undefined) events.page?.();
-      else if (name === 'notes') isSpoken = true;
-      else if (name === 'soft-page-break') {
-        if (depth > 0 && line.trim() !== '') flush();
-        events.turn?.();
-      } else if (name === 'table-cell') cells += 1;
-      else line += spaceOf(name, attributes);
-    },
-    close(name) {
-      if (left.has(name)) leftOut -= 1;
-      else if (leftOut > 0) return;
-      else if (name === 'p' || name === 'h') {
-        depth -= 1;
-        if (cells === 0 && interrupted === undefined) flush();
-        else line += ' ';
-      } else if (name === 'note' && interrupted !== undefined) {
-        notes.push(line.trim());
-        line = interrupted;
-        interrupted = undefined;
-      } else if (name === 'notes') isSpoken = false;
-      else if (name === 'table-cell') {
-        cells -= 1;
-        line = `${line.trimEnd()}\t`;
-      } else if (name === 'table-row' && cells === 0) {
-        line = line.trimEnd();
-        flush();
-      }
-      events.close?.(name);
-    },
-    text(text) {
-      if (depth > 0 && leftOut === 0) line += text.replace(/\s+/g, ' ');
-    },
-  });
-}
-
-function spaceOf(name: string, attributes: XmlAttributes): string {
-  if (name === 'tab') return '\t';
-  if (name === 'line-break') return '\n';
-  return name === 's' ? ' '.repeat(Math.min(mostSpaces, countOf(attributes['text:c']))) : '';
-}
 
 function readSheets(content: Buffer, writer: PageWriter): void {
   let sheet: SheetWriter | undefined;

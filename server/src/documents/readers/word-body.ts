@@ -1,4 +1,5 @@
 import { toLatex } from './latex.ts';
+import { describeChanges, longestChange, type TrackedChange } from './tracked-changes.ts';
 import type { ListProperties, WordLists } from './word-lists.ts';
 import { attributeOf, readXml, type XmlAttributes } from './xml.ts';
 import { TreeBuilder } from './xml-tree.ts';
@@ -10,9 +11,6 @@ export type BodyContext = { lists: WordLists; comments: ReadonlyMap<string, stri
 /** Elements whose content is not part of the text: codes of fields, second versions of drawings, readings, old places. */
 const left = new Set(['instrText', 'delInstrText', 'Fallback', 'moveFrom', 'rt', 'pPrChange', 'rPrChange']);
 const tracked: Record<string, string> = { ins: 'inserted', del: 'deleted' };
-const longestChange = 2_000;
-
-type Change = { kind: string; author: string; text: string };
 
 export function readBody(bytes: Buffer, write: (line: string) => void, context: BodyContext, turn?: () => void): void {
   const body = new Body(write, context, turn);
@@ -33,8 +31,8 @@ class Body {
   /** The label of the paragraph waits for its properties to end. */
   #isLabeled = true;
   #inProperties = 0;
-  #changes: Change[] = [];
-  #open: Change[] = [];
+  #changes: TrackedChange[] = [];
+  #open: TrackedChange[] = [];
   #math: TreeBuilder | undefined;
   #isDisplayed = false;
 
@@ -127,7 +125,7 @@ class Body {
 
   #endParagraph(): void {
     this.#label();
-    if (this.#changes.length > 0) this.#line += `${this.#line === '' ? '' : ' '}${describe(this.#changes)}`;
+    if (this.#changes.length > 0) this.#line += `${this.#line === '' ? '' : ' '}${describeChanges(this.#changes)}`;
     this.#changes = [];
     if (this.#cells === 0) this.#flush();
     else this.#line += ' ';
@@ -152,7 +150,7 @@ class Body {
 
   #beginChange(name: string, attributes: XmlAttributes): void {
     const author = attributeOf(attributes, 'author') ?? '';
-    const change: Change = { kind: tracked[name] ?? name, author, text: '' };
+    const change: TrackedChange = { kind: tracked[name] ?? name, author, text: '' };
     this.#open.push(change);
     this.#changes.push(change);
   }
@@ -179,12 +177,4 @@ class Body {
 function symbolOf(attributes: XmlAttributes): string {
   const code = Number.parseInt(attributeOf(attributes, 'char') ?? '', 16);
   return code >= 0x20 && code < 0xd800 ? String.fromCodePoint(code) : '';
-}
-
-/** The tracked changes of a paragraph, which its text shows as accepted. */
-function describe(changes: readonly Change[]): string {
-  const shown = changes.filter(({ text }) => text.trim() !== '');
-  const authors = [...new Set(shown.map(({ author }) => author).filter(Boolean))];
-  const list = shown.map(({ kind, text }) => `${kind} “${text.trim()}”`).join(', ');
-  return list === '' ? '' : `[tracked change${authors.length === 0 ? '' : ` by ${authors.join(', ')}`}: ${list}]`;
 }
