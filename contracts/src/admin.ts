@@ -3,6 +3,7 @@ import { turnBudget } from './chat/turn-budget.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { peopleSearch } from './projects.ts';
 import { sharingPolicy } from './sharing.ts';
 import { branding } from './system.ts';
 import { asciiDomain } from './text/email.ts';
@@ -227,6 +228,8 @@ const adminConfig = z.object({
   tokenMaxDays,
   /** Audiences that share links may have. */
   sharing: sharingPolicy,
+  /** People that accounts can find to add or share with. */
+  peopleSearch,
 });
 export type AdminConfig = z.infer<typeof adminConfig>;
 
@@ -320,6 +323,7 @@ export const adminEndpoints = {
       tokens: tokenPolicy.optional(),
       tokenMaxDays: tokenMaxDays.optional(),
       sharing: sharingPolicy.optional(),
+      peopleSearch: peopleSearch.optional(),
     }),
     bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,

@@ -30,9 +30,27 @@ const project = z.object({
 });
 export type Project = z.infer<typeof project>;
 
+/** People that an account can find: those in its projects, or everyone with an account here. */
+export const peopleSearch = z.enum(['projects', 'everyone']);
+export type PeopleSearch = z.infer<typeof peopleSearch>;
+
+/** An account by its name and address. */
+export const person = z.object({ id: fields.id, name: z.string(), email: z.string() });
+export type Person = z.infer<typeof person>;
+
 const name = line(1, limits.projectNameMax);
 
 export const projectEndpoints = {
+  getPeople: endpoint({
+    method: 'GET',
+    path: '/api/people',
+    access: 'session',
+    summary:
+      'People to add or share with, by a part of their name or e-mail address: members of the caller’s projects, anyone by the complete address, and everyone for administrators or where they allow it',
+    query: z.object({ q: z.string().trim().max(limits.searchMax).optional() }),
+    /** At most 20, by name. */
+    response: z.object({ people: z.array(person) }),
+  }),
   getProjects: endpoint({
     method: 'GET',
     path: '/api/projects',

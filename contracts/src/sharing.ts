@@ -4,6 +4,7 @@ import { messageFinishReasons } from './chat/finish-reasons.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { person } from './projects.ts';
 
 /** Share links of conversations and files (contract.md section 12, "Shares"). */
 
@@ -39,6 +40,8 @@ const share = z.object({
   hasPassword: z.boolean(),
   /** The readers of the audience `people`. */
   userIds: z.array(fields.id),
+  /** The same readers, by name. */
+  people: z.array(person),
 });
 export type Share = z.infer<typeof share>;
 

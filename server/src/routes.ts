@@ -168,7 +168,7 @@ import {
   postAdminMcpOffer,
 } from './mcp/offer-handlers.ts';
 import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts';
-import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
+import { getPeople, getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
 import {
@@ -375,6 +375,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postAdminMcpOffer,
   patchAdminMcpOffer,
   deleteAdminMcpOffer,
+  getPeople,
   getProjects,
   postProject,
   patchProject,

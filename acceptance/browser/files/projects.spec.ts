@@ -32,15 +32,18 @@ test('creates, shares, leaves, archives and restores a project', async ({ page, 
     await expect(main.getByRole('list', { name: 'Conversations' })).toContainText('Hello there');
   });
 
-  await test.step('adds members by e-mail address, and protects the last owner', async () => {
+  await test.step('adds members who are chosen from a list, and protects the last owner', async () => {
     await main.getByRole('link', { name: /^Members/ }).click();
-    const email = main.getByLabel('Add someone by e-mail address');
-    await email.fill('nobody-at-all@example.org');
-    await email.press('Enter');
-    await expect(main).toContainText('Nobody here has this address.');
-    await expect(email).toBeFocused();
-    await email.fill(other.email);
-    await email.press('Enter');
+    const search = main.getByLabel('Name or e-mail address');
+    await main.getByRole('button', { name: 'Add members' }).click();
+    await expect(main).toContainText('Choose at least one person.');
+    await search.fill('nobody-at-all@example.org');
+    await expect(main).toContainText('Nobody matches “nobody-at-all@example.org”.');
+    await search.fill(other.email);
+    await main.getByRole('list', { name: 'People found' }).getByRole('checkbox').check();
+    await expect(main.getByRole('list', { name: 'Chosen people' }).getByRole('listitem')).toHaveCount(1);
+    await expectAccessible(page);
+    await main.getByRole('button', { name: 'Add 1 member' }).click();
     const members = main.getByRole('list', { name: 'Members' });
     await expect(members.getByRole('listitem')).toHaveCount(2);
     await expect(members.getByRole('listitem').first().getByRole('combobox')).toHaveCount(0);

@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { projectEndpoints } from '@homeport/contracts/projects';
 import { type Handler, Reply, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
+import { findPeople } from './people.ts';
 import { createProject, listAllProjects, listProjects, putMember, updateProject } from './projects.ts';
 
 type ProjectHandler<Name extends keyof typeof projectEndpoints> = Handler<
@@ -16,6 +17,11 @@ export const getProjects: ProjectHandler<'getProjects'> = async (deps, { actor, 
   if (actor.role !== 'admin') throw new ApiError('forbidden', 'Only administrators can see all projects');
   return listAllProjects(deps, actor.id, { archived, limit, cursor });
 };
+
+/** GET /api/people */
+export const getPeople: ProjectHandler<'getPeople'> = async (deps, { actor, query }) => ({
+  people: await findPeople(deps, actor, query.q ?? ''),
+});
 
 /** POST /api/projects */
 export const postProject: ProjectHandler<'postProject'> = async (deps, input) => ({

@@ -32,6 +32,7 @@ export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig
       'settings.tokens',
       'settings.token_max_days',
       'settings.sharing',
+      'settings.people_search',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);

@@ -8,6 +8,7 @@ import {
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { defaultBranding } from '@homeport/contracts/default-branding';
+import type { PeopleSearch } from '@homeport/contracts/projects';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
 import { type Selectable, sql } from 'kysely';
@@ -43,6 +44,7 @@ export type Settings = {
   tokens: TokenPolicy;
   tokenMaxDays: number | null;
   sharing: SharingPolicy;
+  peopleSearch: PeopleSearch;
 };
 /** Settings that `POST /api/admin/config` and the manifest can change; an omitted member keeps its value. */
 export type SettingsPatch = {
@@ -53,6 +55,7 @@ export type SettingsPatch = {
   tokens?: TokenPolicy;
   tokenMaxDays?: number | null;
   sharing?: SharingPolicy;
+  peopleSearch?: PeopleSearch;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
@@ -66,6 +69,7 @@ const columns = [
   'tokens',
   'token_max_days',
   'sharing',
+  'people_search',
 ] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
@@ -89,6 +93,7 @@ export function toSettings(row: SettingsRow): Settings {
     tokens: row.tokens,
     tokenMaxDays: row.token_max_days,
     sharing: row.sharing,
+    peopleSearch: row.people_search,
   };
 }
 
@@ -146,6 +151,7 @@ export async function updateSettings(
       tokens: after.tokens,
       token_max_days: after.tokenMaxDays,
       sharing: after.sharing,
+      people_search: after.peopleSearch,
       updated_at: new Date(deps.clock.now()),
     })
     .execute();
@@ -217,11 +223,11 @@ function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: Set
 }
 
 /** Members that are one value each. */
-const plainMembers = ['instructions', 'tokens', 'tokenMaxDays', 'sharing'] as const;
+const plainMembers = ['instructions', 'tokens', 'tokenMaxDays', 'sharing', 'peopleSearch'] as const;
 
 function plainPatch(patch: SettingsPatch) {
-  const { instructions, tokens, tokenMaxDays, sharing } = patch;
-  return withoutUndefined({ instructions, tokens, tokenMaxDays, sharing });
+  const { instructions, tokens, tokenMaxDays, sharing, peopleSearch } = patch;
+  return withoutUndefined({ instructions, tokens, tokenMaxDays, sharing, peopleSearch });
 }
 
 function differences(group: string, before: object, after: object): string[] {
@@ -245,7 +251,7 @@ function withoutDefaults(value: object, defaults: object): object {
 }
 
 function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
-  const { branding, instructions, turnBudget, tokens, tokenMaxDays, sharing } = settings;
+  const { oidc: _, oidcRevision: __, ...plain } = settings;
   const oidc = oidcView(deps, settings.oidc);
-  return { branding, oidc, instructions, defaultInstructions, turnBudget, tokens, tokenMaxDays, sharing };
+  return { ...plain, oidc, defaultInstructions };
 }

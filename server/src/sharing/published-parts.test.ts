@@ -28,6 +28,25 @@ const cases: [name: string, part: MessagePart, include: object, published: unkno
   ['a file left out', file, { tools: true }, []],
   ['a file by its number', file, { files: true }, [{ ...file, url: 'share-file:0' }]],
   ['a file of another address', { ...file, url: 'javascript:alert(1)' } as MessagePart, { files: true }, []],
+  [
+    'a web page',
+    { type: 'source-url', sourceId: '1', url: 'https://a.test/', title: 'A' },
+    {},
+    [{ type: 'source-url', sourceId: '1', url: 'https://a.test/', title: 'A' }],
+  ],
+  ['a web page of another scheme', { type: 'source-url', sourceId: '1', url: 'javascript:alert(1)' }, {}, []],
+  [
+    'a document by its title',
+    { type: 'source-document', sourceId: '2', mediaType: 'application/pdf', title: 'Law', filename: 'l.pdf' },
+    {},
+    [{ type: 'source-document', sourceId: '2', title: 'Law' }],
+  ],
+  [
+    'a document without the home folder',
+    { type: 'source-document', sourceId: '2', mediaType: 'text/plain', title: ' ', filename: '/home/user/notes.txt' },
+    {},
+    [{ type: 'source-document', sourceId: '2', title: '~/notes.txt' }],
+  ],
   ['a notice', { type: 'data-notice', data: { message: 'x' } }, { reasoning: true, tools: true, files: true }, []],
   ['a step', { type: 'step-start' }, { reasoning: true, tools: true, files: true }, []],
 ];

@@ -54,11 +54,15 @@ function publishedPart(
   }
 }
 
-/** A web page that an answer names. */
+/** A web page or document that an answer names. */
 function publishedSource(part: object): Record<string, unknown> | undefined {
-  const { type, sourceId, url, title } = part as Record<string, unknown>;
-  if (type !== 'source-url' || typeof url !== 'string' || !/^https?:\/\//i.test(url)) return undefined;
-  return { type, sourceId: String(sourceId ?? url), url, ...(typeof title === 'string' ? { title } : {}) };
+  const { type, sourceId, url, title, filename } = part as Record<string, unknown>;
+  if (type === 'source-url' && typeof url === 'string' && /^https?:\/\//i.test(url)) {
+    return { type, sourceId: String(sourceId ?? url), url, ...(typeof title === 'string' ? { title } : {}) };
+  }
+  if (type !== 'source-document') return undefined;
+  const name = [title, filename].find((text) => typeof text === 'string' && text.trim() !== '');
+  return typeof name === 'string' ? { type, sourceId: String(sourceId ?? name), title: withoutHome(name) } : undefined;
 }
 
 function publishedFile(

@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { Person } from '@homeport/contracts/projects';
 import type {
   ManagedShare,
   SecretPlace,
@@ -21,7 +22,9 @@ import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { SharesTable } from '../db/tables/sharing.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
-import { readableFiles, type Snapshot, type SnapshotDeps, snapshotChat, snapshotFile } from './snapshot.ts';
+import { changePeople, readPeople, storePeople } from './share-people.ts';
+import { type Snapshot, type SnapshotDeps, snapshotChat, snapshotFile } from './snapshot.ts';
+import { storeSnapshot } from './stored-snapshot.ts';
 
 /** Share links (contract.md section 12). This file alone writes `shares`, except for the count of views. */
 
@@ -86,9 +89,9 @@ export async function createShare(
       })
       .returningAll()
       .executeTakeFirstOrThrow();
-    const userIds = body.audience === 'people' ? await storePeople(trx, id, body.userIds ?? []) : [];
+    const people = body.audience === 'people' ? await storePeople(trx, id, body.userIds ?? []) : [];
     await storeSnapshot(trx, row, snapshot);
-    const share = viewShare(row, userIds);
+    const share = viewShare(row, people);
     await recordEvent(trx, by, { action: 'share.created', ...target(id), details: auditDetails(share) });
     return share;
   });
@@ -125,8 +128,6 @@ export async function updateShare(
       .returningAll()
       .executeTakeFirst();
     if (row === undefined) throw shareNotFound();
-    await trx.deleteFrom('share_messages').where('share_id', '=', row.id).execute();
-    await trx.deleteFrom('share_files').where('share_id', '=', row.id).execute();
     await storeSnapshot(trx, row, snapshot);
     const details = { changed: ['snapshot'], messages: snapshot.messages.length, files: snapshot.files.length };
     await recordEvent(trx, by, { action: 'share.updated', ...target(row.id), details });
@@ -158,8 +159,7 @@ export async function changeShare(deps: Needs, ownerId: string, patch: SharePatc
       .returningAll()
       .executeTakeFirst();
     if (row === undefined) throw shareNotFound();
-    const userIds = await changePeople(trx, row, patch.userIds);
-    const share = viewShare(row, userIds);
+    const share = viewShare(row, await changePeople(trx, row, patch.userIds));
     const changed = Object.keys(patch).filter((name) => name !== 'id' && Reflect.get(patch, name) !== undefined);
     const details = { changed, ...auditDetails(share) };
     await recordEvent(trx, by, { action: 'share.updated', ...target(row.id), details });
@@ -305,6 +305,8 @@ async function makeRoom(trx: Queryable, ownerId: string, now: number, path: stri
   throw new ApiError('invalid_request', message, { details: [{ path, message }] });
 }
 
+const prunedAtOnce = 100;
+
 /** The conversation stays until the commit. */
 async function lockSource(trx: Queryable, ownerId: string, { chatId }: { chatId: string | null }): Promise<void> {
   if (chatId === null) return;
@@ -312,71 +314,7 @@ async function lockSource(trx: Queryable, ownerId: string, { chatId }: { chatId:
   if ((await query.forKeyShare().executeTakeFirst()) === undefined) throw conversationNotFound();
 }
 
-const batchBytes = 1_000_000;
-const prunedAtOnce = 100;
-
-async function storeSnapshot(trx: Queryable, share: ShareRow, { messages, files }: Snapshot): Promise<void> {
-  // Read again with a lock: the contents stay until the commit, and are the ones that are named.
-  const ids = files.map(({ id }) => id);
-  const locked = await readableFiles(trx, share.owner_id, ids, 'locked');
-  const rows = locked.map((file, n) => ({ n, ...file, filename: file.path.slice(file.path.lastIndexOf('/') + 1) }));
-  await sql`
-    insert into share_files (share_id, n, artifact_id, sha256, size, media_type, filename)
-    select ${share.id}, x.n, x.id, x.sha256, x.size, x.media_type, x.filename
-    from json_to_recordset(${JSON.stringify(rows)}::json) as x
-      (n int, id text, sha256 text, size int8, media_type text, filename text)`.execute(trx);
-  let batch: typeof messages = [];
-  let bytes = 0;
-  for (const message of messages) {
-    batch.push(message);
-    bytes += message.parts.length;
-    if (bytes < batchBytes) continue;
-    await storeMessages(trx, share.id, batch);
-    [batch, bytes] = [[], 0];
-  }
-  await storeMessages(trx, share.id, batch);
-}
-
-async function storeMessages(trx: Queryable, shareId: string, messages: Snapshot['messages']): Promise<void> {
-  if (messages.length === 0) return;
-  await sql`
-    insert into share_messages (share_id, n, role, status, parts, finish_reason, created_at)
-    select ${shareId}, x.n, x.role, x.status, x.parts, x."finishReason", x."createdAt"
-    from json_to_recordset(${JSON.stringify(messages)}::json) as x
-      (n int, role text, status text, parts text, "finishReason" text, "createdAt" timestamptz)`.execute(trx);
-}
-
-async function changePeople(trx: Queryable, row: ShareRow, given: readonly string[] | undefined): Promise<string[]> {
-  if (row.audience !== 'people') {
-    if (given !== undefined) throw invalid('userIds', 'Only for the audience people');
-    await trx.deleteFrom('share_people').where('share_id', '=', row.id).execute();
-    return [];
-  }
-  const present = (await readPeople(trx, [row.id])).get(row.id) ?? [];
-  if (given === undefined && present.length > 0) return present;
-  if (given === undefined || given.length === 0) throw invalid('userIds', 'Needed for the audience people');
-  await trx.deleteFrom('share_people').where('share_id', '=', row.id).execute();
-  return storePeople(trx, row.id, given);
-}
-
-/** Throws `not_found` for an account that does not exist. */
-async function storePeople(trx: Queryable, shareId: string, given: readonly string[]): Promise<string[]> {
-  const ids = [...new Set(given)];
-  const { numAffectedRows } = await sql`
-    insert into share_people (share_id, user_id)
-    select ${shareId}, u.id from users u where u.id = any(${ids}) and u.deleted_at is null`.execute(trx);
-  if (numAffectedRows !== BigInt(ids.length)) throw new ApiError('not_found', 'User not found');
-  return ids.sort();
-}
-
-async function readPeople(db: Queryable, shareIds: readonly string[]): Promise<Map<string, string[]>> {
-  if (shareIds.length === 0) return new Map();
-  const query = db.selectFrom('share_people').selectAll().where('share_id', 'in', shareIds).orderBy('user_id');
-  const groups = Map.groupBy(await query.execute(), (row) => row.share_id);
-  return new Map([...groups].map(([id, rows]) => [id, rows.map((row) => row.user_id)]));
-}
-
-function viewShare(row: ShareRow, userIds: string[]): Share {
+function viewShare(row: ShareRow, people: Person[]): Share {
   return {
     id: row.id,
     kind: row.chat_id === null ? 'file' : 'chat',
@@ -390,7 +328,8 @@ function viewShare(row: ShareRow, userIds: string[]): Share {
     artifactId: row.artifact_id,
     include: row.include,
     hasPassword: row.password_hash !== null,
-    userIds,
+    userIds: people.map(({ id }) => id).sort(),
+    people,
   };
 }
 

@@ -372,6 +372,7 @@ export const samples: Record<EndpointName, Sample> = {
   ...workspaceSamples,
   ...assistantSamples,
   ...operationSamples,
+  getPeople: nothing,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {

@@ -28,15 +28,17 @@ export function KnowledgeCard({ assistant: { id, canEdit }, takeChosen, onOpen }
   return (
     <Card title={t('knowledge.title')}>
       <p className={classes.hint}>{t(canEdit ? 'knowledge.text' : 'knowledge.readText')}</p>
-      <FilesView
-        scope={scope}
-        canUpload={canEdit}
-        canEdit={canEdit}
-        takeChosen={takeChosen}
-        onChanged={onChanged}
-        onOpen={(file) => onOpen(file.id)}
-        empty={<p className={classes.hint}>{t('knowledge.empty', { max: limits.assistantFilesMax })}</p>}
-      />
+      <div className={classes.knowledge}>
+        <FilesView
+          scope={scope}
+          canUpload={canEdit}
+          canEdit={canEdit}
+          takeChosen={takeChosen}
+          onChanged={onChanged}
+          onOpen={(file) => onOpen(file.id)}
+          empty={<p className={classes.hint}>{t('knowledge.empty', { max: limits.assistantFilesMax })}</p>}
+        />
+      </div>
     </Card>
   );
 }

@@ -16,6 +16,7 @@ import type { texts as main } from '../locales/en/main.ts';
 import type { texts as mcp } from '../locales/en/mcp.ts';
 import type { texts as overview } from '../locales/en/overview.ts';
 import type { texts as pages } from '../locales/en/pages.ts';
+import type { texts as people } from '../locales/en/people.ts';
 import type { texts as previews } from '../locales/en/previews.ts';
 import type { texts as projects } from '../locales/en/projects.ts';
 import type { texts as rendered } from '../locales/en/rendered.ts';
@@ -48,6 +49,7 @@ export type TextId =
   | keyof typeof mcp
   | keyof typeof overview
   | keyof typeof pages
+  | keyof typeof people
   | keyof typeof previews
   | keyof typeof projects
   | keyof typeof rendered

@@ -1,17 +1,15 @@
-import '../forms/forms.css';
-import type { Project, ProjectMember } from '@homeport/contracts/projects';
-import { ActionIcon, TextInput } from '@mantine/core';
+import type { Person, Project, ProjectMember } from '@homeport/contracts/projects';
+import { ActionIcon } from '@mantine/core';
 import { X } from 'lucide-react';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { call } from '../api/api.ts';
 import { useClientSession } from '../conversation/client-session.ts';
 import { FormFailure } from '../forms/notice.tsx';
-import { emailFault } from '../forms/rules.ts';
 import { SmallSelect } from '../forms/small-select.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
-import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
+import { PeoplePicker } from '../layout/people-picker.tsx';
 import { useProjectChanges } from '../layout/records/use-project-changes.ts';
 import { showToast } from '../layout/toasts.tsx';
 import classes from './projects.module.css';
@@ -26,7 +24,7 @@ export function MembersView({ project }: { project: Project }) {
   return (
     <>
       <p className={classes.hint}>{t('projects.membersHint')}</p>
-      {canEdit ? <AddMember project={project} /> : null}
+      {canEdit ? <AddMembers project={project} /> : null}
       <ul className={classes.members} aria-label={t('projects.tab.members')}>
         {project.members.map((member) => (
           <Member
@@ -113,34 +111,47 @@ function Member({
   );
 }
 
-function AddMember({ project }: { project: Project }) {
+/** Adds people who are chosen from those that the owner can find. */
+function AddMembers({ project }: { project: Project }) {
   const t = useText();
   const { refresh } = useProjectChanges();
-  const { form, formProps, isBusy, failure } = useApiForm<{ email: string }>({
-    initialValues: { email: '' },
-    validate: ({ email }) => ({ email: emailFault(email, t) }),
-    submit: async ({ email }) => {
-      const body = { projectId: project.id, email: email.trim(), role: 'member' } as const;
-      await call('POST /api/projects/members', { body });
-      form.reset();
-      await refresh();
-      showToast(t('projects.added', { email: email.trim() }));
-    },
-    placeFailure: ({ code }) =>
-      code === 'not_found' ? { field: 'email', text: t('projects.unknownEmail') } : undefined,
-  });
+  const [chosen, setChosen] = useState<readonly Person[]>([]);
+  const [failure, setFailure] = useState<unknown>();
+  const [isAsked, setAsked] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const count = chosen.length;
+  const add = async (event: FormEvent) => {
+    event.preventDefault();
+    setAsked(count === 0);
+    if (isBusy || count === 0) return;
+    setBusy(true);
+    setFailure(undefined);
+    let left = chosen;
+    try {
+      for (const person of chosen) {
+        const body = { projectId: project.id, email: person.email, role: 'member' } as const;
+        await call('POST /api/projects/members', { body });
+        left = left.filter(({ id }) => id !== person.id);
+      }
+      showToast(t('projects.added', { count, name: chosen[0]?.name ?? '' }));
+    } catch (thrown) {
+      setFailure(thrown);
+    }
+    setChosen(left);
+    await refresh();
+    setBusy(false);
+  };
   return (
-    <form {...formProps} className={classes.addMember}>
-      <TextInput
-        {...form.getInputProps('email')}
-        label={t('projects.addLabel')}
-        type="email"
-        inputMode="email"
-        autoComplete="off"
-        className={classes.addField}
+    <form onSubmit={(event) => void add(event)} className={classes.addMembers} noValidate>
+      <PeoplePicker
+        legend={t('projects.addLabel')}
+        chosen={chosen}
+        onChange={setChosen}
+        without={project.members.map(({ userId }) => userId)}
+        error={isAsked && count === 0 ? t('projects.chooseFirst') : undefined}
       />
-      <SubmitButton label={t('projects.add')} busyLabel={t('form.saving')} isBusy={isBusy} />
       <FormFailure failure={failure} />
+      <SubmitButton label={t('projects.add', { count })} busyLabel={t('form.saving')} isBusy={isBusy} />
     </form>
   );
 }

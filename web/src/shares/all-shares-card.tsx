@@ -1,6 +1,7 @@
 import '../forms/forms.css';
 import 'virtual:texts/shares';
 import type { AdminConfig } from '@homeport/contracts/admin';
+import type { PeopleSearch } from '@homeport/contracts/projects';
 import type { ManagedShare, SharingPolicy } from '@homeport/contracts/sharing';
 import { Button, NativeSelect } from '@mantine/core';
 import { infiniteQueryOptions, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -11,10 +12,13 @@ import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
+import { lazyComponent } from '../layout/lazy-component.tsx';
 import { Card, EmptyState } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import { useShareFacts } from './share-facts.ts';
 import classes from './shares-page.module.css';
+
+const ConfirmDialog = lazyComponent(async () => (await import('../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
 
 const allSharesQuery = infiniteQueryOptions({
   queryKey: ['admin-shares'],
@@ -40,26 +44,36 @@ export function AllSharesCard() {
   );
 }
 
+const peopleSearches = ['projects', 'everyone'] as const satisfies readonly PeopleSearch[];
 const policies = ['off', 'inside', 'public'] as const satisfies readonly SharingPolicy[];
 
 function PolicyChoice({ stored }: { stored: AdminConfig }) {
   const t = useText();
   const queries = useQueryClient();
-  const save = async (sharing: SharingPolicy) => {
+  const save = async (body: { sharing: SharingPolicy } | { peopleSearch: PeopleSearch }) => {
     try {
-      queries.setQueryData(configQuery.queryKey, await call('POST /api/admin/config', { body: { sharing } }));
+      queries.setQueryData(configQuery.queryKey, await call('POST /api/admin/config', { body }));
       showToast(t('share.policySaved'));
     } catch (failure) {
       showFailure(t('settings.changeFailed'), failureText(failure, t));
     }
   };
   return (
-    <NativeSelect
-      label={t('share.policy')}
-      value={stored.sharing}
-      onChange={(event) => void save(event.currentTarget.value as SharingPolicy)}
-      data={policies.map((value) => ({ value, label: t(`share.policy.${value}`) }))}
-    />
+    <div className={classes.choices}>
+      <NativeSelect
+        label={t('share.policy')}
+        value={stored.sharing}
+        onChange={(event) => void save({ sharing: event.currentTarget.value as SharingPolicy })}
+        data={policies.map((value) => ({ value, label: t(`share.policy.${value}`) }))}
+      />
+      <NativeSelect
+        label={t('share.find')}
+        description={t('share.findHint')}
+        value={stored.peopleSearch}
+        onChange={(event) => void save({ peopleSearch: event.currentTarget.value as PeopleSearch })}
+        data={peopleSearches.map((value) => ({ value, label: t(`share.find.${value}`) }))}
+      />
+    </div>
   );
 }
 
@@ -68,6 +82,7 @@ function AllShares() {
   const queries = useQueryClient();
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery(allSharesQuery);
   const [isBusy, setBusy] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const shares = data?.pages.flatMap((page) => page.shares) ?? [];
   const end = async (query: { id: string } | { all: '1' }) => {
     if (isBusy) return;
@@ -78,6 +93,7 @@ function AllShares() {
       showFailure(t('settings.changeFailed'), failureText(failure, t));
     }
     await queries.invalidateQueries({ queryKey: allSharesQuery.queryKey });
+    void queries.invalidateQueries({ queryKey: ['shares'] });
     setBusy(false);
   };
   if (error) return <FormFailure failure={error} />;
@@ -90,10 +106,27 @@ function AllShares() {
           <ManagedRow key={share.id} share={share} onEnd={() => void end({ id: share.id })} />
         ))}
       </ul>
-      {hasNextPage ? (
-        <Button variant="default" onClick={() => void fetchNextPage()}>
-          {t('share.more')}
+      <div className={classes.actions}>
+        {hasNextPage ? (
+          <Button variant="default" onClick={() => void fetchNextPage()}>
+            {t('share.more')}
+          </Button>
+        ) : null}
+        <Button variant="default" color="red" onClick={() => setAsking(true)}>
+          {t('share.endAllOf')}
         </Button>
+      </div>
+      {isAsking ? (
+        <ConfirmDialog
+          title={t('share.endAllOfTitle')}
+          text={t('share.endAllOfText')}
+          confirmLabel={t('share.endAll')}
+          onConfirm={() => {
+            setAsking(false);
+            void end({ all: '1' });
+          }}
+          onClose={() => setAsking(false)}
+        />
       ) : null}
     </>
   );

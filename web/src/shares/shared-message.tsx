@@ -40,28 +40,38 @@ export function SharedFiles({ files }: { files: readonly SharedFile[] }) {
   );
 }
 
-/** The web pages that an answer names, under the numbers that its text gives them. */
+/** The web pages and documents that an answer names, under the numbers that its text gives them. */
 function Sources({ parts }: { parts: readonly SharedPart[] }) {
   const t = useText();
-  const links = parts.flatMap(({ type, sourceId, url, title }) => {
-    const link = type === 'source-url' ? safeLink(String(url)) : undefined;
-    if (link?.kind !== 'external') return [];
-    return [{ href: link.href, number: Number(sourceId), title: typeof title === 'string' ? title : link.href }];
-  });
-  if (links.length === 0) return null;
+  const sources = parts.flatMap(sourceOf);
+  if (sources.length === 0) return null;
   return (
     <section className={classes.facts} aria-label={t('message.sources')}>
       <ol>
-        {links.map(({ href, number, title }) => (
-          <li key={href} value={Number.isSafeInteger(number) ? number : undefined}>
-            <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {sources.map(({ href, number, title }, index) => (
+          <li key={index} value={Number.isSafeInteger(number) ? number : undefined}>
+            {href === undefined ? (
               <bdi>{title}</bdi>
-            </a>
+            ) : (
+              <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+                <bdi>{title}</bdi>
+              </a>
+            )}
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+type Source = { href: string | undefined; number: number; title: string };
+
+function sourceOf({ type, sourceId, url, title }: SharedPart): Source[] {
+  const number = Number(sourceId);
+  if (type === 'source-document') return typeof title === 'string' ? [{ href: undefined, number, title }] : [];
+  const link = type === 'source-url' ? safeLink(String(url)) : undefined;
+  if (link?.kind !== 'external') return [];
+  return [{ href: link.href, number, title: typeof title === 'string' ? title : link.href }];
 }
 
 function Part({ part, files }: { part: SharedPart; files: readonly SharedFile[] }) {

@@ -17,6 +17,7 @@ import { useShareFacts } from './share-facts.ts';
 import classes from './shares-page.module.css';
 
 const AllSharesCard = lazyComponent(async () => (await import('./all-shares-card.tsx')).AllSharesCard);
+const ShareChangeDialog = lazyComponent(async () => (await import('./share-change-dialog.tsx')).ShareChangeDialog);
 const ConfirmDialog = lazyComponent(async () => (await import('../layout/dialogs/confirm-dialog.tsx')).ConfirmDialog);
 
 /** `/settings/shares`: the person's shared links. */
@@ -27,6 +28,7 @@ export function SharesPage() {
   const { data, error } = useQuery(sharesQuery);
   const [isBusy, setBusy] = useState(false);
   const [isAsking, setAsking] = useState(false);
+  const [changing, setChanging] = useState<Share>();
   const shares = data?.shares ?? [];
   const run = async (work: () => Promise<string>) => {
     if (isBusy) return;
@@ -66,12 +68,24 @@ export function SharesPage() {
           <ShareRow
             key={share.id}
             share={share}
+            onChange={() => setChanging(share)}
             onUpdate={() => void update(share.id)}
             onEnd={() => void end({ id: share.id })}
           />
         ))}
       </ul>
       {user.role === 'admin' ? <AllSharesCard /> : null}
+      {changing && data ? (
+        <ShareChangeDialog
+          share={changing}
+          policy={data.sharing}
+          onChanged={() => {
+            setChanging(undefined);
+            void run(async () => t('share.changed'));
+          }}
+          onClose={() => setChanging(undefined)}
+        />
+      ) : null}
       {isAsking ? (
         <ConfirmDialog
           title={t('share.endAllTitle')}
@@ -88,7 +102,9 @@ export function SharesPage() {
   );
 }
 
-function ShareRow({ share, onUpdate, onEnd }: { share: Share; onUpdate: () => void; onEnd: () => void }) {
+type RowProps = { share: Share; onChange: () => void; onUpdate: () => void; onEnd: () => void };
+
+function ShareRow({ share, onChange, onUpdate, onEnd }: RowProps) {
   const t = useText();
   const facts = useShareFacts(share);
   const { title } = share;
@@ -98,6 +114,9 @@ function ShareRow({ share, onUpdate, onEnd }: { share: Share; onUpdate: () => vo
         <bdi className={classes.name}>{title}</bdi>
         <div className={classes.detail}>{facts}</div>
       </div>
+      <Button size="compact-sm" variant="default" aria-label={t('share.changeNamed', { title })} onClick={onChange}>
+        {t('share.change')}
+      </Button>
       <Button size="compact-sm" variant="default" aria-label={t('share.updateNamed', { title })} onClick={onUpdate}>
         {t('share.update')}
       </Button>

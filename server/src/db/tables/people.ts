@@ -2,6 +2,7 @@ import type { AboutMe } from '@homeport/contracts/accounts';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import type { SearchKind } from '@homeport/contracts/search-kinds';
+import type { PeopleSearch } from '@homeport/contracts/projects';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
 import type { TokenScope } from '@homeport/contracts/token-scopes';
 import type { ColumnType, Generated } from 'kysely';
@@ -139,6 +140,7 @@ export type SettingsTable = {
   tokens: Generated<TokenPolicy>;
   token_max_days: number | null;
   sharing: ColumnType<SharingPolicy, SharingPolicy | undefined, SharingPolicy>;
+  people_search: ColumnType<PeopleSearch, PeopleSearch | undefined, PeopleSearch>;
 };
 
 /** The installation's row has the id `installation` and no person; a person's row has the person's id. */

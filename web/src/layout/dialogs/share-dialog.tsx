@@ -1,13 +1,13 @@
 import '../../forms/switch.css';
 import 'virtual:texts/shares';
 import '../../forms/forms.css';
+import type { Person } from '@homeport/contracts/projects';
 import type { SecretPlace, ShareAudience, SharingPolicy } from '@homeport/contracts/sharing';
 import { Button, NativeSelect, Switch } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { call } from '../../api/api.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
-import { meQuery } from '../../api/queries.ts';
 import { useCopy } from '../../clipboard.ts';
 import { useClientSession } from '../../conversation/client-session.ts';
 import formClasses from '../../forms/form.module.css';
@@ -15,10 +15,10 @@ import { FormFailure, Notice } from '../../forms/notice.tsx';
 import { PasswordField } from '../../forms/password-field.tsx';
 import { SubmitButton } from '../../forms/submit-button.tsx';
 import { useText } from '../../i18n/i18n.ts';
-import { projectsQuery } from '../records/projects-api.ts';
 import { sharesQuery } from '../records/shares-api.ts';
 import { FormDialog } from './form-dialog.tsx';
 import classes from './share-dialog.module.css';
+import { type End, endNames, endOf, ReadersField } from './share-fields.tsx';
 
 /** The shared thing: a conversation up to the newest message shown, or a file. */
 type ShareSource = { chatId: string } | { artifactId: string };
@@ -64,9 +64,6 @@ function CreatedLink({ url, onClose }: { url: string; onClose: () => void }) {
   );
 }
 
-const ends = { day: 1, week: 7, month: 30, never: undefined } as const;
-type End = keyof typeof ends;
-const endNames = ['day', 'week', 'month', 'never'] as const satisfies readonly End[];
 const parts = ['files', 'tools', 'reasoning', 'author'] as const;
 const noParts = { files: false, tools: false, reasoning: false, author: false };
 
@@ -81,27 +78,37 @@ function ShareForm({ source, policy, cancel, onCreated }: FormProps) {
   const t = useText();
   const queries = useQueryClient();
   const { conversation } = useClientSession();
+  /** As it is shown, or as it is stored for a conversation that is not open. */
+  const newestMessage = async (chatId: string): Promise<string> => {
+    const shown = conversation(chatId).getView().messages.at(-1)?.id;
+    if (shown !== undefined) return shown;
+    const stored = await call('GET /api/chats', { query: { id: chatId } });
+    return 'messages' in stored ? (stored.messages.at(-1)?.id ?? '') : '';
+  };
   const isChat = 'chatId' in source;
   const [audience, setAudience] = useState<ShareAudience>(policy === 'public' ? 'link' : 'signed_in');
-  const [userIds, setUserIds] = useState<readonly string[]>([]);
+  const [people, setPeople] = useState<readonly Person[]>([]);
+  const [isAsked, setAsked] = useState(false);
   const [end, setEnd] = useState<End>('month');
   const [password, setPassword] = useState('');
   const [include, setInclude] = useState(noParts);
   const [failure, setFailure] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const secrets = secretsOf(failure);
+  const lacksPeople = audience === 'people' && people.length === 0;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (isBusy) return;
+    setAsked(true);
+    if (isBusy || lacksPeople) return;
     setBusy(true);
     try {
       const body = {
         ...source,
-        ...(isChat ? { leafMessageId: conversation(source.chatId).getView().messages.at(-1)?.id ?? '' } : {}),
+        ...(isChat ? { leafMessageId: await newestMessage(source.chatId) } : {}),
         audience,
         expiresAt: endOf(end),
         include,
-        ...(audience === 'people' ? { userIds: [...userIds] } : {}),
+        ...(audience === 'people' ? { userIds: people.map(({ id }) => id) } : {}),
         ...(password === '' ? {} : { password }),
         ...(secrets.length > 0 ? { confirmSecrets: true } : {}),
       };
@@ -116,13 +123,14 @@ function ShareForm({ source, policy, cancel, onCreated }: FormProps) {
   return (
     <form onSubmit={(event) => void submit(event)} className={formClasses.form} noValidate>
       <p className={classes.hint}>{t(isChat ? 'share.text' : 'share.fileText')}</p>
-      <NativeSelect
-        label={t('share.audience')}
-        value={audience}
-        onChange={(event) => setAudience(event.currentTarget.value as ShareAudience)}
-        data={audiencesOf(policy).map((value) => ({ value, label: t(`share.audience.${value}`) }))}
+      <ReadersField
+        policy={policy}
+        audience={audience}
+        people={people}
+        error={isAsked && lacksPeople ? t('share.choosePeople') : undefined}
+        onAudience={setAudience}
+        onPeople={setPeople}
       />
-      {audience === 'people' ? <People chosen={userIds} onChange={setUserIds} /> : null}
       <NativeSelect
         label={t('share.ends')}
         value={end}
@@ -177,45 +185,6 @@ function Secrets({ places }: { places: readonly SecretPlace[] }) {
       </ul>
     </Notice>
   );
-}
-
-/** Members of the person's projects, to choose from. */
-function People({ chosen, onChange }: { chosen: readonly string[]; onChange: (ids: string[]) => void }) {
-  const t = useText();
-  const { data: me } = useQuery(meQuery);
-  const { data, error } = useQuery(projectsQuery(false));
-  if (error) return <FormFailure failure={error} />;
-  const members = new Map((data ?? []).flatMap((project) => project.members).map((member) => [member.userId, member]));
-  members.delete(me?.user.id ?? '');
-  if (members.size === 0) return <p className={classes.hint}>{t('share.noPeople')}</p>;
-  return (
-    <fieldset className={classes.include}>
-      <legend>{t('share.people')}</legend>
-      {[...members.values()].map(({ userId, name, email }) => (
-        <label key={userId} className={classes.person}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(userId)}
-            onChange={(event) =>
-              onChange(event.currentTarget.checked ? [...chosen, userId] : chosen.filter((id) => id !== userId))
-            }
-          />
-          <span>
-            <bdi>{name}</bdi> <span className={classes.hint}>{email}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-function audiencesOf(policy: SharingPolicy): ShareAudience[] {
-  return policy === 'public' ? ['link', 'signed_in', 'people'] : ['signed_in', 'people'];
-}
-
-function endOf(end: End): string | null {
-  const days = ends[end];
-  return days === undefined ? null : new Date(Date.now() + days * 86_400_000).toISOString();
 }
 
 function secretsOf(failure: unknown): SecretPlace[] {

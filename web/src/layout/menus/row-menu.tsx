@@ -31,8 +31,8 @@ export type ConversationActions = {
   move: () => void;
   /** Opens its instructions and parameters. */
   instructions: () => void;
-  /** Absent where the newest message is not known. */
-  share?: () => void;
+  /** Opens the dialog that makes a link to it. */
+  share: () => void;
   remove: () => void;
   /** Absent if there is no list to select from. */
   select?: () => void;
@@ -70,11 +70,11 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
       <Menu.Item leftSection={<MessageSquareText size={15} />} onClick={actions.instructions}>
         {t('nav.instructions')}
       </Menu.Item>
-      {actions.share && !chat.temporary ? (
+      {chat.temporary ? null : (
         <Menu.Item leftSection={<Share2 size={15} />} onClick={actions.share}>
           {t('share.menu')}
         </Menu.Item>
-      ) : null}
+      )}
       <Menu.Item
         leftSection={<Folder size={15} />}
         onClick={() => void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: { panel: 'files' } })}

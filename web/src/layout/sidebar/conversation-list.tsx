@@ -7,6 +7,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { chatsQuery } from '../../api/queries.ts';
 import { dateLocale } from '../../i18n/format-locale.ts';
 import { type TextId, useText } from '../../i18n/i18n.ts';
+import { titleText } from '../../i18n/title-text.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import { useChatChanges } from '../records/use-chat-changes.ts';
 import { useIsSlow } from '../use-is-slow.ts';
@@ -22,6 +23,7 @@ const ChatInstructionsDialog = lazyComponent(
 );
 const DeleteDialog = lazyComponent(async () => (await import('../dialogs/delete-dialog.tsx')).DeleteDialog);
 const MoveDialog = lazyComponent(async () => (await import('../dialogs/move-dialog.tsx')).MoveDialog);
+const ShareDialog = lazyComponent(async () => (await import('../dialogs/share-dialog.tsx')).ShareDialog);
 const RowMenu = lazyComponent(async () => (await import('../menus/row-menu.tsx')).RowMenu);
 const SelectionBar = lazyComponent(async () => (await import('./selection-bar.tsx')).SelectionBar);
 
@@ -72,6 +74,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const [renaming, setRenaming] = useState<string>();
   const [menu, setMenu] = useState<{ chat: Chat; button: HTMLElement }>();
   const [moving, setMoving] = useState<Chat>();
+  const [sharing, setSharing] = useState<Chat>();
   const [instructing, setInstructing] = useState<Chat>();
   const [deleting, setDeleting] = useState<readonly Chat[]>([]);
   const words = useMemo(() => searchWords(q), [q]);
@@ -183,12 +186,20 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
             setArchived: () => setArchived([menu.chat]),
             move: () => setMoving(menu.chat),
             instructions: () => setInstructing(menu.chat),
+            share: () => setSharing(menu.chat),
             remove: () => setDeleting([menu.chat]),
             select: () => setSelection((known) => toggleRow(known, menu.chat.id)),
           }}
         />
       ) : null}
       {instructing ? <ChatInstructionsDialog chat={instructing} onClose={() => setInstructing(undefined)} /> : null}
+      {sharing ? (
+        <ShareDialog
+          title={titleText(sharing.title, t)}
+          source={{ chatId: sharing.id }}
+          onClose={() => setSharing(undefined)}
+        />
+      ) : null}
       {moving ? <MoveDialog chat={moving} onClose={() => setMoving(undefined)} /> : null}
       {deleting.length > 0 ? (
         <DeleteDialog

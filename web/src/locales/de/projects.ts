@@ -38,10 +38,11 @@ export const texts: Record<keyof typeof english, string> = {
   'projects.instructionsNoneText':
     'Eigentümer des Projekts können hier festhalten, was Modelle wissen sollen. Deine eigenen findest du unter Personalisierung.',
   'projects.instructionsOwn': 'Personalisierung öffnen',
-  'projects.addLabel': 'Person per E-Mail-Adresse hinzufügen',
-  'projects.add': 'Hinzufügen',
-  'projects.added': '{email} hinzugefügt.',
-  'projects.unknownEmail': 'Diese Adresse hat hier niemand.',
+  'projects.addLabel': 'Personen hinzufügen',
+  'projects.add':
+    '{count, plural, =0 {Mitglieder hinzufügen} one {# Mitglied hinzufügen} other {# Mitglieder hinzufügen}}',
+  'projects.added': '{count, plural, one {{name} hinzugefügt.} other {# Personen hinzugefügt.}}',
+  'projects.chooseFirst': 'Wähle mindestens eine Person.',
   'projects.you': 'du',
   'projects.role.owner': 'Eigentümer',
   'projects.role.member': 'Mitglied',
