@@ -347,7 +347,13 @@ export const adminEndpoints = {
     query: z.object({ token: invitationToken.optional(), q: search, state: z.literal('open').optional(), ...page }),
     response: z.union([
       z.object({
-        invitation: z.object({ email: z.string(), name: z.string().nullable(), expiresAt: fields.timestamp }),
+        invitation: z.object({
+          email: z.string(),
+          name: z.string().nullable(),
+          expiresAt: fields.timestamp,
+          /** Display name of the inviter; null if that account is gone. */
+          invitedBy: z.string().nullable(),
+        }),
       }),
       z.object({ invitations: z.array(invitation), nextCursor }),
     ]),
@@ -359,7 +365,13 @@ export const adminEndpoints = {
     access: 'admin',
     summary: 'Creates an invitation; its token appears this once',
     body: invitationBody,
-    response: z.object({ invitation, token: z.string(), url: z.string() }),
+    response: z.object({
+      invitation,
+      token: z.string(),
+      url: z.string(),
+      /** The link with this machine's address in its network, if `url` opens only on the machine itself. */
+      networkUrl: z.string().nullable(),
+    }),
     status: 201,
     errors: ['email_taken'],
   }),

@@ -18,8 +18,10 @@ test('shows an invitation link once, creates one account from it, and explains d
   const invite = async (email: string) => {
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await dialog.getByLabel('E-mail address').fill(email);
+    await dialog.getByRole('checkbox', { name: 'Invite without a model' }).check();
     await dialog.getByRole('button', { name: 'Create link' }).click();
     await expect(dialog.getByText('no e-mail is sent')).toBeVisible();
+    await expect(dialog.getByText('This link opens only on this computer')).toBeVisible();
     return dialog.getByLabel('Link', { exact: true }).inputValue();
   };
   const link = await invite('invited@example.org');
@@ -38,6 +40,7 @@ test('shows an invitation link once, creates one account from it, and explains d
   theirs.on('request', (request) => asked.push(request.url()));
   await theirs.goto(link);
   await expect(theirs.getByLabel('E-mail address')).toHaveValue('invited@example.org');
+  await expect(theirs.getByText(`${administrator.name} invited you.`)).toBeVisible();
   await expectAccessible(theirs);
   await theirs.getByLabel('Name', { exact: true }).fill('Invited One');
   await theirs.getByLabel('Password', { exact: true }).fill('short');
@@ -46,6 +49,8 @@ test('shows an invitation link once, creates one account from it, and explains d
   await theirs.getByLabel('Password', { exact: true }).fill(password);
   await theirs.getByRole('button', { name: 'Create account' }).click();
   await expect(theirs.getByRole('button', { name: /^Account:/ })).toContainText('Invited One');
+  await expect(theirs.getByRole('heading', { level: 1 })).toHaveText('You don’t have a model yet');
+  await expect(theirs.getByRole('main')).toContainText(`Ask ${administrator.name} to share a model with you.`);
   expect(asked.filter((url) => url.includes('token=') && !url.includes('/api/invitations?'))).toEqual([]);
 
   await theirs.goto('about:blank');

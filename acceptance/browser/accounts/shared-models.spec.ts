@@ -89,11 +89,23 @@ test('gets an answer of each protocol, and one for an invited person', async ({ 
       expect(await asked(origin, `Good morning, ${preset}`)).toMatchObject([{ kind, model: 'echo' }]);
     });
     if (preset === 'Google Gemini') {
-      await test.step('warns on an invitation without shared models', async () => {
+      await test.step('makes no invitation without a shared model, and shares one right there', async () => {
         await page.goto(`${product.url}/settings/admin/invitations`);
         await page.getByRole('button', { name: 'Invite', exact: true }).click();
-        await expect(page.getByRole('dialog').getByText('This person will have no model yet')).toBeVisible();
+        const dialog = page.getByRole('dialog');
+        await expect(dialog.getByText('This person will have no model yet')).toBeVisible();
+        await dialog.getByLabel('E-mail address').fill('early@example.org');
+        await dialog.getByRole('button', { name: 'Create link' }).click();
+        const without = dialog.getByRole('checkbox', { name: 'Invite without a model' });
+        await expect(without).toBeFocused();
+        await expect(dialog).toContainText('Share a model first, or choose to invite without one.');
         await expectAccessible(page);
+        await dialog.getByRole('button', { name: `Share ${preset}` }).click();
+        await expect(dialog.getByText(`${preset} is now shared with everyone here.`)).toBeVisible();
+        await expect(without).toHaveCount(0);
+        await dialog.getByRole('button', { name: 'Create link' }).click();
+        await expect(dialog.getByLabel('Link', { exact: true })).toHaveValue(/invitation#token=/);
+        await dialog.getByRole('button', { name: 'Done' }).click();
       });
     }
     // The setup begins again in an empty installation.

@@ -3,6 +3,7 @@ import { listEvents } from '../audit/audit-list.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
+import { networkOrigin } from '../http/network-origin.ts';
 import { ownOrigin } from '../http/origin.ts';
 import {
   createInvitation,
@@ -48,7 +49,14 @@ export const getInvitations: AdminHandler<'getInvitations'> = async (deps, { que
 /** POST /api/invitations */
 export const postInvitation: AdminHandler<'postInvitation'> = async (deps, input) => {
   const { invitation, token } = await createInvitation(deps, input.body, input.actor.id, sourceOf(input));
-  return { invitation, token, url: invitationUrl(ownOrigin(deps.config, input.request), token) };
+  const origin = ownOrigin(deps.config, input.request);
+  const network = networkOrigin(deps.config, origin);
+  return {
+    invitation,
+    token,
+    url: invitationUrl(origin, token),
+    networkUrl: network === undefined ? null : invitationUrl(network, token),
+  };
 };
 
 /** PUT /api/invitations */

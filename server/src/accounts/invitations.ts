@@ -17,7 +17,7 @@ import { hashPassword } from './passwords.ts';
 import { insertSession, type SessionOrigin } from './sessions.ts';
 import { assertFewGuesses, recordGuess } from './sign-in-limit.ts';
 import { assertSwitches } from './user-administration.ts';
-import { emailTaken, insertUser, isEmailTaken } from './users.ts';
+import { emailTaken, insertUser, isEmailTaken, readDisplayName } from './users.ts';
 
 /** Invitations (contract.md section 3). The only writer of `invitations`. */
 
@@ -99,9 +99,10 @@ export async function openInvitation(
   deps: InvitationDeps,
   token: string,
   address: string,
-): Promise<{ email: string; name: string | null; expiresAt: string }> {
+): Promise<{ email: string; name: string | null; expiresAt: string; invitedBy: string | null }> {
   const row = await findRedeemable(deps, token, address);
-  return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString() };
+  const invitedBy = await readDisplayName(deps.db.kysely, row.created_by);
+  return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString(), invitedBy };
 }
 
 /** Per replica: tests have several in one process, which must meet only at the row. */

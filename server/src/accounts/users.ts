@@ -91,6 +91,12 @@ export function readNameAndEmail(db: Queryable, userId: string): Promise<{ name:
   return db.selectFrom('users').select(['name', 'email']).where('id', '=', userId).executeTakeFirst();
 }
 
+/** The name that others see; null for an account that is gone. */
+export async function readDisplayName(db: Queryable, userId: string): Promise<string | null> {
+  const query = db.selectFrom('users').select('name').where('id', '=', userId).where('deleted_at', 'is', null);
+  return (await query.executeTakeFirst())?.name ?? null;
+}
+
 /** Names of enabled administrators whom people can ask, the earliest accounts first. */
 export async function readAdministratorNames(db: Queryable): Promise<string[]> {
   const rows = await db

@@ -24,7 +24,7 @@ before(async () => {
   database = await createTestDatabase();
   app = await startAccountsApp({ database, config: { baseUrl: 'https://chat.example.org' } });
   other = await startAccountsApp({ database, clock: app.clock });
-  const administrator = await app.addUser({ role: 'admin' });
+  const administrator = await app.addUser({ role: 'admin', name: 'Mara' });
   cookie = await app.signIn(administrator.email);
 });
 after(async () => {
@@ -57,7 +57,9 @@ test('an invitation becomes a signed-in account with its role and address', asyn
   assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 168 * 3_600_000);
   assert.match(token, /^[A-Za-z0-9_-]{43}$/);
   assert.equal(url, `https://chat.example.org/invitation#token=${token}`);
-  assert.deepEqual((await open(token)).body, { invitation: { email, name: 'Grace', expiresAt } });
+  assert.deepEqual((await open(token)).body, {
+    invitation: { email, name: 'Grace', expiresAt, invitedBy: 'Mara' },
+  });
   const redeemed = await redeem(token);
   assert.equal(redeemed.status, 201);
   assert.deepEqual(Object.keys(redeemed.body), ['user']);
@@ -80,6 +82,26 @@ test('an invitation becomes a signed-in account with its role and address', asyn
   assert.equal((await states()).get(id), 'accepted');
   assert.deepEqual(outcome(await redeem(token)), [409, 'invitation_used']);
   assert.deepEqual(outcome(await open(token)), [409, 'invitation_used']);
+});
+
+test('an invitation names its inviter while that account exists, and nothing else about them', async () => {
+  const inviter = await app.addUser({ role: 'admin', name: 'Ada' });
+  const session = await app.signIn(inviter.email);
+  const { body } = await app.request('POST', path, { cookie: session, body: { email: newEmail() } });
+  const { invitation } = (await open(body.token)).body;
+  assert.equal(invitation.invitedBy, 'Ada');
+  assert.ok(!JSON.stringify(invitation).includes(inviter.email));
+  await app.db.kysely.updateTable('users').set({ deleted_at: new Date() }).where('id', '=', inviter.id).execute();
+  assert.equal((await open(body.token)).body.invitation.invitedBy, null);
+});
+
+test('a link gets no second address where the installation has one, or listens on loopback only', async () => {
+  const administrator = await app.addUser({ role: 'admin' });
+  const session = await other.signIn(administrator.email);
+  const { body } = await other.request('POST', path, { cookie: session, body: { email: newEmail() } });
+  assert.equal(new URL(body.url).hostname, '127.0.0.1');
+  assert.equal(body.networkUrl, null);
+  assert.equal((await invite()).body.networkUrl, null);
 });
 
 test('stores the token nowhere', async () => {

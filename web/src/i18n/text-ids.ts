@@ -12,6 +12,7 @@ import type { texts as diagram } from '../locales/en/diagram.ts';
 import type { texts as files } from '../locales/en/files.ts';
 import type { texts as importExport } from '../locales/en/import-export.ts';
 import type { texts as instructions } from '../locales/en/instructions.ts';
+import type { texts as invitations } from '../locales/en/invitations.ts';
 import type { texts as main } from '../locales/en/main.ts';
 import type { texts as mcp } from '../locales/en/mcp.ts';
 import type { texts as overview } from '../locales/en/overview.ts';
@@ -45,6 +46,7 @@ export type TextId =
   | keyof typeof files
   | keyof typeof importExport
   | keyof typeof instructions
+  | keyof typeof invitations
   | keyof typeof main
   | keyof typeof mcp
   | keyof typeof overview

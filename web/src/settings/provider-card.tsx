@@ -40,7 +40,7 @@ export function ProviderCard({
   return (
     <Card
       title={name}
-      text={<span className={classes.address}>{provider.baseUrl}</span>}
+      text={provider.baseUrl === '' ? undefined : <span className={classes.address}>{provider.baseUrl}</span>}
       action={
         canEdit ? (
           <Switch

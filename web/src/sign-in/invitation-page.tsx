@@ -18,7 +18,7 @@ import { useText } from '../i18n/i18n.ts';
 import { useBranding } from '../layout/branding.ts';
 import { EntryPage } from './sign-in-layout.tsx';
 
-type Invited = { email: string; name: string | null; expiresAt: string };
+type Invited = { email: string; name: string | null; expiresAt: string; invitedBy: string | null };
 
 /** `/invitation#token=…`: creates the account that an administrator offered. Only API requests contain the token. */
 export function InvitationPage() {
@@ -59,6 +59,7 @@ function Invitation({ token }: { token: string }) {
     <EntryPage
       title={t('invitation.title', { product: productName })}
       text={t('invitation.text', {
+        inviter: data.invitedBy ?? 'none',
         date: new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'long', timeStyle: 'short' }).format(
           new Date(data.expiresAt),
         ),

@@ -7,7 +7,7 @@ import type { OidcSettings } from '../../settings/oidc.ts';
 import { acceptInvitationFor } from '../invitations.ts';
 import { insertSession, type SessionOrigin, trimSessions } from '../sessions.ts';
 import { changeProfile, insertUser, isEmailTaken, markEmailVerified } from '../users.ts';
-import { type Claims } from './claims.ts';
+import type { Claims } from './claims.ts';
 import { findFacts, identityOf, insertIdentity } from './identities.ts';
 import { claimedEmail, type Decision, decide, decideLink, type KnownUser, profileChanges } from './policy.ts';
 import { endSessionAddress, type Federation, type Redeemed } from './protocol.ts';

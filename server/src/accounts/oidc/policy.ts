@@ -3,7 +3,7 @@ import * as fields from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import { oneLine } from '@homeport/contracts/text/line';
 import type { OidcSettings } from '../../settings/oidc.ts';
-import { type Claims } from './claims.ts';
+import type { Claims } from './claims.ts';
 
 /** Sign-in policy for identity providers (contract.md section 3): a pure rule. */
 

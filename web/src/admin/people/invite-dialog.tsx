@@ -1,11 +1,11 @@
-import 'virtual:texts/catalogue';
+import 'virtual:texts/invitations';
 import '../../forms/forms.css';
 import type { Invitation } from '@homeport/contracts/admin';
+import { isLoopbackHost } from '@homeport/contracts/text/loopback';
 import { Button, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { call } from '../../api/api.ts';
-import { catalogueQuery } from '../../api/queries.ts';
 import { ChoiceChips } from '../../forms/choice-chips.tsx';
 import classes from '../../forms/form.module.css';
 import { FormFailure, Notice } from '../../forms/notice.tsx';
@@ -25,8 +25,9 @@ import {
   RoleField,
   useIsManaged,
 } from './account-fields.tsx';
+import { FirstModel, useHasFirstModel } from './first-model.tsx';
 
-type Created = { invitation: Invitation; url: string };
+type Created = { invitation: Invitation; url: string; networkUrl: string | null };
 
 /**
  * Creates an invitation (with `again`, another one for the same person), then shows the link, which the server returns
@@ -55,16 +56,26 @@ export function InviteDialog({ again, onClose }: { again: Invitation | undefined
 
 function LinkToSend({ created, onClose }: { created: Created; onClose: () => void }) {
   const t = useText();
-  const { invitation, url } = created;
+  const { invitation, url, networkUrl } = created;
+  const isOnlyHere = isLoopbackHost(new URL(url).hostname);
+  const linkHint = t('invitations.linkHint', { date: formatTime(invitation.expiresAt) });
   return (
     <div className={classes.form}>
       <Notice kind="warning">{t('invitations.sendIt')}</Notice>
-      <CopyField
-        label={t('invitations.link')}
-        description={t('invitations.linkHint', { date: formatTime(invitation.expiresAt) })}
-        value={url}
-        isFocused
-      />
+      {networkUrl === null ? null : (
+        <CopyField
+          label={t('invitations.network')}
+          description={t('invitations.networkHint')}
+          value={networkUrl}
+          isFocused
+        />
+      )}
+      <CopyField label={t('invitations.link')} description={linkHint} value={url} isFocused={networkUrl === null} />
+      {isOnlyHere ? (
+        <Notice kind="warning" title={t('invitations.onlyHereTitle')}>
+          {networkUrl === null ? t('invitations.onlyHere') : undefined}
+        </Notice>
+      ) : null}
       <div className={classes.actions}>
         <Button onClick={onClose}>{t('admin.done')}</Button>
       </div>
@@ -72,24 +83,8 @@ function LinkToSend({ created, onClose }: { created: Created; onClose: () => voi
   );
 }
 
-/** Warns that invited people have no model unless one is shared with everyone. */
-function NoModelWarning() {
-  const t = useText();
-  const isManaged = useIsManaged();
-  const { data } = useQuery(catalogueQuery);
-  const isShared = data?.providers.some(
-    ({ sharedWith, enabled, models }) => sharedWith === 'everyone' && enabled && models.some((model) => model.enabled),
-  );
-  if (isManaged || isShared !== false) return null;
-  return (
-    <Notice kind="warning" title={t('sharing.noModelTitle')}>
-      {t('sharing.noModelText', { place: `${t('settings.label')} → ${t('settings.providers')}` })}
-    </Notice>
-  );
-}
-
 const hours = { day: 24, week: 168, month: 720 } as const;
-type Values = AccountChoices & { email: string; name: string; validFor: keyof typeof hours };
+type Values = AccountChoices & { email: string; name: string; validFor: keyof typeof hours; isWithoutModel: boolean };
 
 function InviteForm({
   again,
@@ -105,20 +100,23 @@ function InviteForm({
   const t = useText();
   const queries = useQueryClient();
   const isManaged = useIsManaged();
+  const hasModel = useHasFirstModel();
   const [initialValues] = useState<Values>(() => ({
     ...newAccountChoices,
     role: again?.role ?? 'user',
     email: again?.email ?? '',
     name: again?.name ?? '',
     validFor: 'week',
+    isWithoutModel: false,
   }));
   const { form, formProps, isBusy, failure } = useApiForm<Values>({
     initialValues,
-    validate: ({ email, name }) => ({
+    validate: ({ email, name, isWithoutModel }) => ({
       email: emailFault(email, t),
       name: name.trim() === '' ? null : nameFault(name, t),
+      isWithoutModel: hasModel === false && !isWithoutModel ? t('firstModel.needed') : null,
     }),
-    submit: async ({ email, name, validFor, ...choices }) => {
+    submit: async ({ email, name, validFor, isWithoutModel: _, ...choices }) => {
       const created = await call('POST /api/invitations', {
         body: {
           email: email.trim(),
@@ -165,7 +163,11 @@ function InviteForm({
         onChange={(validFor) => form.setFieldValue('validFor', validFor)}
       />
       <AccountSwitches values={values} onChange={(change) => form.setValues(change)} />
-      <NoModelWarning />
+      <FirstModel
+        isWithout={values.isWithoutModel}
+        error={typeof form.errors.isWithoutModel === 'string' ? form.errors.isWithoutModel : undefined}
+        onWithout={(isWithoutModel) => form.setFieldValue('isWithoutModel', isWithoutModel)}
+      />
       <FormFailure failure={failure} />
       <div className={classes.actions}>
         {beside}

@@ -35,8 +35,6 @@ export const texts: Record<keyof typeof english, string> = {
     '{count, plural, =0 {mit niemandem geteilt} one {mit # Person geteilt} other {mit # Personen geteilt}}',
   'sharing.factShared': 'von der Administration geteilt',
   'sharing.noModelTitle': 'Diese Person hat noch kein Modell',
-  'sharing.noModelText':
-    'Kein Anbieter mit einem aktiven Modell ist mit allen geteilt. Unter {place} kannst du einen teilen.',
 
   'refresh.action': 'Aktualisieren',
   'refresh.title': 'Modelle von {name} aktualisieren',

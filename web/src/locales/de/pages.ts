@@ -84,7 +84,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'invitation.title': 'Willkommen bei {product}',
   'invitation.text':
-    'Du wurdest eingeladen. Wähle einen Namen und ein Passwort für dein Konto. Die Einladung gilt bis {date}.',
+    '{inviter, select, none {Du wurdest eingeladen.} other {{inviter} hat dich eingeladen.}} Wähle einen Namen und ein Passwort für dein Konto. Die Einladung gilt bis {date}.',
   'invitation.action': 'Konto anlegen',
   'invitation.busy': 'Wird angelegt …',
   'invitation.other':

@@ -34,7 +34,6 @@ export const texts = {
     '{count, plural, =0 {shared with nobody} one {shared with # person} other {shared with # people}}',
   'sharing.factShared': 'shared by an administrator',
   'sharing.noModelTitle': 'This person will have no model yet',
-  'sharing.noModelText': 'No provider with an enabled model is shared with everyone. You can share one under {place}.',
 
   'refresh.action': 'Refresh',
   'refresh.title': 'Refresh models from {name}',

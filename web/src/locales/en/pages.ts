@@ -82,7 +82,7 @@ export const texts = {
 
   'invitation.title': 'Welcome to {product}',
   'invitation.text':
-    'You’ve been invited. Choose a name and a password to create your account. The invitation is valid until {date}.',
+    '{inviter, select, none {You’ve been invited.} other {{inviter} invited you.}} Choose a name and a password to create your account. The invitation is valid until {date}.',
   'invitation.action': 'Create account',
   'invitation.busy': 'Creating…',
   'invitation.other':
