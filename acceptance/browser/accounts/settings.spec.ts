@@ -250,6 +250,28 @@ test('changes the name, appearance, sessions and password of the account', { tag
   await expect(page.getByLabel('Current password')).toHaveValue('');
 });
 
+test('changes the own e-mail address as an administrator, and names whom to ask otherwise', async ({
+  page,
+  installation,
+  person,
+}) => {
+  await page.goto(`${installation.url}/settings/account`);
+  const email = page.getByLabel('E-mail address');
+  await expect(email).toHaveAttribute('readonly', '');
+  await expect(page.getByRole('main')).toContainText(`Ask ${administrator.name} to change it.`);
+  await installation.query(`update users set role = 'admin' where email = '${person.email}'`);
+  await page.reload();
+  await email.fill(administrator.email);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('An account with this e-mail address already exists.')).toBeVisible();
+  await email.fill(`moved-${person.email}`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved.')).toBeVisible();
+  await page.reload();
+  await expect(email).toHaveValue(`moved-${person.email}`);
+  await installation.query(`update users set role = 'user' where email = 'moved-${person.email}'`);
+});
+
 test('shows three groups of settings without technical terms, and names whom to ask', async ({
   page,
   installation,

@@ -207,6 +207,36 @@ test('shows the chosen model from sending on, and keeps a choice over leaving an
   await expect(picker).toHaveAccessibleName('Model: hang-5');
 });
 
+test('begins new conversations with the model of the last message, and offers ways to begin', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo', 'reason']);
+  await page.goto(installation.url);
+  const picker = page.getByRole('button', { name: /^Model:/ });
+  await picker.click();
+  await page.getByRole('option', { name: /^reason/ }).click();
+  await field(page).fill('notes');
+  await page.getByRole('region', { name: 'Ways to begin' }).getByRole('button', { name: 'Summarize a text' }).click();
+  await expect(field(page)).toHaveValue('Summarize this text in five points:\n\nnotes');
+  await expect(field(page)).toBeFocused();
+  await expect(page.getByRole('switch')).toHaveCount(0);
+  await expectAccessible(page);
+  await field(page).press('Enter');
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(1);
+  await page.goto(installation.url);
+  await expect(picker).toHaveAccessibleName('Model: reason');
+  await page.reload();
+  await expect(picker).toHaveAccessibleName('Model: reason');
+  await picker.click();
+  await page.getByRole('option', { name: /^Default/ }).click();
+  await expect(picker).toHaveAccessibleName('Model: echo');
+  await page.reload();
+  await expect(picker).toHaveAccessibleName('Model: echo');
+});
+
 async function tierOf(caller: Caller, id: string, tier: number): Promise<void> {
   await caller.must('PATCH', '/api/models', { id, tier });
 }

@@ -91,7 +91,7 @@ async function runLane(lane: Lane, name: string, count: number): Promise<string[
     const isFull = index % messagesPerChat === messagesPerChat - 1;
     if (isFull) {
       await page.getByRole('link', { name: 'New conversation' }).first().click();
-      await expect(page.getByRole('switch', { name: 'Temporary' })).toBeVisible();
+      await expect(page.getByRole('heading', { name: 'What’s on your mind?' })).toBeVisible();
     }
   }
   await page.close();

@@ -118,9 +118,8 @@ test('marks a temporary conversation, leaves it out of the list, and keeps or en
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   await field(page).fill('between us');
-  const choice = page.getByRole('switch', { name: 'Temporary' });
-  await choice.press('Space');
-  await expect(choice).toHaveAttribute('aria-checked', 'true');
+  await page.getByRole('button', { name: 'Add files and tools' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Temporary conversation' }).click();
   await expect(page.getByText('deleted 24 hours after its last use')).toBeVisible();
   await expect(field(page)).toHaveValue('between us');
   await ask(page, 'between us', 1);
@@ -137,7 +136,7 @@ test('marks a temporary conversation, leaves it out of the list, and keeps or en
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('temporary');
   await page.getByRole('option', { name: 'New temporary conversation' }).click();
-  await expect(choice).toHaveAttribute('aria-checked', 'true');
+  await expect(page.getByText('deleted 24 hours after its last use')).toBeVisible();
   await ask(page, 'soon gone', 1);
   const address = page.url();
   await mark.getByRole('button', { name: 'End now' }).press('Enter');

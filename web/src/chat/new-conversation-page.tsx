@@ -14,7 +14,6 @@ import { lazyComponent } from '../layout/lazy-component.tsx';
 import { Composer } from './composer/composer.tsx';
 import classes from './conversation-page.module.css';
 import { preloadConversationPage } from './lazy-conversation-page.ts';
-import { TemporarySwitch } from './temporary-switch.tsx';
 import { useChoices } from './use-choices.ts';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
@@ -56,7 +55,6 @@ function NewConversation() {
           {temporary ? t('temporary.about') : taglineOf(branding, t) || branding.productName}
         </p>
         {projectId === undefined ? null : <ProjectLink projectId={projectId} />}
-        <TemporarySwitch chatId={chatId} newChat={newChat} />
       </div>
       <Composer
         store={store}

@@ -10,12 +10,44 @@ import classes from './start-assistants.module.css';
 
 const shownMax = 6;
 
-/** Suggestions for a new conversation: the starters of its assistant, or assistants. */
+const ideas = ['summary', 'mail', 'explain', 'plan'] as const;
+
+/** Suggestions for a new conversation: the starters of its assistant, or ideas and assistants. */
 export function StartAssistants({ assistantId, draftName }: { assistantId: string | undefined; draftName: string }) {
   return (
     <div className={classes.start}>
-      {assistantId === undefined ? <Gallery /> : <Starters assistantId={assistantId} draftName={draftName} />}
+      {assistantId === undefined ? (
+        <>
+          <Ideas draftName={draftName} />
+          <Gallery />
+        </>
+      ) : (
+        <Starters assistantId={assistantId} draftName={draftName} />
+      )}
     </div>
+  );
+}
+
+/** Beginnings of messages. One goes before the text that is written already. */
+function Ideas({ draftName }: { draftName: string }) {
+  const t = useText();
+  const { drafts } = useClientSession();
+  const begin = (text: string) => {
+    drafts.replace(draftName, `${text}${drafts.read(draftName)}`);
+    focusComposer();
+  };
+  return (
+    <section aria-label={t('suggest.start')}>
+      <ul className={classes.starters}>
+        {ideas.map((idea) => (
+          <li key={idea}>
+            <UnstyledButton className={classes.starter} onClick={() => begin(t(`suggest.start.${idea}Text`))}>
+              {t(`suggest.start.${idea}`)}
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -26,7 +58,7 @@ function Gallery() {
   const assistants = data?.items.slice(0, shownMax) ?? [];
   if (assistants.length === 0) return null;
   const choose = (assistant: string) => {
-    document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    focusComposer();
     void navigate({ to: '/', search: (search) => ({ ...search, assistant }), replace: true });
   };
   return (
@@ -58,7 +90,7 @@ function Starters({ assistantId, draftName }: { assistantId: string; draftName: 
   if (!data) return null;
   const begin = (text: string) => {
     drafts.replace(draftName, text);
-    document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    focusComposer();
   };
   return (
     <section aria-label={t('suggest.starters')}>
@@ -74,4 +106,13 @@ function Starters({ assistantId, draftName }: { assistantId: string; draftName: 
       </ul>
     </section>
   );
+}
+
+/** Puts the cursor at the end of the message, once the text is there. */
+function focusComposer(): void {
+  requestAnimationFrame(() => {
+    const field = document.querySelector<HTMLTextAreaElement>('textarea[data-composer]');
+    field?.focus();
+    field?.setSelectionRange(field.value.length, field.value.length);
+  });
 }

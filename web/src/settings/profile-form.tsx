@@ -1,4 +1,5 @@
 import '../forms/forms.css';
+import 'virtual:texts/ask';
 import type { User } from '@homeport/contracts/fields';
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -7,31 +8,39 @@ import { call } from '../api/api.ts';
 import { meQuery } from '../api/queries.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
-import { nameFault } from '../forms/rules.ts';
+import { emailFault, nameFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n/i18n.ts';
 import { UnsavedGuard } from '../layout/dialogs/unsaved-guard.tsx';
+import { useAdministrators } from '../layout/records/use-administrators.ts';
 import { showToast } from '../layout/toasts.tsx';
 
-/** The name of the signed-in user. */
+/** The name of the signed-in user, and the e-mail address, which administrators can change. */
 export function ProfileForm({ user }: { user: User }) {
   const t = useText();
   const queries = useQueryClient();
-  const [initialValues] = useState(() => ({ name: user.name }));
+  const administrators = useAdministrators();
+  const isAdmin = user.role === 'admin';
+  const [initialValues] = useState(() => ({ name: user.name, email: user.email }));
   const { form, formProps, isBusy, failure } = useApiForm({
     initialValues,
-    validate: ({ name }) => ({ name: nameFault(name, t) }),
-    submit: async ({ name }) => {
-      const answer = await call('PATCH /api/me', { body: { name: name.trim() } });
+    validate: ({ name, email }) => ({ name: nameFault(name, t), email: isAdmin ? emailFault(email, t) : null }),
+    submit: async (values) => {
+      const [name, email] = [values.name.trim(), values.email.trim()];
+      if (email !== user.email) await call('PATCH /api/admin/users', { body: { id: user.id, email } });
+      const answer = await call('PATCH /api/me', { body: { name } });
       queries.setQueryData(meQuery.queryKey, answer);
-      form.setFieldValue('name', answer.user.name);
+      form.setValues({ name: answer.user.name, email: answer.user.email });
       showToast(t('form.saved'));
     },
+    placeFailure: ({ code }) =>
+      code === 'email_taken' ? { field: 'email', text: t('account.emailTaken') } : undefined,
   });
+  const { name, email } = form.values;
   return (
     <form {...formProps} className={classes.form}>
-      <UnsavedGuard isDirty={form.values.name !== user.name} />
+      <UnsavedGuard isDirty={name !== user.name || email !== user.email} />
       <div className={classes.pair}>
         <TextInput
           {...form.getInputProps('name')}
@@ -40,11 +49,13 @@ export function ProfileForm({ user }: { user: User }) {
           autoComplete="name"
         />
         <TextInput
+          {...form.getInputProps('email')}
           label={t('person.email')}
-          description={t('account.emailHint')}
-          value={user.email}
-          readOnly
+          description={isAdmin ? t('account.emailHint') : t('ask.email', administrators)}
+          readOnly={!isAdmin}
           type="email"
+          autoComplete="email"
+          autoCapitalize="none"
         />
       </div>
       <FormFailure failure={failure} />

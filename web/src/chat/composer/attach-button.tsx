@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
+import type { NewChat } from '../../conversation/new-chat.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
@@ -15,6 +16,7 @@ const ComposerMenu = lazyComponent(async () => (await import('./composer-menu.ts
 
 type Props = {
   chat: Chat | undefined;
+  newChat: NewChat | undefined;
   store: ConversationStore;
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
@@ -24,7 +26,7 @@ type Props = {
 };
 
 /** Opens the menu of what a message can be given. */
-export function AttachButton({ chat, store, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
+export function AttachButton({ chat, newChat, store, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
   const t = useText();
   const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
@@ -62,6 +64,7 @@ export function AttachButton({ chat, store, serverIds, onServers, onFiles, onEff
         <ComposerMenu
           {...place}
           chat={chat}
+          newChat={newChat}
           store={store}
           serverIds={serverIds}
           onServers={onServers}

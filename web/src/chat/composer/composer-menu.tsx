@@ -11,6 +11,7 @@ import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../../api/api.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
+import type { NewChat } from '../../conversation/new-chat.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
@@ -19,6 +20,7 @@ import { showFailure } from '../../layout/toasts.tsx';
 import { useAccess } from '../../layout/use-access.ts';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
 import { ownWebSearchQuery } from '../../web-search/web-search-api.ts';
+import { useTemporary } from './use-temporary.ts';
 
 type Props = MenuPlace & {
   onUpload: () => void;
@@ -30,6 +32,7 @@ type Props = MenuPlace & {
   /** null: all servers that are trusted. */
   /** Undefined while the conversation does not exist. */
   chat: Chat | undefined;
+  newChat: NewChat | undefined;
   store: ConversationStore;
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
@@ -37,9 +40,10 @@ type Props = MenuPlace & {
 
 /** Menu of the composer: attaches files and chooses the MCP servers for the next answer. */
 export function ComposerMenu(props: Props) {
-  const { onUpload, onEffort, onFiles, onResources, chat, store, serverIds, onServers, ...place } = props;
+  const { onUpload, onEffort, onFiles, onResources, chat, newChat, store, serverIds, onServers, ...place } = props;
   const t = useText();
   const { canEditTools } = useAccess();
+  const toggleTemporary = useTemporary(store.chatId);
   const { data } = useQuery(mcpServersQuery());
   const servers = (data?.servers ?? []).filter((server) => server.enabled);
   const usable = servers.filter(isUsable).map((server) => server.id);
@@ -67,6 +71,11 @@ export function ComposerMenu(props: Props) {
         {t('effort.choose')}
       </Menu.Item>
       {chat ? <WebItem chat={chat} store={store} /> : null}
+      {newChat ? (
+        <Menu.CheckboxItem checked={newChat.temporary} onChange={() => toggleTemporary(newChat)}>
+          {t('temporary.title')}
+        </Menu.CheckboxItem>
+      ) : null}
       {servers.length === 0 && !canEditTools ? null : (
         <>
           <Menu.Divider />

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
+import type { NewChat } from '../../conversation/new-chat.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { EffortChoice } from '../model/effort-choice.tsx';
@@ -16,7 +17,8 @@ type Props = {
   store: ConversationStore;
   /** Undefined while the conversation does not exist. */
   chat: ConversationView['chat'];
-  isNew: boolean;
+  /** Undefined once the conversation exists. */
+  newChat: NewChat | undefined;
   usedContext: UsedContext | undefined;
   options: TurnOptions;
   isRunning: boolean;
@@ -29,13 +31,14 @@ type Props = {
 
 /** Row below the message field: attachments, options of the next turn, and buttons. */
 export function ComposerTools(props: Props) {
-  const { store, chat, isNew, usedContext, options, isRunning, isSaving, isDisabled, onFiles, children } = props;
+  const { store, chat, newChat, usedContext, options, isRunning, isSaving, isDisabled, onFiles, children } = props;
   const t = useText();
   const { servers, effort, answering } = options;
   return (
     <div className={classes.tools}>
       <AttachButton
-        chat={isNew ? undefined : chat}
+        chat={newChat ? undefined : chat}
+        newChat={newChat}
         store={store}
         serverIds={servers.ids}
         onServers={servers.choose}
@@ -43,7 +46,7 @@ export function ComposerTools(props: Props) {
         onEffort={effort.ask}
         isDisabled={isDisabled}
       />
-      <ModelPicker isNew={isNew} answering={answering} isDisabled={isDisabled} />
+      <ModelPicker isNew={newChat !== undefined} answering={answering} isDisabled={isDisabled} />
       <EffortChoice chat={chat} answering={answering} effort={effort} isDisabled={isDisabled} />
       {chat && usedContext ? (
         <ContextGauge

@@ -182,7 +182,7 @@ export const Composer = memo(function Composer(props: Props) {
           <ComposerTools
             store={store}
             chat={chat}
-            isNew={newChat !== undefined}
+            newChat={newChat}
             usedContext={usedContext}
             options={options}
             isRunning={isRunning}

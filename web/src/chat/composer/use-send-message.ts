@@ -64,6 +64,7 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
     if (newChat && files.length > 0) void assistant.settle();
     const saving = choices.saving();
     if (saving && !(await isSettled(saving))) return;
+    options.answering.remember();
     const receipt = createReceipt({
       chatId: store.chatId,
       text,

@@ -20,7 +20,7 @@ export function useTurnOptions(
   const servers = useServerChoice(store, chat, choices);
   const effort = useEffort(key);
   const assistant = useAssistantChoice(store, chat, newChat, choices);
-  const answering = useAnsweringModel(key, store, chat, assistant.assistant);
+  const answering = useAnsweringModel(key, store, newChat !== undefined, chat, assistant.assistant);
   return { servers, effort, assistant, answering };
 }
 

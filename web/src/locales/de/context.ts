@@ -87,6 +87,15 @@ export const texts: Record<keyof typeof english, string> = {
   'suggest.missingModel': 'Du hast sein Modell nicht, deshalb antwortet ein anderes.',
   'suggest.missingServers':
     '{count, plural, one {Einer seiner Werkzeugserver ist nicht verbunden.} other {# seiner Werkzeugserver sind nicht verbunden.}}',
+  'suggest.start': 'Ideen für den Anfang',
+  'suggest.start.summary': 'Text zusammenfassen',
+  'suggest.start.summaryText': 'Fasse diesen Text in fünf Punkten zusammen:\n\n',
+  'suggest.start.mail': 'E-Mail schreiben',
+  'suggest.start.mailText': 'Schreibe eine kurze, freundliche E-Mail. Es geht um: ',
+  'suggest.start.explain': 'Etwas erklären',
+  'suggest.start.explainText': 'Erkläre in einfachen Worten und mit einem Beispiel: ',
+  'suggest.start.plan': 'Plan machen',
+  'suggest.start.planText': 'Mache einen Plan Schritt für Schritt für: ',
   'suggest.starters': 'Vorschläge zum Einstieg',
 
   'summary.line': 'Frühere Nachrichten wurden zusammengefasst',
@@ -103,6 +112,7 @@ export const texts: Record<keyof typeof english, string> = {
   'summary.nowText': 'Schafft Platz; Wichtiges bleibt erhalten.',
   'summary.automatic': 'Automatisch zusammenfassen',
 
+  'temporary.fixed': 'Das steht seit der ersten Datei fest. Beginne eine neue Unterhaltung, um es zu ändern.',
   'temporary.banner':
     'Temporäre Unterhaltung. Sie steht nicht in der Liste und wird {hours} Stunden nach der letzten Nutzung gelöscht.',
   'temporary.keep': 'Behalten',

@@ -125,10 +125,8 @@ export const texts: Record<keyof typeof english, string> = {
 
   'empty.greeting': 'Was beschäftigt dich?',
 
-  'temporary.switch': 'Temporär',
   'temporary.title': 'Temporäre Unterhaltung',
   'temporary.about': 'Nicht in der Liste; wird 24 Stunden nach der letzten Nutzung gelöscht.',
-  'temporary.fixed': 'Das steht seit der ersten Datei fest. Beginne eine neue Unterhaltung, um es zu ändern.',
 
   'message.copy': 'Nachricht kopieren',
   'message.copied': 'Nachricht kopiert',

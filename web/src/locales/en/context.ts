@@ -85,6 +85,15 @@ export const texts = {
   'suggest.missingModel': 'You don’t have its model, so another one answers.',
   'suggest.missingServers':
     '{count, plural, one {One of its tool servers isn’t connected.} other {# of its tool servers aren’t connected.}}',
+  'suggest.start': 'Ways to begin',
+  'suggest.start.summary': 'Summarize a text',
+  'suggest.start.summaryText': 'Summarize this text in five points:\n\n',
+  'suggest.start.mail': 'Write an e-mail',
+  'suggest.start.mailText': 'Write a short, friendly e-mail. It is about: ',
+  'suggest.start.explain': 'Explain something',
+  'suggest.start.explainText': 'Explain in simple words, with an example: ',
+  'suggest.start.plan': 'Make a plan',
+  'suggest.start.planText': 'Make a step-by-step plan for: ',
   'suggest.starters': 'Conversation starters',
 
   'summary.line': 'Earlier messages were summarized',
@@ -100,6 +109,7 @@ export const texts = {
   'summary.nowText': 'Makes room; the model keeps what matters.',
   'summary.automatic': 'Summarize automatically',
 
+  'temporary.fixed': 'This was decided with the first file. Start a new conversation to change it.',
   'temporary.banner': 'Temporary conversation. It isn’t listed and is deleted {hours} hours after its last use.',
   'temporary.keep': 'Keep it',
   'temporary.end': 'End now',

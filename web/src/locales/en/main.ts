@@ -119,10 +119,8 @@ export const texts = {
 
   'empty.greeting': 'What’s on your mind?',
 
-  'temporary.switch': 'Temporary',
   'temporary.title': 'Temporary conversation',
   'temporary.about': 'Not listed, and deleted 24 hours after its last use.',
-  'temporary.fixed': 'This was decided with the first file. Start a new conversation to change it.',
 
   'message.copy': 'Copy message',
   'message.copied': 'Message copied',
