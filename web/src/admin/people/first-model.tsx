@@ -86,6 +86,7 @@ export function FirstModel({ isWithout, error, onWithout }: Props) {
         checked={isWithout}
         onChange={(event) => onWithout(event.currentTarget.checked)}
         error={error}
+        aria-invalid={error === undefined ? undefined : true}
       />
     </>
   );
