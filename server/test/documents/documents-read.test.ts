@@ -108,6 +108,14 @@ test('a book returns its chapters in reading order', async () => {
   ]);
 });
 
+test('RTF returns the items and cells that a program puts into the group of a list mark', async () => {
+  const item = (text: string) => String.raw`{\listtext\pard{\tab ${text}}{\par}}`;
+  const cell = (text: string) => String.raw`\pard\intbl {${text}}\cell`;
+  const table = String.raw`{\trowd\cellx99}${cell('a')}${cell('b')}\row\trowd ${cell('c')}${cell('d')}\row`;
+  const file = String.raw`{\rtf1 ${item('one')}${item('two')}{\listtext\tab three\par ${table}}\pard End\par}`;
+  assert.equal((await pages(Buffer.from(file)))[0]?.[1], '- one\n- two\n- three\na\tb\nc\td\nEnd');
+});
+
 test('RTF returns its words in every notation', async () => {
   const rtf =
     "{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}}{\\*\\generator x;}\\f0 Gr\\'f6\\u223?e \\u8364\\'80 5\\par Next\\~line\\tab {\\b bold} \\{x\\}\\par}";

@@ -23,6 +23,7 @@ const characters = new Map([
   ['}', '}'],
   ['\\', '\\'],
 ]);
+const paragraphEnds = new Set(['par', 'sect', 'page', 'trowd', 'cell', 'row']);
 const deepest = 1_000;
 const token = /\\'([0-9a-f]{2})|\\([a-z]{1,32})(-?\d{1,10})? ?|\\([^a-z])|([{}])|([^\\{}]+)/giy;
 
@@ -67,12 +68,20 @@ export function readRtf(bytes: Buffer, writer: PageWriter): void {
     // Of the marks of lists, only numbers and letters say something.
     else line += /[\p{L}\p{N}]/u.test(text) ? `${text} ` : '- ';
   };
+  /** Some programs put the whole paragraph of an item, and even the next table, into the group of its mark. */
+  const endMark = (): void => {
+    if (group.aside !== 'mark') return;
+    line += aside.trim() === '' ? '' : `- ${aside.trim()}`;
+    aside = '';
+    for (const each of [...groups, group]) if (each.aside === 'mark') delete each.aside;
+  };
   const byte = (hex: string): void => {
     if (toSkip > 0) toSkip -= 1;
     else say(decoder.decode(Buffer.from(hex, 'hex')));
   };
   const word = (name: string, number: string | undefined): void => {
     const value = Number(number ?? 0);
+    if (paragraphEnds.has(name)) endMark();
     if (skipped.has(name)) group.isSkipped = true;
     else if (name === 'u') {
       say(String.fromCharCode(value & 0xffff));
