@@ -86,8 +86,10 @@ const budgetFields = {
   /** Tokens, or millionths of a US dollar; null for one person: no limit. */
   limit: z.number().int().min(0).max(limits.budgetMax).nullable(),
 };
+/** Whether it also stops administrators, by default not. The budget of one person always counts for that person. */
+const stopsAdministrators = z.boolean();
 const newBudget = z
-  .object(budgetFields)
+  .object({ ...budgetFields, stopsAdministrators: stopsAdministrators.optional() })
   .refine(({ scope, userId }) => (scope === 'person') === (typeof userId === 'string'), {
     message: 'Needed for the budget of a person, and only there',
     path: ['userId'],
@@ -101,6 +103,7 @@ export type NewBudget = z.output<typeof newBudget>;
 const budget = z.object({
   ...budgetFields,
   userId: fields.id.nullable(),
+  stopsAdministrators,
   name: z.string().nullable(),
   email: z.string().nullable(),
   /** In the current period; null for `each`. */
@@ -108,6 +111,16 @@ const budget = z.object({
   resetsAt: fields.timestamp,
 });
 export type Budget = z.infer<typeof budget>;
+
+/** People whom a list of budgets would stop at once, and whom the present budgets don't stop. */
+const budgetPreview = z.object({
+  count: amount,
+  /** The caller is one of them. */
+  isCaller: z.boolean(),
+  /** At most 20, the caller first. */
+  people: z.array(z.object({ userId: fields.id, name: z.string(), email: z.string(), resetsAt: fields.timestamp })),
+});
+export type BudgetPreview = z.infer<typeof budgetPreview>;
 
 /** Budget that applies to the caller. A budget for everyone contains only the used share. */
 const ownBudget = z.object({
@@ -159,6 +172,16 @@ export const usageEndpoints = {
     summary: 'Replaces all budgets',
     body: z.object({ budgets: z.array(newBudget).max(limits.budgetCountMax) }),
     response: z.object({ budgets: z.array(budget) }),
+    errors: ['not_found'],
+  }),
+  postBudgetsPreview: endpoint({
+    method: 'POST',
+    path: '/api/admin/budgets/preview',
+    access: 'admin',
+    scope: 'admin:read',
+    summary: 'Returns whom these budgets would stop at once if they replaced the present ones; changes nothing',
+    body: z.object({ budgets: z.array(newBudget).max(limits.budgetCountMax) }),
+    response: z.object({ preview: budgetPreview }),
     errors: ['not_found'],
   }),
 } as const;

@@ -183,7 +183,7 @@ import {
   postShareOpen,
   postShareUpdate,
 } from './sharing/handlers.ts';
-import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
+import { getAdminUsage, getBudgets, getMyUsage, postBudgetsPreview, putBudgets } from './usage/handlers.ts';
 import {
   getChatSources,
   getMyWebSearch,
@@ -342,6 +342,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getAdminUsage,
   getBudgets,
   putBudgets,
+  postBudgetsPreview,
   getWebSearch,
   putWebSearch,
   postWebSearchTest,

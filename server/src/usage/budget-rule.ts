@@ -14,8 +14,11 @@ export const budgetReset = `((${first} + ('1 ' || b.period)::interval) at time z
 
 /** SQL text: true if the budget `b` counts for the user `owner`. */
 export function appliesTo(owner: string): string {
-  return `(b.amount is not null and (b.scope = 'everyone' or b.user_id = ${owner} or b.scope = 'each' and not exists (
-    select from budgets own where own.user_id = ${owner} and own.unit = b.unit and own.period = b.period)))`;
+  return `(b.amount is not null and (b.user_id = ${owner} or b.user_id is null
+    and (b.scope = 'everyone' or not exists (
+      select from budgets own where own.user_id = ${owner} and own.unit = b.unit and own.period = b.period))
+    and (b.stops_administrators or not exists (
+      select from users chief where chief.id = ${owner} and chief.role = 'admin'))))`;
 }
 
 /** SQL text: use of the budget `b` by the user `owner` so far. */

@@ -18,7 +18,7 @@ type OwnRow = Omit<OwnBudget, 'scope' | 'resetsAt' | 'percent'> & {
 
 export async function listBudgets(db: Queryable): Promise<Budget[]> {
   const { rows } = await sql<BudgetRow>`
-    select b.scope, b.user_id as "userId", b.unit, b.period, b.amount as limit, u.name, u.email,
+    select b.scope, b.user_id as "userId", b.unit, b.period, b.amount as limit, b.stops_administrators as "stopsAdministrators", u.name, u.email,
       case when b.scope <> 'each' then ${sql.raw(spentOf('b.user_id'))} end as spent, ${sql.raw(budgetReset)} as "resetsAt"
     from budgets b left join users u on u.id = b.user_id
     order by array_position(array['everyone', 'each', 'person'], b.scope), u.name, b.user_id, b.period, b.unit`.execute(
@@ -36,18 +36,7 @@ export async function replaceBudgets(deps: Needs, budgets: readonly NewBudget[],
     await assertUsers(trx, budgets);
     await trx.deleteFrom('budgets').execute();
     if (budgets.length > 0) {
-      await trx
-        .insertInto('budgets')
-        .values(
-          budgets.map(({ scope, userId, unit, period, limit }) => ({
-            scope,
-            unit,
-            period,
-            user_id: userId ?? null,
-            amount: limit,
-          })),
-        )
-        .execute();
+      await trx.insertInto('budgets').values(budgets.map(toBudgetRow)).execute();
     }
     await recordEvent(trx, by, {
       action: 'settings.updated',
@@ -77,7 +66,13 @@ export async function ownBudgets(db: Queryable, userId: string): Promise<OwnBudg
     .toSorted((a, b) => b.percent - a.percent);
 }
 
-function assertDifferent(budgets: readonly NewBudget[]): void {
+/** A budget as its row. Without a choice, administrators go on; a person's own budget counts for administrators, too. */
+export function toBudgetRow({ scope, userId, unit, period, limit, stopsAdministrators }: NewBudget) {
+  const stops = scope === 'person' || (stopsAdministrators ?? false);
+  return { scope, unit, period, user_id: userId ?? null, amount: limit, stops_administrators: stops };
+}
+
+export function assertDifferent(budgets: readonly NewBudget[]): void {
   const seen = new Set<string>();
   for (const [index, { scope, userId, unit, period }] of budgets.entries()) {
     const key = [scope, userId ?? '', unit, period].join();
@@ -91,7 +86,7 @@ function assertDifferent(budgets: readonly NewBudget[]): void {
   }
 }
 
-async function assertUsers(trx: Queryable, budgets: readonly NewBudget[]): Promise<void> {
+export async function assertUsers(trx: Queryable, budgets: readonly NewBudget[]): Promise<void> {
   const ids = [...new Set(budgets.flatMap(({ userId }) => userId ?? []))];
   if (ids.length === 0) return;
   const found = await trx.selectFrom('users').select('id').where('id', 'in', ids).forKeyShare().execute();

@@ -3,6 +3,7 @@ import type { UsageReport, usageEndpoints } from '@homeport/contracts/usage';
 import { attachment } from '../http/content-disposition.ts';
 import { Content, type Handler, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
+import { previewBudgets } from './budget-preview.ts';
 import { listBudgets, ownBudgets, replaceBudgets } from './budgets.ts';
 import { usageCsv } from './csv.ts';
 import { readUsage, spanOf } from './reports.ts';
@@ -36,6 +37,11 @@ export const getBudgets: UsageHandler<'getBudgets'> = async (deps) => ({ budgets
 /** PUT /api/admin/budgets */
 export const putBudgets: UsageHandler<'putBudgets'> = async (deps, input) => ({
   budgets: await replaceBudgets(deps, input.body.budgets, sourceOf(input)),
+});
+
+/** POST /api/admin/budgets/preview */
+export const postBudgetsPreview: UsageHandler<'postBudgetsPreview'> = async (deps, { actor, body }) => ({
+  preview: await previewBudgets(deps.db.kysely, body.budgets, actor.id),
 });
 
 async function csvFile(report: UsageReport): Promise<Content> {

@@ -80,6 +80,13 @@ export const administrationSamples = {
     own: 200,
     ids: { 'body.budgets.*.userId': person },
   },
+  postBudgetsPreview: {
+    request: ({ records }) => ({
+      body: { budgets: [{ scope: 'person', userId: records.person, unit: 'tokens', period: 'day', limit: 0 }] },
+    }),
+    own: 200,
+    ids: { 'body.budgets.*.userId': person },
+  },
   getWebSearch: nothing,
   putWebSearch: { ...nothing, request: () => ({ body: webSearch }) },
   postWebSearchTest: { ...nothing, request: () => ({ body: webSearch }), own: 502 },

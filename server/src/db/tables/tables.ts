@@ -332,6 +332,7 @@ type BudgetsTable = {
   period: 'day' | 'month';
   /** Null: no limit. */
   amount: number | null;
+  stops_administrators: Flag;
 };
 
 type ReplicasTable = { id: string; release: string; schema: string; host: string; seen_at: Generated<Date> };
