@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { addModels, administrator } from '../../product.ts';
-import { expectAccessible, expectNoSidewaysScroll } from '../accessible.ts';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from '../fixtures.ts';
 import { dismissNotice, keepNotices } from '../timers.ts';
 
@@ -78,7 +78,18 @@ test('shows all usage to administrators, and adds and removes a budget', async (
   await expectNoSidewaysScroll(page);
   const { budgets } = await admin.must('GET', '/api/admin/budgets');
   expect(budgets).toMatchObject([{ scope: 'person', unit: 'cost', period: 'month', limit: 19_500_000, spent: 0 }]);
+  await page.getByRole('button', { name: /Edit the budget/ }).click();
+  const limit = page.getByRole('listitem').getByLabel('Limit');
+  await expect(limit).toHaveValue('19.50');
+  await limit.fill('5');
+  await page.getByRole('button', { name: 'Save budget' }).click();
+  await expect(page.getByText('$5.00 a month')).toBeVisible();
+  await dismissNotice(page, 'Budgets saved');
   await page.getByRole('button', { name: /Remove the budget/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByText('$5.00 a month')).toBeVisible();
+  await page.getByRole('button', { name: /Remove the budget/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove budget' }).click();
   await expect(page.getByText('No budgets')).toBeVisible();
   await dismissNotice(page, 'Budgets saved');
   expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
@@ -96,4 +107,43 @@ test('shows all usage to administrators, and adds and removes a budget', async (
   await page.getByRole('button', { name: 'Save' }).click();
   const budgetNow = async () => (await admin.must('GET', '/api/admin/config')).turnBudget;
   await expect.poll(budgetNow).toEqual({ steps: 200, minutes: 120, tokens: null });
+});
+
+test('shows whom a budget would stop before it is saved, and lets administrators go on', async ({
+  page,
+  context,
+  installation,
+  person,
+}) => {
+  const admin = await signInElsewhere(installation.url, administrator.email);
+  await giveCookie(context, installation.url, admin);
+  await keepNotices(page);
+  const { user } = (await person.caller.must('GET', '/api/me')) as { user: { id: string; name: string } };
+  await installation.query(
+    `insert into usage_days (owner_id, day, provider_name, provider_model_id, calls, unpriced_calls, input_tokens,
+       cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost)
+     select id, (now() at time zone 'utc')::date, 'p', 'm', 1, 0, 121885, 0, 0, 0, 0, 0 from users
+     where id = '${user.id}' or email = '${administrator.email}'`,
+  );
+  await page.goto(`${installation.url}/settings/admin/budgets`);
+  await page.getByLabel('For', { exact: true }).selectOption('each');
+  await page.getByLabel('Measured in').selectOption('tokens');
+  await page.getByLabel('Limit').fill('5000');
+  await page.getByRole('button', { name: 'Add budget' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Stop 1 person now?');
+  await expect(dialog).toContainText(user.name);
+  await expectAccessibleHere(page);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
+  await expect(page.getByLabel('Limit')).toHaveValue('5000');
+  await page.getByRole('switch', { name: 'Also stops administrators' }).press('Space');
+  await page.getByRole('button', { name: 'Add budget' }).click();
+  await expect(dialog).toContainText('Stop 2 people now?');
+  await expect(dialog).toContainText('You are one of them.');
+  await dialog.getByRole('button', { name: 'Save and stop them' }).click();
+  await expect(page.getByText('Each person: 5,000 tokens a month')).toBeVisible();
+  await page.goto(`${installation.url}/settings/usage`);
+  await expect(page.getByText('121,885 of 5,000 tokens used.')).toBeVisible();
+  await admin.must('PUT', '/api/admin/budgets', { budgets: [] });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyBudget, limitOf } from './budget-values.ts';
+import { emptyBudget, limitOf, valuesOf } from './budget-values.ts';
 
 test('parses a limit exactly, in the smallest unit', () => {
   const limit = (text: string, unit: 'cost' | 'tokens' = 'cost', scope: 'each' | 'person' = 'each') =>
@@ -18,4 +18,22 @@ test('parses a limit exactly, in the smallest unit', () => {
     assert.equal(limit(text), undefined, text);
   }
   assert.equal(limit('', 'cost', 'person'), null);
+});
+
+test('types a stored limit so that it is parsed as the same one', () => {
+  const stored = { userId: null, name: null, email: null, spent: 0, resetsAt: '', stopsAdministrators: true } as const;
+  const cases = [
+    ['cost', 19_500_000, '19.50'],
+    ['cost', 0, '0.00'],
+    ['cost', 1_234_000, '1.2340'],
+    ['cost', 1, '0.000001'],
+    ['tokens', 5_000, '5000'],
+  ] as const;
+  for (const [unit, limit, typed] of cases) {
+    const values = valuesOf({ ...stored, scope: 'each', unit, period: 'day', limit });
+    assert.equal(values.limit, typed);
+    assert.equal(limitOf(values), limit);
+  }
+  const open = valuesOf({ ...stored, scope: 'person', userId: 'u', unit: 'cost', period: 'day', limit: null });
+  assert.deepEqual([open.limit, limitOf(open)], ['', null]);
 });

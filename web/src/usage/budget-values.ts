@@ -7,9 +7,30 @@ export type BudgetValues = {
   unit: Budget['unit'];
   period: Budget['period'];
   limit: string;
+  stopsAdministrators: boolean;
 };
 
-export const emptyBudget: BudgetValues = { scope: 'everyone', email: '', unit: 'cost', period: 'month', limit: '' };
+export const emptyBudget: BudgetValues = {
+  scope: 'everyone',
+  email: '',
+  unit: 'cost',
+  period: 'month',
+  limit: '',
+  stopsAdministrators: false,
+};
+
+/** A stored budget as it would be typed. */
+export function valuesOf({ scope, email, unit, period, limit, stopsAdministrators }: Budget): BudgetValues {
+  return { scope, email: email ?? '', unit, period, limit: typedLimit(limit, unit), stopsAdministrators };
+}
+
+function typedLimit(limit: number | null, unit: Budget['unit']): string {
+  if (limit === null || unit === 'tokens') return limit === null ? '' : String(limit);
+  const [whole = '', fraction = ''] = (limit / 1_000_000).toFixed(6).split('.');
+  const digits = fraction.replace(/0+$/, '').padEnd(2, '0');
+  // Three digits could be thousands.
+  return `${whole}.${digits.length === 3 ? `${digits}0` : digits}`;
+}
 
 const mostMicros = 1_000_000_000_000_000;
 

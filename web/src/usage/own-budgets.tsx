@@ -2,7 +2,7 @@ import type { OwnBudget } from '@homeport/contracts/usage';
 import { useText } from '../i18n/i18n.ts';
 import { Card } from '../layout/section.tsx';
 import classes from './usage.module.css';
-import { amountText, resetText } from './usage-labels.ts';
+import { resetText, usedText } from './usage-labels.ts';
 
 /** Budgets that apply to a person, each with its used share. */
 export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
@@ -25,10 +25,7 @@ function OneBudget({ budget }: { budget: OwnBudget }) {
   const t = useText();
   const { scope, unit, period, limit, spent, percent, resetsAt } = budget;
   const name = t(scope === 'own' ? 'budget.own' : 'budget.shared');
-  const used =
-    limit === null || spent === null
-      ? t('budget.percent', { percent })
-      : t('budget.usedOf', { spent: amountText(spent, unit, t), limit: amountText(limit, unit, t) });
+  const used = limit === null || spent === null ? t('budget.percent', { percent }) : usedText(spent, limit, unit, t);
   return (
     <>
       <p className={classes.budgetName}>

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useClientSession } from '../../conversation/client-session.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { Card } from '../../layout/section.tsx';
-import { amountText } from '../../usage/usage-labels.ts';
+import { usedText } from '../../usage/usage-labels.ts';
 import { formatTime } from '../format.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { AttentionRow } from './attention-row.tsx';
@@ -68,12 +68,12 @@ function AttentionItem({ item, ...backup }: { item: Attention } & Backup) {
       return <OutageRow item={item.outage} />;
     case 'budget': {
       const { budget, percent } = item;
-      const [spent, limit] = [amountText(budget.spent, budget.unit, t), amountText(budget.limit, budget.unit, t)];
+      const used = usedText(budget.spent, budget.limit, budget.unit, t);
       return (
         <AttentionRow
           state={percent >= 100 ? 'failed' : 'warning'}
           text={percent >= 100 ? t('overview.budgetOver') : t('overview.budgetNear', { percent })}
-          advice={t('overview.budgetText', { spent, limit, time: formatTime(budget.resetsAt) })}
+          advice={t('overview.budgetText', { used, time: formatTime(budget.resetsAt) })}
           action={
             <Button component={Link} to="/settings/admin/budgets" size="compact-sm" variant="default">
               {t('overview.openBudgets')}

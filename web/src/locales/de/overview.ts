@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof english, string> = {
   'overview.showThem': 'Personen zeigen',
   'overview.budgetOver': 'Das Budget für alle ist aufgebraucht',
   'overview.budgetNear': '{percent} % des Budgets für alle sind verbraucht',
-  'overview.budgetText': '{spent} von {limit} verbraucht. Es beginnt neu am {time}.',
+  'overview.budgetText': '{used}. Es beginnt neu am {time}.',
   'overview.openBudgets': 'Budgets öffnen',
   'overview.maintained': 'Wartung ist eingeschaltet',
   'overview.maintainedText': 'Nur Administratoren können schreiben, bis jemand „maintenance off“ ausführt.',

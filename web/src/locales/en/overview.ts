@@ -34,7 +34,7 @@ export const texts = {
   'overview.showThem': 'Show people',
   'overview.budgetOver': 'The budget for everyone is used up',
   'overview.budgetNear': '{percent}% of the budget for everyone is used',
-  'overview.budgetText': '{spent} of {limit} used. It resets on {time}.',
+  'overview.budgetText': '{used}. It resets on {time}.',
   'overview.openBudgets': 'Open budgets',
   'overview.maintained': 'Maintenance is on',
   'overview.maintainedText': 'Only administrators can write until an operator runs “maintenance off”.',
