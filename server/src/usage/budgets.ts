@@ -66,7 +66,7 @@ export async function ownBudgets(db: Queryable, userId: string): Promise<OwnBudg
     .toSorted((a, b) => b.percent - a.percent);
 }
 
-/** A budget as its row. Without a choice, administrators go on; a person's own budget counts for administrators, too. */
+/** A budget as its row. By default it exempts administrators; the budget of one person never does. */
 export function toBudgetRow({ scope, userId, unit, period, limit, stopsAdministrators }: NewBudget) {
   const stops = scope === 'person' || (stopsAdministrators ?? false);
   return { scope, unit, period, user_id: userId ?? null, amount: limit, stops_administrators: stops };

@@ -6,7 +6,7 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts'
 import { addModels, createChat, submission } from '../chat/chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 
-/** Budgets before they are saved: whom they would stop, and that administrators go on. */
+/** Budgets before they are saved: the people they would stop, and administrators, who stay exempt. */
 
 let app: TestApp;
 let admin: SignedIn;

@@ -27,6 +27,7 @@ export function valuesOf({ scope, email, unit, period, limit, stopsAdministrator
 function typedLimit(limit: number | null, unit: Budget['unit']): string {
   if (limit === null || unit === 'tokens') return limit === null ? '' : String(limit);
   const [whole = '', fraction = ''] = (limit / 1_000_000).toFixed(6).split('.');
+  // regex-bound: six digits
   const digits = fraction.replace(/0+$/, '').padEnd(2, '0');
   // Three digits could be thousands.
   return `${whole}.${digits.length === 3 ? `${digits}0` : digits}`;

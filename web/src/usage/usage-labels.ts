@@ -13,7 +13,7 @@ export function countText(count: number): string {
   return new Intl.NumberFormat(numberLocale()).format(count);
 }
 
-export function amountText(amount: number, unit: 'tokens' | 'cost', t: Translate): string {
+function amountText(amount: number, unit: 'tokens' | 'cost', t: Translate): string {
   return unit === 'cost' ? dollars(amount, numberLocale()) : t('usage.tokens', { count: amount });
 }
 
