@@ -43,6 +43,8 @@ export const mcpServer = z.object({
   trustState: z.enum(['untrusted', 'trusted', 'drifted']),
   fingerprint: z.string().nullable(),
   trustedFingerprint: z.string().nullable(),
+  /** Texts that the server changes with each listing, as JSON pointers: models get the trusted ones. */
+  volatileTexts: z.array(z.string()),
   toolPolicies: z.record(z.string(), toolPolicy),
   lastTestedAt: fields.timestamp.nullable(),
   lastError: z.string().nullable(),
@@ -70,6 +72,8 @@ const mcpDrift = z.object({
   added: z.array(mcpTool),
   removed: z.array(mcpTool),
   modified: z.array(z.object({ name: z.string(), before: mcpTool, after: mcpTool })),
+  /** If nothing but texts differs: these texts, as JSON pointers that begin with the name of the tool. */
+  texts: z.array(z.string()).optional(),
 });
 export type McpDrift = z.infer<typeof mcpDrift>;
 
@@ -113,6 +117,8 @@ const trustBody = z.object({
   id: fields.id,
   /** A malformed one is simply a fingerprint that differs. */
   fingerprint: z.string().max(limits.fingerprintMax).optional(),
+  /** Texts, as JSON pointers, whose later changes are ignored; only if they change between two listings. */
+  volatileTexts: z.array(z.string().max(limits.mcpVolatileTextMax)).max(limits.mcpVolatileTexts).optional(),
 });
 const userId = { userId: fields.id };
 const list = z.union([

@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import { mcpBounds } from './bounds.ts';
 
 /** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
-export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string };
+export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string; program?: ProgramIdentity };
 
 /** Identity of a server that is a program, trusted along with its tools: the command line and the reported version. */
 export type ProgramIdentity = { command: string; args: readonly string[]; version: string };
@@ -31,7 +31,12 @@ export function readDefinitions(listed: readonly unknown[], program?: ProgramIde
   }
   if (byNames.size === 0 && fault !== undefined) throw fault;
   const tools = [...byNames.values()].sort(byName);
-  return { tools, fingerprint: program === undefined ? fingerprintOf(tools) : fingerprintOfProgram(program, tools) };
+  return { tools, fingerprint: fingerprintWith(program, tools), ...(program === undefined ? {} : { program }) };
+}
+
+/** The fingerprint of these tools, together with the program that lists them. */
+export function fingerprintWith(program: ProgramIdentity | undefined, tools: readonly McpTool[]): string {
+  return program === undefined ? fingerprintOf(tools) : fingerprintOfProgram(program, tools);
 }
 
 /**

@@ -2,22 +2,20 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { McpDrift, McpServer } from '@homeport/contracts/mcp/mcp';
 import { type AuditSource, recordEvent } from '../audit/audit.ts';
 import { inTransaction } from '../db/pool.ts';
+import type { Listing } from './connection/connection.ts';
 import type { McpConnections } from './connection/connections.ts';
 import { driftBetween } from './drift.ts';
-import type { Definitions } from './fingerprint.ts';
+import { knownDefinitions, recordOutcome, recordReview, recordTrust } from './listing-records.ts';
 import {
   getOwnedMcpServer,
   insertMcpServer,
-  knownDefinitions,
   type McpDeps,
   type McpServerPatch,
   type NewMcpServer,
-  recordOutcome,
-  recordReview,
-  recordTrust,
   targetOf,
   updateMcpServer,
 } from './servers.ts';
+import { acceptedTexts, asKnown, isSameProgram } from './trusted-tools.ts';
 import { type McpServerRow, mcpServerView } from './views.ts';
 
 /** Asking servers for their tools: when added, when tested, and to trust them (contract.md section 7). */
@@ -50,7 +48,8 @@ export async function changeMcpServer(
 
 /** Asks a server for its tools and keeps the outcome; undefined if it has changed meanwhile. */
 export async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpServerRow | undefined> {
-  const outcome = await deps.mcp.list(row).catch((error) => ({ error: messageOf(error) }));
+  const listed = deps.mcp.list(row).then((listing) => asKnown(row, listing));
+  const outcome = await listed.catch((error) => ({ error: messageOf(error) }));
   return recordOutcome(deps.db.kysely, row, outcome);
 }
 
@@ -65,10 +64,10 @@ export async function testMcpServer(
   source: AuditSource,
 ): Promise<{ server: McpServer; drift: McpDrift }> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
-  const listing = await ask(deps, row, source);
-  const found = driftBetween(knownDefinitions(row), listing.tools);
+  const listing = asKnown(row, await ask(deps, row, source));
+  const found = driftBetween(knownDefinitions(row), listing.tools, row.volatile_texts);
   // Another version of a program may have the same tools.
-  const isOther = row.trusted_fingerprint !== null && row.trusted_fingerprint !== listing.fingerprint;
+  const isOther = row.trusted_fingerprint !== null && !isSameProgram(row, listing);
   const drift = { ...found, changed: found.changed || isOther };
   const tested = await inTransaction(deps.db, async (trx) => {
     const details = { ok: true, changed: drift.changed, owner };
@@ -81,34 +80,42 @@ export async function testMcpServer(
 
 /**
  * Lists the tools again and trusts them. With `fingerprint` (the one that was seen), only if it still matches:
- * otherwise throws `mcp_tools_changed` and trusts nothing.
+ * otherwise throws `mcp_tools_changed` and trusts nothing. With `volatileTexts`, later changes of those texts are
+ * ignored, if they have been seen to change; models get them as they were reviewed.
  */
 export async function trustMcpServer(
   deps: TrustDeps,
   owner: string,
-  { id, fingerprint }: { id: string; fingerprint?: string },
+  { id, fingerprint, volatileTexts = [] }: { id: string; fingerprint?: string; volatileTexts?: string[] },
   source: AuditSource,
 ): Promise<McpServer> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
-  const listing = await ask(deps, row, source);
+  const listed = await ask(deps, row, source);
+  const accepted = acceptedTexts(row, listed, volatileTexts);
+  const listing = asKnown({ ...row, volatile_texts: accepted }, listed, fingerprint);
   if (fingerprint !== undefined && fingerprint !== listing.fingerprint) {
     await recordOutcome(deps.db.kysely, row, listing);
     throw toolsChanged();
   }
   return inTransaction(deps.db, async (trx) => {
-    const trusted = await recordTrust(trx, row, listing);
+    const trusted = await recordTrust(trx, row, listing, accepted);
     // The server changed or was deleted while it was asked: its answer is not what would be trusted.
     if (trusted === undefined) {
       await getOwnedMcpServer(trx, owner, id);
       throw toolsChanged();
     }
-    const details = { fingerprint: listing.fingerprint, tools: listing.tools.length, owner };
+    const details = {
+      fingerprint: listing.fingerprint,
+      tools: listing.tools.length,
+      ...(accepted.length === 0 ? {} : { volatileTexts: accepted.length }),
+      owner,
+    };
     await recordEvent(trx, source, { action: 'mcp_server.trusted', ...targetOf(id), details });
     return mcpServerView(deps, trusted);
   });
 }
 
-async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Promise<Definitions> {
+async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Promise<Listing> {
   try {
     return await deps.mcp.list(row);
   } catch (error) {

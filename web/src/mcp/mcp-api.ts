@@ -5,6 +5,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 
 export type ServerBody = CallOptions<'POST /api/mcp'>['body'];
 export type ServerPatch = CallOptions<'PATCH /api/mcp'>['body'];
+type TrustBody = CallOptions<'POST /api/mcp/trust'>['body'];
 export type McpTest = Awaited<ReturnType<McpApi['test']>>;
 export type McpApi = ReturnType<typeof createMcpApi>;
 
@@ -32,7 +33,7 @@ export function createMcpApi(userId: string | undefined) {
       change: (body: ServerPatch) => call('PATCH /api/mcp', { body }),
       remove: (id: string) => call('DELETE /api/mcp', { query: { id } }),
       test: (id: string, signal?: AbortSignal) => call('POST /api/mcp/test', { body: { id }, signal }),
-      trust: (id: string, fingerprint: string) => call('POST /api/mcp/trust', { body: { id, fingerprint } }),
+      trust: (body: TrustBody) => call('POST /api/mcp/trust', { body }),
     };
   }
   const query = { userId };
@@ -42,7 +43,7 @@ export function createMcpApi(userId: string | undefined) {
     change: (body: ServerPatch) => call('PATCH /api/admin/mcp', { query, body }),
     remove: (id: string) => call('DELETE /api/admin/mcp', { query: { userId, id } }),
     test: (id: string, signal?: AbortSignal) => call('POST /api/admin/mcp/test', { query, body: { id }, signal }),
-    trust: (id: string, fingerprint: string) => call('POST /api/admin/mcp/trust', { query, body: { id, fingerprint } }),
+    trust: (body: TrustBody) => call('POST /api/admin/mcp/trust', { query, body }),
   };
 }
 

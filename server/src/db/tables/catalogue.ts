@@ -156,6 +156,8 @@ export type McpServersTable = {
   trust_state: Generated<'untrusted' | 'trusted' | 'drifted'>;
   trusted_tools: string | null;
   trusted_fingerprint: string | null;
+  /** Texts that its owner accepted as changing, as JSON pointers: the trusted ones are used. */
+  volatile_texts: WithDefault<string[]>;
   tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
   /** Of the definitions that a user last reviewed. */
   reviewed_fingerprint: string | null;

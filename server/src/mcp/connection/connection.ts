@@ -21,8 +21,11 @@ import { ProgramTransport } from './program-transport.ts';
 import { logLine, progressLine } from './progress-lines.ts';
 import { type McpTarget, openTransport } from './transports.ts';
 
-/** `changes`: how often the server had announced changed tools when the listing began. */
-export type Listing = Definitions & { at: number; changes: number };
+/**
+ * `changes`: how often the server had announced changed tools when the listing began. `announces`: whether the server
+ * declares that its list changes.
+ */
+export type Listing = Definitions & { at: number; changes: number; announces: boolean };
 
 /** Callbacks of a running call: progress lines, and questions to the person. */
 export type CallObserver = {
@@ -302,13 +305,18 @@ export class McpConnection {
       throw this.#failure ?? error;
     });
     const version = this.#client.getServerVersion()?.version.slice(0, mcpBounds.versionText);
-    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes };
+    const announces = this.#announces();
+    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes, announces };
     this.#listing = listing;
     return listing;
   }
 
   #isSubscribed(): boolean {
-    return this.#streams > 0 && this.#client.getServerCapabilities()?.tools?.listChanged === true;
+    return this.#streams > 0 && this.#announces();
+  }
+
+  #announces(): boolean {
+    return this.#client.getServerCapabilities()?.tools?.listChanged === true;
   }
 
   #onLog(params: unknown): void {

@@ -151,7 +151,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.stateText.untested': 'Seine Werkzeuge wurden noch nicht abgefragt. Modelle können sie deshalb nicht nutzen.',
   'mcp.stateText.untrusted': 'Modelle können seine Werkzeuge erst nutzen, wenn du sie gelesen und ihnen vertraut hast.',
   'mcp.stateText.changed':
-    'Seine Werkzeuge haben sich geändert, seit du ihnen vertraut hast. Modelle können sie erst nutzen, wenn du die Änderungen geprüft hast.',
+    'Seine Werkzeuge haben sich geändert, seit du ihnen vertraut hast. Modelle können die Änderungen erst nutzen, wenn du sie geprüft hast.',
   'mcp.review.untested': 'Testen',
   'mcp.review.untrusted': 'Prüfen und vertrauen',
   'mcp.review.trusted': 'Testen',
@@ -172,6 +172,8 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.trusting': 'Wird gespeichert …',
   'mcp.askFirst':
     'Erst fragen, bevor {count, plural, one {dieses Werkzeug läuft, das etwas ändern, löschen oder verschicken kann} other {diese # Werkzeuge laufen, die etwas ändern, löschen oder verschicken können}}:',
+  'mcp.ignoreTexts':
+    'Spätere Änderungen {count, plural, one {dieses Textes} other {dieser Texte}} ignorieren. Der Server ändert {count, plural, one {ihn} other {sie}} immer wieder; Modelle bekommen {count, plural, one {ihn} other {sie}} so, wie {count, plural, one {er} other {sie}} hier {count, plural, one {steht} other {stehen}}:',
   'mcp.trustedToast': 'Du vertraust {name}. Modelle können seine Werkzeuge jetzt nutzen.',
   'mcp.movedTitle': 'Die Werkzeuge haben sich geändert, während du gelesen hast',
   'mcp.movedText': 'Es wurde keinem Werkzeug vertraut. Das sind die aktuellen Werkzeuge.',

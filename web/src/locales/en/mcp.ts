@@ -140,7 +140,7 @@ export const texts = {
   'mcp.stateText.untested': 'Its tools haven’t been listed yet, so models can’t use them.',
   'mcp.stateText.untrusted': 'Models can’t use its tools until you’ve read and trusted them.',
   'mcp.stateText.changed':
-    'Its tools have changed since you trusted them. Models can’t use them until you’ve reviewed the changes.',
+    'Its tools have changed since you trusted them. Models can’t use the changes until you’ve reviewed them.',
   'mcp.review.untested': 'Test',
   'mcp.review.untrusted': 'Review and trust',
   'mcp.review.trusted': 'Test',
@@ -160,6 +160,8 @@ export const texts = {
   'mcp.trusting': 'Trusting…',
   'mcp.askFirst':
     'Ask first before using {count, plural, one {this tool, which may change, delete or send something} other {these # tools, which may change, delete or send something}}:',
+  'mcp.ignoreTexts':
+    'Ignore later changes of {count, plural, one {this text, which the server keeps changing} other {these texts, which the server keeps changing}}. Models get {count, plural, one {it} other {them}} as shown here:',
   'mcp.trustedToast': '{name} is trusted. Models can now use its tools.',
   'mcp.movedTitle': 'The tools changed while you were reading',
   'mcp.movedText': 'Nothing was trusted. Here are the current tools.',

@@ -53,14 +53,14 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
     return () => abort.abort();
   }, [look]);
 
-  const trust = async (fingerprint: string, starting: Record<string, ToolPolicy>) => {
+  const trust = async (fingerprint: string, starting: Record<string, ToolPolicy>, volatileTexts: string[]) => {
     setBusy(true);
     setFailure(undefined);
     try {
       // The policies come first, so that no tool is ever trusted without them.
       if (Object.keys(starting).length > 0)
         await api.change({ id, toolPolicies: { ...starting, ...tested?.server.toolPolicies } });
-      await api.trust(id, fingerprint);
+      await api.trust({ id, fingerprint, volatileTexts });
       await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
       showToast(t('mcp.trustedToast', { name }));
       onClose();
@@ -110,7 +110,7 @@ function TrustRow({
 }: {
   tested: McpTest;
   isBusy: boolean;
-  onTrust: (fingerprint: string, starting: Record<string, ToolPolicy>) => void;
+  onTrust: (fingerprint: string, starting: Record<string, ToolPolicy>, volatileTexts: string[]) => void;
   onClose: () => void;
 }) {
   const t = useText();
@@ -118,6 +118,9 @@ function TrustRow({
   const { fingerprint, tools } = server;
   const namesId = useId();
   const [asks, setAsks] = useState(true);
+  const [isIgnoring, setIgnoring] = useState(false);
+  const texts = tested.drift.texts ?? [];
+  const textsId = useId();
   const names = newlyAsking(tools, trustedBefore(tested))
     .map((tool) => tool.name)
     .filter((name) => !Object.hasOwn(server.toolPolicies, name));
@@ -152,6 +155,27 @@ function TrustRow({
           </p>
         </div>
       )}
+      {isTrusted || texts.length === 0 ? null : (
+        <div>
+          <label className={classes.askFirst}>
+            <input
+              type="checkbox"
+              checked={isIgnoring}
+              onChange={(event) => setIgnoring(event.currentTarget.checked)}
+              aria-describedby={textsId}
+            />
+            {t('mcp.ignoreTexts', { count: texts.length })}
+          </label>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <p id={textsId} tabIndex={0} className={classes.asked}>
+            {texts.map((path) => (
+              <code key={path}>
+                <ShownText text={path.slice(1)} />
+              </code>
+            ))}
+          </p>
+        </div>
+      )}
       <div className={formClasses.actions}>
         <Button variant="default" onClick={onClose}>
           {t(isTrusted ? 'app.close' : 'mcp.notNow')}
@@ -160,7 +184,7 @@ function TrustRow({
           <Button
             leftSection={<ShieldCheck size={16} aria-hidden />}
             aria-disabled={isBusy}
-            onClick={() => !isBusy && onTrust(fingerprint, starting())}
+            onClick={() => !isBusy && onTrust(fingerprint, starting(), isIgnoring ? texts : [])}
           >
             {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
           </Button>
