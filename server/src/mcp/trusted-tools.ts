@@ -21,9 +21,9 @@ const compared = new WeakMap<Definitions, Map<string, Covered | undefined>>();
 
 /**
  * The trusted tools that this listing still has, in their trusted definitions; undefined if the server has drifted. A
- * changed definition, or another program, is drift. So are added and removed tools, unless the server announces that it
- * changes its list (the capability `listChanged`): while it has a trusted tool, those remain usable, and added ones wait for
- * review.
+ * changed definition, or another program, is drift. So are added and removed tools, unless the server has announced
+ * changes on this connection (`tools/list_changed`): while it has a trusted tool, those remain usable, and added ones
+ * wait for review.
  */
 export function coveredTools(row: TrustedRow, listing: Listing): Covered | undefined {
   const { trusted_fingerprint: fingerprint, trusted_tools: text } = row;
@@ -52,7 +52,7 @@ function compare(
     tools.push(tool);
   }
   const hasMore = listed.size > tools.length;
-  if ((hasMore || tools.length < trusted.length) && !listing.announces) return undefined;
+  if ((hasMore || tools.length < trusted.length) && !listing.hasAnnounced) return undefined;
   if (tools.length === 0 && trusted.length > 0) return undefined;
   return { tools, hasMore };
 }

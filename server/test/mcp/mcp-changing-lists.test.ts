@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { createChat } from '../chat/chat-harness.ts';
 import { echoTool, type FakeMcp, type FakeTool, startFakeMcp } from '../fakes/mcp-server.ts';
@@ -43,6 +44,16 @@ async function call(scene: Scene, name: string): Promise<string> {
   const tool = tools.find((each) => each.name === `mcp__Fake__${name}`);
   assert.ok(tool, `${notices} ${tools.map((each) => each.name)}`);
   return JSON.stringify(await tool.call({}, new AbortController().signal));
+}
+
+/** Resolves once the service has received an announcement of changed tools. */
+async function announced({ id }: Scene): Promise<void> {
+  const row = await app.service.deps.db.kysely
+    .selectFrom('mcp_servers')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await until(() => app.service.deps.mcp.standing(row) === undefined);
 }
 
 const second: FakeTool = { name: 'second', description: 'Another', inputSchema: { type: 'object' } };
@@ -182,6 +193,7 @@ test('tools that a server adds as announced wait for review, and its trusted too
       return { content: [{ type: 'text', text: 'enabled' }] };
     };
     assert.match(await call(scene, 'echo'), /enabled/);
+    await announced(scene);
     assert.match(await call(scene, 'second'), /enabled/);
 
     const turn = await beginTurn(scene, chatId);
@@ -222,6 +234,7 @@ test('a tool that was removed during the turn is not called', () =>
     await user.call('POST /api/mcp/trust', { id, fingerprint });
     const { tools } = await beginTurn(scene);
     fake.change([echoTool]);
+    await announced(scene);
     const [, gone] = tools;
     const result = JSON.stringify(await gone?.call({}, new AbortController().signal));
     assert.match(result, /no longer lists this tool/);
@@ -231,9 +244,14 @@ test('a tool that was removed during the turn is not called', () =>
 test('tools added without an announcement leave the server out', () =>
   withFake([echoTool], async (scene) => {
     const { fake, user, id, fingerprint } = scene;
-    fake.announces = false;
-    app.service.deps.mcp.drop(id);
-    await user.call('POST /api/mcp/trust', { id, fingerprint });
-    fake.tools = [echoTool, second];
-    assert.deepEqual((await beginTurn(scene)).notices, ['mcp_drifted']);
+    for (const declares of [true, false]) {
+      fake.announces = declares;
+      fake.tools = [echoTool];
+      app.service.deps.mcp.drop(id);
+      await user.call('POST /api/mcp/trust', { id, fingerprint });
+      fake.tools = [echoTool, second];
+      // Announcements are of one connection.
+      app.service.deps.mcp.drop(id);
+      assert.deepEqual((await beginTurn(scene)).notices, ['mcp_drifted']);
+    }
   }));

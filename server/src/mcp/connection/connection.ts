@@ -22,10 +22,10 @@ import { logLine, progressLine } from './progress-lines.ts';
 import { type McpTarget, openTransport } from './transports.ts';
 
 /**
- * `changes`: how often the server had announced changed tools when the listing began. `announces`: whether the server
- * declares that its list changes.
+ * `changes`: how often the server had announced changed tools when the listing began. `hasAnnounced`: whether
+ * it has announced any on this connection.
  */
-export type Listing = Definitions & { at: number; changes: number; announces: boolean };
+export type Listing = Definitions & { at: number; changes: number; hasAnnounced: boolean };
 
 /** Callbacks of a running call: progress lines, and questions to the person. */
 export type CallObserver = {
@@ -50,6 +50,7 @@ export class McpConnection {
   readonly #deps: ConnectionDeps;
   readonly #transport: McpTarget['transport'];
   #changes = 0;
+  #hasAnnounced = false;
   #streams = 0;
   #isClosed = false;
   #failure: unknown;
@@ -115,7 +116,7 @@ export class McpConnection {
         jsonSchemaValidator: {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#changed() } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#announced() } },
       },
     );
     const connection: McpConnection = new McpConnection(deps, client, target.transport);
@@ -305,18 +306,14 @@ export class McpConnection {
       throw this.#failure ?? error;
     });
     const version = this.#client.getServerVersion()?.version.slice(0, mcpBounds.versionText);
-    const announces = this.#announces();
-    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes, announces };
+    const definitions = readDefinitions(listed, this.#program);
+    const listing = { ...definitions, version, at: this.#deps.now(), changes, hasAnnounced: this.#hasAnnounced };
     this.#listing = listing;
     return listing;
   }
 
   #isSubscribed(): boolean {
-    return this.#streams > 0 && this.#announces();
-  }
-
-  #announces(): boolean {
-    return this.#client.getServerCapabilities()?.tools?.listChanged === true;
+    return this.#streams > 0 && this.#client.getServerCapabilities()?.tools?.listChanged === true;
   }
 
   #onLog(params: unknown): void {
@@ -340,6 +337,11 @@ export class McpConnection {
     if (answer.action !== 'accept') return answer;
     if (asked.url !== undefined) return { action: 'accept' };
     return { action: 'accept', content: contentOf(asked.questions, answer.answers) as ElicitResult['content'] };
+  }
+
+  #announced(): void {
+    this.#hasAnnounced = true;
+    this.#changed();
   }
 
   #changed(): void {
