@@ -121,7 +121,11 @@ export async function openActivity(signal: AbortSignal): Promise<ReadableStream<
 
 /** The text of a file. */
 export async function readText(
-  route: 'GET /api/artifacts/preview' | 'GET /api/artifacts/download' | 'GET /api/chats/changes/file',
+  route:
+    | 'GET /api/artifacts/preview'
+    | 'GET /api/artifacts/download'
+    | 'GET /api/chats/changes/file'
+    | 'GET /api/workspace/download',
   query: Record<string, string>,
   signal: AbortSignal,
 ): Promise<string> {

@@ -32,8 +32,8 @@ import { useConversationActions } from './use-conversation-actions.ts';
 import { useSubmission } from './use-submission.ts';
 import { useTakingBack } from './use-undo-before-replacing.tsx';
 
-const ConversationFiles = lazyComponent(
-  async () => (await import('../files/conversation-files.tsx')).ConversationFiles,
+const FilesOfConversation = lazyComponent(
+  async () => (await import('./panels/files-of-conversation.tsx')).FilesOfConversation,
 );
 const WorkspacePanel = lazyComponent(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
 const ContextPanel = lazyComponent(async () => (await import('../context/context-panel.tsx')).ContextPanel);
@@ -52,7 +52,7 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
-  const { file, panel, saw, changed, cite, port, at = '/' } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, panel, saw, changed, cite, port, path, at = '/' } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const { replaces, dialog } = useTakingBack(store);
   const choices = useChoices(store);
@@ -112,10 +112,17 @@ function Conversation({ chatId }: { chatId: string }) {
       )}
       {changed === undefined ? null : <BesideChanges chatId={chatId} messageId={changed} />}
       {file !== undefined || cite !== undefined || panel === 'files' ? (
-        <ConversationFiles chatId={chatId} chat={chat} />
+        <FilesOfConversation chatId={chatId} chat={chat} messages={view.messages} />
       ) : null}
       {file === undefined && panel === 'workspace' ? (
-        <BesideWorkspace key={`${port} ${at}`} chatId={chatId} app={port === undefined ? undefined : { port, at }} />
+        <ThreadActionsContext value={actions}>
+          <BesideWorkspace
+            key={`${port} ${at} ${path}`}
+            chatId={chatId}
+            path={path}
+            app={port === undefined ? undefined : { port, at }}
+          />
+        </ThreadActionsContext>
       ) : null}
     </div>
   );
@@ -127,8 +134,9 @@ function daysOf({ createdAt, updatedAt }: Chat): string {
   return format.formatRange(new Date(createdAt), new Date(updatedAt));
 }
 
-function BesideWorkspace({ chatId, app }: { chatId: string; app: AppPlace | undefined }) {
-  return <WorkspacePanel app={app} onClose={useClosePanel(chatId)} />;
+type BesideWorkspaceProps = { chatId: string; path: string | undefined; app: AppPlace | undefined };
+function BesideWorkspace({ chatId, ...place }: BesideWorkspaceProps) {
+  return <WorkspacePanel {...place} onClose={useClosePanel(chatId)} />;
 }
 
 function BesideContext({ store, messageId }: { store: ConversationStore; messageId: string }) {

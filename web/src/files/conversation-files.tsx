@@ -6,10 +6,12 @@ import { useClientSession } from '../conversation/client-session.ts';
 import { useText } from '../i18n/i18n.ts';
 import { showToast } from '../layout/toasts.tsx';
 import { attach } from './attachments/attachment-uploads.ts';
-import { FilePanel } from './file-panel.tsx';
+import { FilePanel, type PanelProps } from './file-panel.tsx';
+
+type Props = Pick<PanelProps, 'origins' | 'empty' | 'below'> & { chatId: string; chat: Chat | undefined };
 
 /** A conversation's side panel; the URL determines its content. */
-export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat | undefined }) {
+export function ConversationFiles({ chatId, chat, ...list }: Props) {
   const t = useText();
   const navigate = useNavigate();
   const { file, cite, at } = useSearch({ from: '/signed-in/c/$chatId' });
@@ -35,6 +37,7 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
           ? undefined
           : { name: cite, at, projectId: chat?.projectId, assistantId: chat?.assistantId }
       }
+      {...list}
       canUpload={chat?.archived === false}
       onFile={(id) => show(id === undefined ? { panel: 'files' } : { file: id })}
       onAttach={chat?.archived === false ? onAttach : undefined}

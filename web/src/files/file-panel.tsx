@@ -4,7 +4,7 @@ import type { Artifact, ArtifactVersion } from '@homeport/contracts/files/artifa
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Download, Paperclip } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { FileScope } from '../api/upload.ts';
 import { FormFailure } from '../forms/notice.tsx';
@@ -18,6 +18,7 @@ import { OlderNotice, VersionMenu } from './file-versions.tsx';
 import classes from './files.module.css';
 import { fileQuery } from './files-api.ts';
 import { FilesView } from './files-view.tsx';
+import type { Origin } from './origin.ts';
 import type { PageChoice } from './preview/document-query.ts';
 import { formatSize } from './preview/file-look.ts';
 import { FilePreview } from './preview/file-preview.tsx';
@@ -29,6 +30,11 @@ export type PanelProps = {
   /** A file and page that an answer cites; the file may also be the project's. */
   cited?: Citation;
   canUpload: boolean;
+  /** How the files came into a conversation. */
+  origins?: ReadonlyMap<string, Origin>;
+  /** Shown instead of the notice that there are no files, and below the list. */
+  empty?: ReactNode;
+  below?: ReactNode;
   onFile: (id: string | undefined) => void;
   onAttach?: ((file: Artifact) => void) | undefined;
   /** Puts a request to the model into the draft. */
@@ -37,7 +43,7 @@ export type PanelProps = {
 };
 
 /** The files beside a conversation or project. */
-export function FilePanel({ scope, fileId, cited, canUpload, onFile, onAttach, onFix, onClose }: PanelProps) {
+export function FilePanel({ scope, fileId, cited, onFile, onAttach, onFix, onClose, below, ...list }: PanelProps) {
   const t = useText();
   const subject = cited ? `${cited.name} ${cited.at}` : fileId;
   const toAll = (
@@ -64,7 +70,10 @@ export function FilePanel({ scope, fileId, cited, canUpload, onFile, onAttach, o
       {cited ? (
         <CitedFile key={subject} scope={scope} cited={cited} onAttach={onAttach} onFix={onFix} />
       ) : fileId === undefined ? (
-        <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
+        <>
+          <FilesView scope={scope} {...list} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
+          {below}
+        </>
       ) : (
         <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} onFix={onFix} />
       )}

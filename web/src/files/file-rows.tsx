@@ -8,6 +8,7 @@ import { useText } from '../i18n/i18n.ts';
 import { downloadAddress } from './file-address.ts';
 import classes from './files.module.css';
 import { type Folder, folderOf } from './folders.ts';
+import type { Origin } from './origin.ts';
 import { fileIcon } from './preview/file-kind.ts';
 import { formatSize } from './preview/file-look.ts';
 
@@ -38,6 +39,7 @@ export function FolderRow({ folder, onOpen, ...moves }: Moves & { folder: Folder
 export function FileRow({
   file,
   scope,
+  origin,
   showsFolder,
   onOpen,
   onAttach,
@@ -45,6 +47,7 @@ export function FileRow({
 }: Moves & {
   file: Artifact;
   scope: FileScope;
+  origin?: Origin | undefined;
   showsFolder: boolean;
   onOpen: () => void;
   onAttach?: (() => void) | undefined;
@@ -60,7 +63,12 @@ export function FileRow({
         <span className={classes.rowText}>
           <bdi className={classes.name}>{file.filename}</bdi>
           <span className={classes.fact}>
-            {[...(showsFolder && folder !== '' ? [folder] : []), formatSize(file.size), at].join(' · ')}
+            {[
+              ...(showsFolder && folder !== '' ? [folder] : []),
+              formatSize(file.size),
+              at,
+              ...(origin ? [t(`files.origin.${origin}`)] : []),
+            ].join(' · ')}
           </span>
         </span>
       </button>

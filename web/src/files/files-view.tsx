@@ -17,6 +17,7 @@ import { Breadcrumb, FileRow, FolderRow } from './file-rows.tsx';
 import classes from './files.module.css';
 import { filesQuery } from './files-api.ts';
 import { allFolders, contentOf, folderOf, joinPath } from './folders.ts';
+import type { Origin } from './origin.ts';
 import { SkeletonRows } from './skeleton-rows.tsx';
 import { UploadPicker } from './upload-picker.tsx';
 import { useFileChanges } from './use-file-changes.ts';
@@ -31,6 +32,8 @@ type Props = {
   onAttach?: ((file: Artifact) => void) | undefined;
   /** False for people who may only read. */
   canEdit?: boolean;
+  /** How the files came into a conversation, by their ids. */
+  origins?: ReadonlyMap<string, Origin> | undefined;
   /** Shown while there are no files. */
   empty?: ReactNode;
   /** Returns, once, files to upload without being asked. */
@@ -40,7 +43,7 @@ type Props = {
 
 /** The files of a conversation or project, by folders. */
 export function FilesView(props: Props) {
-  const { scope, canUpload, onOpen, onAttach, canEdit = true, empty, takeChosen, onChanged } = props;
+  const { scope, canUpload, onOpen, onAttach, canEdit = true, empty, origins, takeChosen, onChanged } = props;
   const t = useText();
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
@@ -123,6 +126,7 @@ export function FilesView(props: Props) {
             key={file.id}
             file={file}
             scope={scope}
+            origin={origins?.get(file.id)}
             showsFolder={q !== ''}
             onOpen={() => onOpen(file)}
             onAttach={onAttach && (() => onAttach(file))}

@@ -4,6 +4,7 @@ import { Fragment, type ReactNode, useContext } from 'react';
 import { ArtifactLink, CitationLink } from './artifact-link.tsx';
 import { citedTexts } from './citation.ts';
 import { decodeEntities } from './entities.ts';
+import { FilePathLink } from './file-path-link.tsx';
 import { FootnoteMark } from './footnotes-view.tsx';
 import { safeLink } from './links.ts';
 import { MathView } from './math/math-view.tsx';
@@ -46,7 +47,11 @@ function inlineNode(token: MarkdownToken, depth: number): ReactNode {
     case 'del':
       return <del>{inlineNodes(token.tokens, depth + 1)}</del>;
     case 'codespan':
-      return <code>{token.text}</code>;
+      return (
+        <FilePathLink text={token.text}>
+          <code>{token.text}</code>
+        </FilePathLink>
+      );
     case 'br':
       return <br />;
     case 'link':
@@ -88,7 +93,7 @@ function NumberedText({ text }: { text: string }) {
 function linkNode(token: Tokens.Link, depth: number): ReactNode {
   const link = safeLink(token.autolink ? token.href : decodeEntities(token.href));
   const content = inlineNodes(token.tokens, depth + 1);
-  if (!link) return content;
+  if (!link) return <FilePathLink text={decodeEntities(token.href)}>{content}</FilePathLink>;
   if (link.kind === 'artifact') {
     return (
       <ArtifactLink id={link.id}>

@@ -18,6 +18,7 @@ type PanelSearch = {
   cite?: string;
   at?: string;
   port?: number;
+  path?: string;
 };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   // A citation: the names of a file and of a page in it, as the model wrote them.
@@ -27,9 +28,15 @@ const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
   if (typeof search.saw === 'string' && clientIdPattern.test(search.saw)) return { saw: search.saw };
   if (typeof search.changed === 'string' && clientIdPattern.test(search.changed)) return { changed: search.changed };
-  if (search.panel === 'workspace') return { panel: 'workspace', ...appSearch(search) };
+  if (search.panel === 'workspace') return { panel: 'workspace', ...pathSearch(search), ...appSearch(search) };
   return search.panel === 'files' ? { panel: 'files' } : {};
 };
+
+/** The place in the workspace that is shown. */
+function pathSearch(search: Record<string, unknown>): { path?: string } {
+  const path = readPath(search.path);
+  return path === home ? {} : { path };
+}
 
 /** The app of the workspace that is shown. */
 function appSearch(search: Record<string, unknown>): { port?: number; at?: string } {
@@ -87,7 +94,7 @@ const workspaceRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): WorkspaceSearch => ({
     ...(search.tab === 'terminal' || search.tab === 'processes' ? { tab: search.tab } : {}),
     ...(search.tab === 'apps' ? { tab: search.tab, ...appSearch(search) } : {}),
-    ...(typeof search.path === 'string' && readPath(search.path) !== home ? { path: readPath(search.path) } : {}),
+    ...pathSearch(search),
   }),
   component: lazyRouteComponent(() => import('../workspace/workspace-page.tsx'), 'WorkspacePage'),
 });

@@ -1,5 +1,6 @@
 import { Button, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
+import { readPreviewOpening, writePreviewOpening } from '../conversation/choices/preview-opening.ts';
 import { readScrollPreference, writeScrollPreference } from '../conversation/choices/scroll-preference.ts';
 import { readSendKey, writeSendKey } from '../conversation/choices/send-key.ts';
 import { useClientSession } from '../conversation/client-session.ts';
@@ -19,6 +20,7 @@ import { SessionsCard } from './sessions-card.tsx';
 const schemes = ['auto', 'light', 'dark'] as const;
 const sendKeys = ['enter', 'modified'] as const;
 const scrolls = ['follow', 'stay'] as const;
+const previewOpenings = ['open', 'link'] as const;
 
 /** `/settings/account` */
 export function AccountPage() {
@@ -27,6 +29,7 @@ export function AccountPage() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { locale, setLocale } = useLocale();
   const [scroll, setScroll] = useState(readScrollPreference);
+  const [previews, setPreviews] = useState(readPreviewOpening);
   const [sendKey, setSendKey] = useState(readSendKey);
   const signOut = useSignOut();
   return (
@@ -54,6 +57,14 @@ export function AccountPage() {
           value={scroll}
           onChange={(next) => {
             if (writeScrollPreference(next)) setScroll(next);
+          }}
+        />
+        <ChoiceChips
+          legend={t('account.previews')}
+          options={previewOpenings.map((value) => ({ value, label: t(`account.previews.${value}`) }))}
+          value={previews}
+          onChange={(next) => {
+            if (writePreviewOpening(next)) setPreviews(next);
           }}
         />
         <ChoiceChips

@@ -3,14 +3,14 @@ import { Button } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import fileClasses from '../files/files.module.css';
-import { extensionOf } from '../files/preview/file-kind.ts';
+import { extensionOf, type PreviewKind, previewKind } from '../files/preview/file-kind.ts';
 import { formatSize } from '../files/preview/file-look.ts';
 import previewClasses from '../files/preview/file-preview.module.css';
 import { dateLocale } from '../i18n/format-locale.ts';
 import { useText } from '../i18n/i18n.ts';
 import { CodeBlock } from '../markdown/code/code-block.tsx';
 import { grammarName } from '../markdown/code/language-names.ts';
-import { Markdown } from '../markdown/markdown.tsx';
+import { type ShownKind, WorkspacePreview } from './file-preview.tsx';
 import { nameOf } from './paths.ts';
 import { downloadAddress } from './workspace-files.ts';
 
@@ -52,19 +52,18 @@ function Content({ file, name }: { file: WorkspaceFile; name: string }) {
   }
   if (encoding !== 'utf-8') return <p className={fileClasses.quiet}>{t('files.noPreview')}</p>;
   if (content === '') return <p className={fileClasses.quiet}>{t('files.empty')}</p>;
-  const isMarkdown = /^(?:md|markdown)$/.test(extensionOf(name));
+  const kind = previewKind({ mediaType: file.mediaType, filename: name });
+  if (isShown(kind)) return <WorkspacePreview file={file} name={name} kind={kind} />;
   return (
     <>
-      {isMarkdown ? (
-        <div className={previewClasses.document}>
-          <Markdown text={content} isGrowing={false} />
-        </div>
-      ) : (
-        <CodeBlock code={content} language={grammarName(extensionOf(name)) ?? ''} isClosed />
-      )}
+      <CodeBlock code={content} language={grammarName(extensionOf(name)) ?? ''} isClosed isPlain />
       {file.truncated ? <p className={fileClasses.quiet}>{t('files.cut')}</p> : null}
     </>
   );
+}
+
+function isShown(kind: PreviewKind): kind is ShownKind {
+  return ['html', 'svg', 'react', 'markdown', 'table'].includes(kind);
 }
 
 function Picture({ file, name }: { file: WorkspaceFile; name: string }) {

@@ -10,11 +10,18 @@ import type { AppPlace } from './previews/previews-api.ts';
 import classes from './workspace.module.css';
 import { type WorkspacePlace, WorkspaceView } from './workspace-view.tsx';
 
+type Props = {
+  /** The place that is shown first. */
+  path: string | undefined;
+  app: AppPlace | undefined;
+  onClose: () => void;
+};
+
 /** The workspace beside a conversation. */
-export function WorkspacePanel({ app, onClose }: { app: AppPlace | undefined; onClose: () => void }) {
+export function WorkspacePanel({ path = home, app, onClose }: Props) {
   const t = useText();
   const navigate = useNavigate();
-  const [place, setPlace] = useState<WorkspacePlace>({ tab: app === undefined ? 'files' : 'apps', path: home, app });
+  const [place, setPlace] = useState<WorkspacePlace>({ tab: app === undefined ? 'files' : 'apps', path, app });
   const openPage = (
     <ActionIcon
       onClick={() => void navigate({ to: '/workspace', search: searchOf(place) })}

@@ -1,13 +1,15 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
 import { Button } from '@mantine/core';
 import { ArrowDown } from 'lucide-react';
-import { Fragment, type RefObject, useState, useSyncExternalStore } from 'react';
+import { Fragment, type RefObject, useMemo, useState, useSyncExternalStore } from 'react';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { beginResponse } from '../../conversation/submission.ts';
+import { knownFiles } from '../../conversation/workspace-paths.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
+import { FilePaths } from '../../markdown/file-paths.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
 import classes from './thread.module.css';
@@ -24,6 +26,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
   const scroll = useFollowScroll(lastOwn);
   const { messages, response, startFailure, chat, summaries } = view;
   const isRunning = response !== null;
+  const files = useMemo(() => knownFiles(messages), [messages]);
   const makesSummary = response?.kind === 'compaction';
   const isWaiting = isRunning && !makesSummary && !messages.some((message) => message.id === response.assistantId);
   return (
@@ -41,30 +44,32 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
         <div className={classes.column} ref={scroll.content}>
           {view.nextBefore === null ? null : <Older store={store} scroller={scroll.scroller} />}
           <div className={scroll.preference === 'stay' ? classes.staying : undefined}>
-            {messages.map((message, index) => (
-              <Fragment key={message.id}>
-                <ThreadMessage
-                  store={store}
-                  message={message}
-                  isLast={index === messages.length - 1}
-                  isRunning={isRunning}
-                />
-                {summaries.map((summary, at) =>
-                  summary.upToMessageId === message.id ? (
-                    <SummaryLine
-                      key={summary.id}
-                      store={store}
-                      summary={summary}
-                      isNewest={at === summaries.length - 1}
-                      isRunning={isRunning}
-                    />
-                  ) : null,
-                )}
-                {message.id === chat?.contextStartMessageId ? (
-                  <p className={classes.context}>{t('thread.freshContext')}</p>
-                ) : null}
-              </Fragment>
-            ))}
+            <FilePaths value={files}>
+              {messages.map((message, index) => (
+                <Fragment key={message.id}>
+                  <ThreadMessage
+                    store={store}
+                    message={message}
+                    isLast={index === messages.length - 1}
+                    isRunning={isRunning}
+                  />
+                  {summaries.map((summary, at) =>
+                    summary.upToMessageId === message.id ? (
+                      <SummaryLine
+                        key={summary.id}
+                        store={store}
+                        summary={summary}
+                        isNewest={at === summaries.length - 1}
+                        isRunning={isRunning}
+                      />
+                    ) : null,
+                  )}
+                  {message.id === chat?.contextStartMessageId ? (
+                    <p className={classes.context}>{t('thread.freshContext')}</p>
+                  ) : null}
+                </Fragment>
+              ))}
+            </FilePaths>
             {isWaiting ? <Waiting /> : null}
             {messages.length === 0 && !isRunning ? <p className={classes.empty}>{t('empty.greeting')}</p> : null}
             {startFailure && !isRunning ? (

@@ -1,5 +1,4 @@
 import type { Artifact } from '@homeport/contracts/files/artifacts';
-import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../../api/api-failure.ts';
@@ -20,6 +19,7 @@ import type { PageChoice } from './document-query.ts';
 import { extensionOf, previewKind } from './file-kind.ts';
 import previewClasses from './file-preview.module.css';
 import { TableView } from './table-view.tsx';
+import { TwoWays } from './two-ways.tsx';
 
 /** How many bytes of a text the server shows. */
 const shownBytes = 256 * 1024;
@@ -90,39 +90,6 @@ function Pdf({
         />
       )}
     </>
-  );
-}
-
-/** Switch between two views of a file. */
-function TwoWays({
-  first,
-  second,
-  isSecond,
-  onChoose,
-}: {
-  first: string;
-  second: string;
-  isSecond: boolean;
-  onChoose: (isSecond: boolean) => void;
-}) {
-  const t = useText();
-  return (
-    <fieldset className={previewClasses.choice} aria-label={t('files.show')}>
-      {[first, second].map((label, index) => {
-        const isChosen = isSecond === (index === 1);
-        return (
-          <Button
-            key={label}
-            size="compact-xs"
-            variant={isChosen ? 'light' : 'subtle'}
-            aria-pressed={isChosen}
-            onClick={() => onChoose(index === 1)}
-          >
-            {label}
-          </Button>
-        );
-      })}
-    </fieldset>
   );
 }
 

@@ -34,6 +34,9 @@ export const texts: Record<keyof typeof english, string> = {
   'files.noFolders':
     '{count, plural, one {Ordner lassen sich nicht hochladen. Wähle die Dateien darin oder packe ihn als .zip.} other {Ordner lassen sich nicht hochladen. Wähle die Dateien darin oder packe sie als .zip.}}',
   'files.announceUploading': '{count, plural, one {# Datei wird hochgeladen.} other {# Dateien werden hochgeladen.}}',
+  'files.inWorkspace': 'Im Arbeitsbereich',
+  'files.origin.attached': 'angehängt',
+  'files.origin.published': 'vom Modell veröffentlicht',
   'files.emptyTitle': 'Noch keine Dateien',
   'files.emptyText':
     'Lege Dateien hier ab oder lade sie hoch. Modelle lesen die Dateien, die du einer Nachricht hinzufügst.',

@@ -13,4 +13,5 @@ export const texts: Record<keyof typeof english, string> = {
   'rendered.fixRequest':
     'Wenn ich {name} öffne, erscheinen diese Fehler. Bitte behebe sie und veröffentliche die Datei erneut.',
   'rendered.fixBlock': 'Wenn ich diesen {name}-Code ausführe, erscheinen diese Fehler. Bitte behebe sie.',
+  'rendered.fixFile': 'Wenn ich {name} öffne, erscheinen diese Fehler. Bitte behebe sie.',
 };

@@ -32,6 +32,9 @@ export const texts = {
   'files.noFolders':
     '{count, plural, one {Folders can’t be uploaded. Choose the files in it, or pack it as .zip.} other {Folders can’t be uploaded. Choose the files in them, or pack them as .zip.}}',
   'files.announceUploading': '{count, plural, one {Uploading # file.} other {Uploading # files.}}',
+  'files.inWorkspace': 'In the workspace',
+  'files.origin.attached': 'attached',
+  'files.origin.published': 'published by the model',
   'files.emptyTitle': 'No files yet',
   'files.emptyText': 'Drop files here or upload them. Models can read the files you add to a message.',
   'files.emptyArchived': 'No files here.',

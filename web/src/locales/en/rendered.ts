@@ -10,4 +10,5 @@ export const texts = {
   'rendered.source': 'Source',
   'rendered.fixRequest': 'When I open {name}, these errors appear. Please fix them and publish the file again.',
   'rendered.fixBlock': 'When I run this {name} code, these errors appear. Please fix them.',
+  'rendered.fixFile': 'When I open {name}, these errors appear. Please fix them.',
 } as const;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { ChangedFile } from '@homeport/contracts/workspace/daemon';
-import { keepSummary, pathsWritten, readSummary, summaryOf } from './change-summary.ts';
+import { keepSummary, readSummary, summaryOf } from './change-summary.ts';
 
 const stored = new Map<string, string>();
 beforeEach(() => {
@@ -37,23 +36,6 @@ test('sums the lines of the changed files and counts undone ones', () => {
       ],
     }),
     { files: 3, undone: 1, added: 14, removed: 3 },
-  );
-});
-
-test('lists each file that a file tool has written once', () => {
-  const call = (toolName: string, input: unknown, state = 'output-available') =>
-    ({ type: 'dynamic-tool', toolCallId: 'c', toolName, input, state, output: '' }) as MessagePart;
-  assert.deepEqual(
-    pathsWritten([
-      call('write_file', { path: 'a.txt' }),
-      call('edit_file', { path: 'a.txt' }),
-      call('edit_file', { path: 'b.txt' }),
-      call('write_file', { path: 'failed.txt' }, 'output-error'),
-      call('read_file', { path: 'c.txt' }),
-      call('write_file', null),
-      { type: 'text', text: 'a' } as MessagePart,
-    ]),
-    ['a.txt', 'b.txt'],
   );
 });
 

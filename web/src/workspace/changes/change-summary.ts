@@ -1,6 +1,4 @@
-import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { TurnChanges } from '@homeport/contracts/workspace/daemon';
-import { textOf } from '../tool-output.ts';
 
 /** How many files an answer changed, how many of them are undone, and the lines they gained and lost, if known. */
 export type ChangeSummary = { files: number; undone: number; added?: number; removed?: number };
@@ -15,16 +13,6 @@ export function summaryOf({ files }: Pick<TurnChanges, 'files'>): ChangeSummary 
     undone: files.filter(({ state }) => state === 'undone').length,
     ...(counted.length > 0 ? { added: sum('added'), removed: sum('removed') } : {}),
   };
-}
-
-/** The files that the file tools of an answer have written, as the model named them. */
-export function pathsWritten(parts: readonly MessagePart[]): string[] {
-  const paths = parts.flatMap((part) =>
-    part.type === 'dynamic-tool' && /^(?:write|edit)_file$/.test(part.toolName) && part.state === 'output-available'
-      ? (textOf(part.input, 'path') ?? [])
-      : [],
-  );
-  return [...new Set(paths)];
 }
 
 const key = 'changed-files:v1';

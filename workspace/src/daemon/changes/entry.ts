@@ -34,7 +34,7 @@ export function ancestorsOf(path: string): string[] {
   return names.slice(1).map((_name, index) => names.slice(0, index + 1).join('/'));
 }
 
-export function isBelow(path: string, folder: string): boolean {
+function isBelow(path: string, folder: string): boolean {
   return folder === '' || path.startsWith(`${folder}/`);
 }
 

@@ -1,0 +1,2 @@
+/** How a file came into a conversation. */
+export type Origin = 'attached' | 'published';
