@@ -86,7 +86,7 @@ const budgetFields = {
   /** Tokens, or millionths of a US dollar; null for one person: no limit. */
   limit: z.number().int().min(0).max(limits.budgetMax).nullable(),
 };
-/** Whether it also stops administrators, by default not. The budget of one person always counts for that person. */
+/** Whether it also stops administrators, by default yes. The budget of one person always counts for that person. */
 const stopsAdministrators = z.boolean();
 const newBudget = z
   .object({ ...budgetFields, stopsAdministrators: stopsAdministrators.optional() })

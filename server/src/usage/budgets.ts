@@ -66,9 +66,9 @@ export async function ownBudgets(db: Queryable, userId: string): Promise<OwnBudg
     .toSorted((a, b) => b.percent - a.percent);
 }
 
-/** A budget as its row. By default it exempts administrators; the budget of one person never does. */
+/** A budget as its row. Without a choice, it counts for administrators; a person's own budget always does. */
 export function toBudgetRow({ scope, userId, unit, period, limit, stopsAdministrators }: NewBudget) {
-  const stops = scope === 'person' || (stopsAdministrators ?? false);
+  const stops = scope === 'person' || (stopsAdministrators ?? true);
   return { scope, unit, period, user_id: userId ?? null, amount: limit, stops_administrators: stops };
 }
 

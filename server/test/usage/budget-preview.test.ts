@@ -80,20 +80,20 @@ test('leaves out people whom the present budgets stop already', async () => {
   assert.deepEqual(names(found), ['Carl']);
 });
 
-test('budgets for everyone and for each person let administrators go on unless they say otherwise', async () => {
+test('budgets for everyone and for each person let administrators go on where they say so', async () => {
   await addModels(admin, provider, ['echo']);
   await use(admin, 500);
   const chatId = await createChat(admin);
   const send = async () => (await admin.call('POST /api/chat/start', submission(chatId, 'Hello'))).status;
   for (const scope of ['everyone', 'each']) {
-    const budget = { scope, ...tokensADay, limit: 1 };
+    const budget = { scope, ...tokensADay, limit: 1, stopsAdministrators: false };
     assert.equal((await preview(budget)).isCaller, false);
     const saved = await admin.call('PUT /api/admin/budgets', { budgets: [budget] });
     assert.equal(saved.body.budgets[0].stopsAdministrators, false);
     assert.equal(await send(), 201, scope);
     assert.deepEqual((await admin.call('GET /api/me/usage')).body.budgets, []);
     await admin.call('PUT /api/admin/budgets', { budgets: [] });
-    const strict = { ...budget, stopsAdministrators: true };
+    const strict = { scope, ...tokensADay, limit: 1 };
     const found = await preview(strict);
     assert.deepEqual([found.isCaller, found.people[0].userId], [true, admin.id]);
     await admin.call('PUT /api/admin/budgets', { budgets: [strict] });
