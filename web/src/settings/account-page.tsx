@@ -9,7 +9,7 @@ import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { locales } from '../i18n/choose-locale.ts';
 import { useText } from '../i18n/i18n.ts';
 import { useLocale } from '../i18n/locale.ts';
-import { isMac } from '../layout/palette/shortcuts.ts';
+import { keyText, mod } from '../layout/palette/shortcuts.ts';
 import { Card, Section } from '../layout/section.tsx';
 import { useSignOut } from '../layout/sign-out.ts';
 import { showToast } from '../layout/toasts.tsx';
@@ -71,7 +71,7 @@ export function AccountPage() {
           legend={t('account.sendKey')}
           options={sendKeys.map((value) => ({
             value,
-            label: t(`account.sendKey.${value}`, { key: isMac ? '⌘' : t('account.ctrl') }),
+            label: t(`account.sendKey.${value}`, { key: keyText(mod, t) }),
           }))}
           value={sendKey}
           onChange={(next) => {

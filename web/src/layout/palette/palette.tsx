@@ -11,6 +11,7 @@ import { useReturnFocus } from '../dialogs/use-return-focus.ts';
 import { Highlighted } from '../find/highlighted.tsx';
 import classes from './palette.module.css';
 import { SearchResult } from './search-result.tsx';
+import { keyText } from './shortcuts.ts';
 import type { Commands } from './use-commands.ts';
 import { type Entry, usePaletteEntries } from './use-palette-entries.ts';
 
@@ -125,7 +126,7 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
                     {entry.keys ? (
                       <span className={classes.keys} aria-hidden>
                         {entry.keys.map((key) => (
-                          <kbd key={key}>{key}</kbd>
+                          <kbd key={key}>{keyText(key, t)}</kbd>
                         ))}
                       </span>
                     ) : null}

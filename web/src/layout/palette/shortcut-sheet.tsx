@@ -6,9 +6,7 @@ import { readSendKey } from '../../conversation/choices/send-key.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { useReturnFocus } from '../dialogs/use-return-focus.ts';
 import classes from './shortcut-sheet.module.css';
-import { isMac, shortcutKeys } from './shortcuts.ts';
-
-const mod = isMac ? '⌘' : 'Ctrl';
+import { isMac, keyText, mod, shift, shortcutKeys } from './shortcuts.ts';
 
 /** Every keyboard shortcut, grouped by where it works. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
@@ -31,8 +29,8 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
       title: t('shortcuts.writing'),
       rows: [
         [t('composer.send'), readSendKey() === 'enter' ? ['↵'] : [mod, '↵']],
-        [t('composer.sendNow'), [mod, 'Shift', '↵']],
-        [t('shortcuts.newline'), readSendKey() === 'enter' ? ['Shift', '↵'] : ['↵']],
+        [t('composer.sendNow'), [mod, shift, '↵']],
+        [t('shortcuts.newline'), readSendKey() === 'enter' ? [shift, '↵'] : ['↵']],
         [t('shortcuts.editLast'), shortcutKeys.editLast],
         [t('shortcuts.saveEdit'), [mod, '↵']],
         [t('shortcuts.prompts'), ['/']],
@@ -47,7 +45,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
         [t('nav.rename'), ['F2']],
         [t('shortcuts.remove'), [isMac ? 'Fn ⌫' : 'Del']],
         [t('shortcuts.choose'), [t('shortcuts.space')]],
-        [t('shortcuts.chooseRange'), ['Shift', '↓']],
+        [t('shortcuts.chooseRange'), [shift, '↓']],
       ],
     },
   ] as const;
@@ -91,7 +89,7 @@ const pictureNames = { '↵': 'shortcuts.enter', '↑': 'shortcuts.up', '↓': '
 /** A key as shown; symbols are drawn, and named for screen readers. */
 function KeyCap({ name }: { name: string }) {
   const t = useText();
-  if (name !== '↵' && name !== '↑' && name !== '↓') return <kbd>{name}</kbd>;
+  if (name !== '↵' && name !== '↑' && name !== '↓') return <kbd>{keyText(name, t)}</kbd>;
   const Picture = pictures[name];
   return (
     <kbd>

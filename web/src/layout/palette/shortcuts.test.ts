@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type KeyPress, shortcutOf } from './shortcuts.ts';
+import type { Translate } from '../../i18n/i18n.ts';
+import { texts as german } from '../../locales/de/main.ts';
+import { type KeyPress, keyText, shortcutKeys, shortcutOf } from './shortcuts.ts';
 
 const press = (key: string, change: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -59,4 +61,16 @@ test('never takes copy, save, reload or open', () => {
 test('matches letters by key position on non-Latin layouts', () => {
   assert.equal(shortcutOf(press('л', { code: 'KeyK', isMod: true })), 'palette');
   assert.equal(shortcutOf(press('t', { code: 'KeyK', isMod: true })), undefined);
+});
+
+test('names keys as they are printed on a German keyboard', () => {
+  const t = ((id: keyof typeof german) => german[id]) as Translate;
+  assert.deepEqual(
+    ['Ctrl', 'Shift', 'Del', 'Esc', 'K'].map((key) => keyText(key, t)),
+    ['Strg', 'Umschalt', 'Entf', 'Esc', 'K'],
+  );
+  assert.deepEqual(
+    shortcutKeys.newConversation.map((key) => keyText(key, t)),
+    ['Strg', 'Umschalt', 'O'],
+  );
 });

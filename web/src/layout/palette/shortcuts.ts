@@ -1,3 +1,5 @@
+import type { Translate } from '../../i18n/i18n.ts';
+
 export type Shortcut =
   | 'palette'
   | 'newConversation'
@@ -51,10 +53,17 @@ function isLetter(letter: string, key: string, code: string): boolean {
 }
 
 export const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '');
-const mod = isMac ? '⌘' : 'Ctrl';
-const shift = isMac ? '⇧' : 'Shift';
+export const mod = isMac ? '⌘' : 'Ctrl';
+export const shift = isMac ? '⇧' : 'Shift';
 
-/** The keys of each shortcut, as the sheet shows them. */
+const named = { Ctrl: 'key.ctrl', Shift: 'key.shift', Del: 'key.del' } as const;
+
+/** A key as it is printed on keyboards of the reader's language. */
+export function keyText(key: string, t: Translate): string {
+  return key === 'Ctrl' || key === 'Shift' || key === 'Del' ? t(named[key]) : key;
+}
+
+/** The keys of each shortcut, which `keyText` words. */
 export const shortcutKeys: Readonly<Record<Shortcut, readonly string[]>> = {
   palette: [mod, 'K'],
   newConversation: [mod, shift, 'O'],

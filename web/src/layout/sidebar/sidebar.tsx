@@ -6,7 +6,7 @@ import { useRef, useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
 import { useBranding } from '../branding.ts';
 import { lazyComponent } from '../lazy-component.tsx';
-import { shortcutKeys } from '../palette/shortcuts.ts';
+import { keyText, shortcutKeys } from '../palette/shortcuts.ts';
 import { useHasWorkspace } from '../records/use-has-workspace.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ConversationList } from './conversation-list.tsx';
@@ -72,7 +72,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
             {text === '' ? (
               <span className={classes.keys} aria-hidden>
                 {shortcutKeys.palette.map((key) => (
-                  <kbd key={key}>{key}</kbd>
+                  <kbd key={key}>{keyText(key, t)}</kbd>
                 ))}
               </span>
             ) : (

@@ -27,6 +27,9 @@ export const texts: Record<keyof typeof english, string> = {
   'app.unavailableTitle': 'Der Server antwortet nicht',
   'app.unavailableText': 'Prüfe deine Verbindung und versuche es dann erneut.',
 
+  'key.ctrl': 'Strg',
+  'key.shift': 'Umschalt',
+  'key.del': 'Entf',
   'failure.network': 'Der Server ist nicht erreichbar.',
   'failure.unreadable': 'Der Server hat unerwartet geantwortet.',
   'failure.proxy': 'Ein Proxy',

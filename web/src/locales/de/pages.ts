@@ -343,7 +343,6 @@ export const texts: Record<keyof typeof english, string> = {
   'account.sendKey': 'Nachrichten senden mit',
   'account.sendKey.enter': 'Eingabetaste',
   'account.sendKey.modified': '{key} + Eingabetaste',
-  'account.ctrl': 'Strg',
   'account.scroll': 'Während eine Antwort geschrieben wird',
   'account.scroll.follow': 'Mitscrollen',
   'account.scroll.stay': 'Am Anfang bleiben',

@@ -23,6 +23,9 @@ export const texts = {
   'app.unavailableTitle': 'The server isn’t responding',
   'app.unavailableText': 'Check your connection, then try again.',
 
+  'key.ctrl': 'Ctrl',
+  'key.shift': 'Shift',
+  'key.del': 'Del',
   'failure.network': 'Couldn’t reach the server.',
   'failure.unreadable': 'The server sent an unexpected response.',
   'failure.proxy': 'A proxy',

@@ -333,7 +333,6 @@ export const texts = {
   'account.sendKey': 'Send messages with',
   'account.sendKey.enter': 'Enter',
   'account.sendKey.modified': '{key} + Enter',
-  'account.ctrl': 'Ctrl',
   'account.scroll': 'While an answer is being written',
   'account.scroll.follow': 'Auto-scroll',
   'account.scroll.stay': 'Stay at the start',
