@@ -49,11 +49,13 @@ test('finds a saved prompt by name, inserts it, and fills it in with Tab', async
   await page.keyboard.type('/let');
   await expect(list.getByRole('option')).toHaveCount(1);
   await page.keyboard.press('Enter');
-  await expect(field(page)).toHaveValue(text);
-  await expect(page.getByRole('status').getByText('Press Tab to go to the next placeholder.')).toBeVisible();
-  expect(await selected(page)).toBe('{{name}}');
+  const asked = page.getByRole('dialog', { name: 'A letter' });
+  await expect(asked.getByLabel('name')).toBeFocused();
+  await expectAccessibleHere(page);
   await page.keyboard.type('Ada');
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(field(page)).toHaveValue(text.replace('{{name}}', 'Ada'));
+  await expect(page.getByRole('status').getByText('Press Tab to go to the next placeholder.')).toBeVisible();
   expect(await selected(page)).toBe('{{the topic}}');
   await page.keyboard.type('the tide');
   await page.keyboard.press('Tab');

@@ -105,7 +105,7 @@ export function FilesView(props: Props) {
       {query.isError && files.length === 0 ? (
         <Failed failure={query.error} onRetry={() => void query.refetch()} />
       ) : null}
-      {isNothing ? (empty ?? <Empty canUpload={canUpload} />) : null}
+      {isNothing ? (empty ?? <Empty scope={scope} canUpload={canUpload} />) : null}
       {q !== '' && query.isSuccess && files.length === 0 ? (
         <p role="status" className={classes.quiet}>
           {t('files.noHits', { query: q })}
@@ -186,12 +186,13 @@ function useUploads(scope: FileScope, refresh: () => Promise<void>, folder: stri
   return { queue, maximumBytes };
 }
 
-function Empty({ canUpload }: { canUpload: boolean }) {
+function Empty({ scope, canUpload }: Pick<Props, 'scope' | 'canUpload'>) {
   const t = useText();
+  const hint = scope.projectId === undefined ? 'files.emptyText' : 'files.emptyProject';
   return (
     <div className={classes.empty}>
       <p className={classes.emptyTitle}>{t('files.emptyTitle')}</p>
-      <p>{t(canUpload ? 'files.emptyText' : 'files.emptyArchived')}</p>
+      <p>{t(canUpload ? hint : 'files.emptyArchived')}</p>
     </div>
   );
 }

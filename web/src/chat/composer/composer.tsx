@@ -53,6 +53,7 @@ const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
 const SuggestionMenu = lazyComponent(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
 const PromptDialog = lazyComponent(async () => (await import('../../mcp/prompt-dialog.tsx')).PromptDialog);
+const FillPromptDialog = lazyComponent(async () => (await import('./fill-prompt-dialog.tsx')).FillPromptDialog);
 const AttachmentTray = lazyComponent(
   async () => (await import('../../files/attachments/attachment-tray.tsx')).AttachmentTray,
 );
@@ -207,6 +208,13 @@ export const Composer = memo(function Composer(props: Props) {
       </div>
       {suggestion.prompt ? (
         <PromptDialog prompt={suggestion.prompt} onClose={suggestion.closePrompt} onText={suggestion.insertPrompt} />
+      ) : null}
+      {suggestion.filling ? (
+        <FillPromptDialog
+          prompt={suggestion.filling}
+          onClose={suggestion.closeFilling}
+          onText={suggestion.insertFilled}
+        />
       ) : null}
       {isOver && !isClosed ? <div className={classes.dropHere}>{t('composer.dropHere')}</div> : null}
     </section>

@@ -1,6 +1,8 @@
 import type { McpPrompt } from '@homeport/contracts/mcp/content';
+import type { Prompt } from '@homeport/contracts/prompts';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { placeholderNames } from '../../conversation/draft/placeholders.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { showToast } from '../../layout/toasts.tsx';
 import type { Suggestion } from './suggestion-menu.tsx';
@@ -14,11 +16,15 @@ type Actions = {
   summarize: (focus: string) => Promise<void>;
 };
 
-/** Applies a chosen suggestion. `prompt` is an MCP server's prompt whose arguments have to be asked for. */
+/**
+ * Applies a chosen suggestion. `prompt` is an MCP server's prompt whose arguments have to be asked for, `filling` a saved
+ * one with placeholders.
+ */
 export function useSuggestionChoice({ suggestions, draftText, chooseAssistant, summarize }: Actions) {
   const t = useText();
   const navigate = useNavigate();
   const [prompt, setPrompt] = useState<McpPrompt>();
+  const [filling, setFilling] = useState<Prompt>();
   const choose = (suggestion: Suggestion) => {
     if (suggestion.kind === 'compact') {
       suggestions.insert('/compact ');
@@ -39,7 +45,9 @@ export function useSuggestionChoice({ suggestions, draftText, chooseAssistant, s
       suggestions.insert('');
       return setPrompt(suggestion.prompt);
     }
-    suggestions.insert(suggestion.prompt.text);
+    if (placeholderNames(suggestion.prompt.text).length === 0) return suggestions.insert(suggestion.prompt.text);
+    suggestions.insert('');
+    setFilling(suggestion.prompt);
   };
   const closePrompt = () => setPrompt(undefined);
   const insertPrompt = (text: string, leftOut: number) => {
@@ -48,5 +56,10 @@ export function useSuggestionChoice({ suggestions, draftText, chooseAssistant, s
     // The dialog gives the focus back first.
     requestAnimationFrame(() => suggestions.put(text));
   };
-  return { choose, prompt, closePrompt, insertPrompt };
+  const closeFilling = () => setFilling(undefined);
+  const insertFilled = (text: string) => {
+    closeFilling();
+    requestAnimationFrame(() => suggestions.put(text));
+  };
+  return { choose, prompt, closePrompt, insertPrompt, filling, closeFilling, insertFilled };
 }

@@ -42,15 +42,21 @@ export function useSuggestions(field: RefObject<HTMLTextAreaElement | null>) {
     if (!current || !trigger) return;
     replaceRange(current, trigger.start, trigger.start + 1 + trigger.query.length, text);
     close();
-    const first = stepPlaceholder(current.value, { start: trigger.start, end: trigger.start }, false);
-    setFilling(first !== undefined);
-    if (first) current.setSelectionRange(first.start, first.end);
+    selectFirst(current, trigger.start);
   };
 
-  /** Puts `text` where the cursor is, when the list is closed. */
+  /** Puts `text` where the cursor is, when the list is closed; the first placeholder in it is selected. */
   const put = (text: string) => {
     const { current } = field;
-    if (current) replaceRange(current, current.selectionStart, current.selectionEnd, text);
+    if (!current) return;
+    const { selectionStart } = current;
+    replaceRange(current, selectionStart, current.selectionEnd, text);
+    selectFirst(current, selectionStart);
+  };
+  const selectFirst = (element: HTMLTextAreaElement, from: number) => {
+    const first = stepPlaceholder(element.value, { start: from, end: from }, false);
+    setFilling(first !== undefined);
+    if (first) element.setSelectionRange(first.start, first.end);
   };
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {

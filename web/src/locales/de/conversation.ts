@@ -18,6 +18,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.selected': '{count, plural, one {# ausgewählt} other {# ausgewählt}}',
   'nav.selectAll': 'Alle geladenen auswählen',
   'nav.selectEnd': 'Auswahl beenden',
+  'composer.promptInsert': 'Einfügen',
   'message.editLabel': 'Deine Nachricht bearbeiten',
   'message.editSend': 'Senden',
   'message.editHint': 'Deine ursprüngliche Nachricht bleibt als frühere Version erhalten.',

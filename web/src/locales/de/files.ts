@@ -40,6 +40,8 @@ export const texts: Record<keyof typeof english, string> = {
   'files.emptyTitle': 'Noch keine Dateien',
   'files.emptyText':
     'Lege Dateien hier ab oder lade sie hoch. Modelle lesen die Dateien, die du einer Nachricht hinzufügst.',
+  'files.emptyProject':
+    'Lege Dateien hier ab oder lade sie hoch. Modelle lesen sie in jeder Unterhaltung dieses Projekts.',
   'files.emptyArchived': 'Keine Dateien.',
   'files.count': '{count, plural, one {# Datei} other {# Dateien}}',
   'files.more': 'Mehr anzeigen',

@@ -17,6 +17,7 @@ export const texts = {
   'nav.selected': '{count, plural, one {# selected} other {# selected}}',
   'nav.selectAll': 'Select all loaded',
   'nav.selectEnd': 'Cancel selection',
+  'composer.promptInsert': 'Insert',
   'message.editLabel': 'Edit your message',
   'message.editSend': 'Send',
   'message.editHint': 'Your original message is kept as a previous version.',

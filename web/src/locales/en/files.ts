@@ -37,6 +37,7 @@ export const texts = {
   'files.origin.published': 'published by the model',
   'files.emptyTitle': 'No files yet',
   'files.emptyText': 'Drop files here or upload them. Models can read the files you add to a message.',
+  'files.emptyProject': 'Drop files here or upload them. Models can read them in every conversation of this project.',
   'files.emptyArchived': 'No files here.',
   'files.count': '{count, plural, one {# file} other {# files}}',
   'files.more': 'Show more',
