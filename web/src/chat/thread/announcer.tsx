@@ -1,8 +1,12 @@
 import 'virtual:texts/conversation';
 import type { Message } from '@homeport/contracts/chat/conversations';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ConversationView } from '../../conversation/conversation-view.ts';
 import { useText } from '../../i18n/i18n.ts';
+import { mcpServersQuery } from '../../mcp/mcp-api.ts';
+import { titleOfTool } from '../../mcp/tools/find-tool.ts';
+import { toolTitle } from '../../mcp/tools/tool-title.ts';
 import { isOpenQuestion } from './pending-parts.ts';
 
 /** Live region that announces the beginning and the end of an answer. The thread itself is not a live region. */
@@ -15,6 +19,7 @@ export function Announcer({ view }: { view: ConversationView }) {
   const wasSummary = useRef(isSummary);
   const { messages, summaryFailure } = view;
   const waiting = running === undefined ? undefined : waitingTool(messages.at(-1));
+  const waitingName = useToolName(waiting);
   const question = running === undefined ? undefined : messages.at(-1)?.parts.findLast(isOpenQuestion);
   const isAsked = question !== undefined;
   useEffect(() => {
@@ -34,8 +39,8 @@ export function Announcer({ view }: { view: ConversationView }) {
     else setText(t(status === 'stopped' ? 'thread.announceStopped' : 'thread.announceEnd'));
   }, [running, isSummary, messages, summaryFailure, t]);
   useEffect(() => {
-    if (waiting !== undefined) setText(t('thread.announceApproval', { tool: waiting }));
-  }, [waiting, t]);
+    if (waitingName !== undefined) setText(t('thread.announceApproval', { tool: waitingName }));
+  }, [waitingName, t]);
   useEffect(() => {
     if (isAsked) setText(t('thread.announceQuestion'));
   }, [isAsked, t]);
@@ -44,6 +49,16 @@ export function Announcer({ view }: { view: ConversationView }) {
       {text}
     </div>
   );
+}
+
+/** A tool as people know it: its title, or its name without what only tells it apart. Undefined until it is known. */
+function useToolName(name: string | undefined): string | undefined {
+  const parts = toolTitle(name ?? '');
+  const isOfServer = parts.server !== undefined;
+  const { data, isPending } = useQuery({ ...mcpServersQuery(), enabled: isOfServer });
+  if (name === undefined || (isOfServer && isPending)) return undefined;
+  const tool = (data && titleOfTool(data.servers, name)) ?? parts.tool;
+  return isOfServer ? `${parts.server}: ${tool}` : tool;
 }
 
 /** The tool that waits for a person's word. */

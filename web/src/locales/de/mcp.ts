@@ -223,6 +223,7 @@ export const texts: Record<keyof typeof english, string> = {
   'approval.label': 'Freigabe von {tool}',
   'approval.title': 'Darf {tool} ausgeführt werden?',
   'approval.titleOf': 'Darf {server} {tool} ausführen?',
+  'approval.titleNamed': '„{title}“ in {server} erlauben?',
   'approval.input': 'Eingabe',
   'approval.noInput': 'Keine Eingabe.',
   'approval.allow': 'Erlauben',

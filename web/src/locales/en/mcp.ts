@@ -211,6 +211,7 @@ export const texts = {
   'approval.label': 'Approval for {tool}',
   'approval.title': 'Allow {tool} to run?',
   'approval.titleOf': 'Allow {server} to run {tool}?',
+  'approval.titleNamed': 'Allow “{title}” in {server}?',
   'approval.input': 'Input',
   'approval.noInput': 'No input.',
   'approval.allow': 'Allow',

@@ -1,10 +1,10 @@
 import 'virtual:texts/mcp';
-import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useText } from '../../i18n/i18n.ts';
 import { mcpServersQuery } from '../mcp-api.ts';
+import { findTool } from '../tools/find-tool.ts';
 import { toolTitle } from '../tools/tool-title.ts';
 import classes from './approval.module.css';
 import type { ApprovalWord } from './approval-answer.tsx';
@@ -43,20 +43,4 @@ export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
       </Button>
     </div>
   );
-}
-
-/** The server and tool behind a turn's tool name; undefined if it is ambiguous. */
-export function findTool(servers: readonly McpServer[], name: string): { server: McpServer; tool: string } | undefined {
-  const { server: serverPart, tool: toolPart } = toolTitle(name);
-  const found = servers
-    .filter((server) => legible(server.name).slice(0, 24) === serverPart)
-    .flatMap((server) =>
-      server.tools.filter((tool) => legible(tool.name) === toolPart).map((tool) => ({ server, tool: tool.name })),
-    );
-  return found.length === 1 ? found[0] : undefined;
-}
-
-/** The same conversion to provider-safe names as on the server. */
-function legible(text: string): string {
-  return text.replace(/[^A-Za-z0-9_-]/g, '_');
 }

@@ -1,6 +1,6 @@
 import 'virtual:texts/mcp';
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ShieldQuestion } from 'lucide-react';
 import { useId, useState } from 'react';
 import { call } from '../../api/api.ts';
@@ -9,8 +9,8 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { mcpServersQuery } from '../mcp-api.ts';
+import { findTool, titleOfTool } from '../tools/find-tool.ts';
 import { toolTitle } from '../tools/tool-title.ts';
-import { findTool } from './always-allow.tsx';
 import classes from './approval.module.css';
 import { ApprovalAnswer, type ApprovalWord } from './approval-answer.tsx';
 import { ApprovalInput } from './approval-input.tsx';
@@ -26,6 +26,8 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
   const [failure, setFailure] = useState<unknown>();
   const titleId = useId();
   const { server, tool } = toolTitle(part.toolName);
+  const { data } = useQuery({ ...mcpServersQuery(), enabled: server !== undefined });
+  const title = data && titleOfTool(data.servers, part.toolName);
   const approvalId = part.approval?.id;
 
   const allowForGood = async () => {
@@ -67,7 +69,14 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
     <section className={classes.card} aria-labelledby={titleId} data-approval={approvalId}>
       <h3 className={classes.title} id={titleId}>
         <ShieldQuestion size={17} aria-hidden />
-        {server === undefined ? t('approval.title', { tool }) : t('approval.titleOf', { tool, server })}
+        <span>
+          {server === undefined
+            ? t('approval.title', { tool })
+            : title === undefined
+              ? t('approval.titleOf', { tool, server })
+              : t('approval.titleNamed', { title, server })}
+          {title === undefined ? null : <code className={classes.technical}> {tool}</code>}
+        </span>
       </h3>
       <ApprovalInput value={part.input} />
       {failure === undefined ? null : (
