@@ -104,22 +104,24 @@ test('requires a new review after a trusted server changes', async ({ page, inst
     await main.getByText('Tool permissions (2)').click();
     // The first choice is slow on its way; the second one is made meanwhile.
     const chosen = Promise.withResolvers<void>();
-    const isFirst = (request: Request) => request.method() === 'PATCH' && !request.postData()?.includes('look_up');
+    const policiesOf = (request: Request) => request.postDataJSON()?.toolPolicies ?? {};
+    const isFirst = (request: Request) => request.method() === 'PATCH' && policiesOf(request).sly !== 'deny';
     await page.route('**/api/mcp', async (route) => {
       if (isFirst(route.request())) await chosen.promise;
       await route.continue();
     });
     const answered = page.waitForResponse((response) => isFirst(response.request()));
+    await expect(main.getByLabel('Permission for sly')).toHaveValue('ask');
+    await main.getByLabel('Permission for look_up').selectOption('Allow');
     await main.getByLabel('Permission for sly').selectOption('Never');
-    await main.getByLabel('Permission for look_up').selectOption('Ask first');
-    await expect(main.getByLabel('Permission for look_up')).toHaveValue('ask');
+    await expect(main.getByLabel('Permission for sly')).toHaveValue('deny');
     // By now, a second request that did not wait for the first would have been answered.
     for (let reads = 0; reads < 5; reads += 1) await serverOf(person.caller);
     chosen.resolve();
     await answered;
     await expect
       .poll(async () => (await serverOf(person.caller)).toolPolicies)
-      .toEqual({ sly: 'deny', look_up: 'ask' });
+      .toEqual({ sly: 'deny', look_up: 'allow' });
     await expectAccessible(page);
     await main.getByRole('switch', { name: 'Use Figures' }).press('Space');
     await expect(main).toContainText('switched off');

@@ -45,7 +45,7 @@ export function ContextMessages({ context, store, onLeave }: Props) {
   return (
     <section className={classes.section}>
       <h3>{t('saw.messages')}</h3>
-      <p className={classes.soft}>{counts.join(' · ')}</p>
+      <p className={classes.soft}>{counts.join(' ·\u00a0')}</p>
       <ol className={classes.messages} reversed>
         {shown.map((entry) => (
           <li key={entry.id} data-state={entry.state}>

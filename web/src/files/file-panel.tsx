@@ -151,7 +151,7 @@ function OneFile({
         <bdi>{file.filename}</bdi>
       </h3>
       <p className={classes.fact}>
-        {[formatSize(shown.size), shown.mediaType, dates.format(new Date(shown.createdAt))].join(' · ')}
+        {[formatSize(shown.size), shown.mediaType, dates.format(new Date(shown.createdAt))].join(' ·\u00a0')}
       </p>
       {file.path === file.filename ? null : <p className={classes.fact}>{file.path}</p>}
       <div className={classes.oneActions}>

@@ -68,7 +68,7 @@ export function FileRow({
               formatSize(file.size),
               at,
               ...(origin ? [t(`files.origin.${origin}`)] : []),
-            ].join(' · ')}
+            ].join(' ·\u00a0')}
           </span>
         </span>
       </button>

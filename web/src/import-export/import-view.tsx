@@ -124,7 +124,7 @@ const programs: Readonly<Record<string, string>> = {
 
 function nameOf({ source, filename }: ImportRecord, t: Translate): string {
   const program = source === null ? undefined : (programs[source] ?? source);
-  return [program, filename].filter(Boolean).join(' · ') || t('moving.unnamed');
+  return [program, filename].filter(Boolean).join(' ·\u00a0') || t('moving.unnamed');
 }
 
 function stateText({ state, counts }: ImportRecord, t: Translate): string {
@@ -145,7 +145,7 @@ function countsText({ counts }: ImportRecord, t: Translate): string {
     counts.skills > 0 ? t('moving.skills', { count: counts.skills }) : '',
   ]
     .filter(Boolean)
-    .join(' · ');
+    .join(' ·\u00a0');
 }
 
 async function saveReport(record: ImportRecord): Promise<void> {

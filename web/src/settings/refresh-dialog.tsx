@@ -72,7 +72,11 @@ function Changes({ changes, beside, onDone }: ChangesProps) {
     return (
       <>
         <Notice kind="success">{t('refresh.none')}</Notice>
-        <div className={classes.actions}>{beside}</div>
+        <div className={classes.actions}>
+          <Button onClick={onDone} data-autofocus>
+            {t('app.close')}
+          </Button>
+        </div>
       </>
     );
   }

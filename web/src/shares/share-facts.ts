@@ -20,5 +20,5 @@ export function useShareFacts({ audience, views, expiresAt, updatedAt, hasPasswo
     ...(hasPassword ? [t('share.hasPassword')] : []),
     t('share.updatedAt', { date: dateOf(updatedAt) }),
     ...(expiresAt === null ? [] : [t('share.endsAt', { date: dateOf(expiresAt) })]),
-  ].join(' · ');
+  ].join(' ·\u00a0');
 }

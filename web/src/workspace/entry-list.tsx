@@ -169,7 +169,7 @@ function EntryRow({
           <bdi className={fileClasses.name} title={name}>
             {name}
           </bdi>
-          <span className={fileClasses.fact}>{facts.join(' · ')}</span>
+          <span className={fileClasses.fact}>{facts.join(' ·\u00a0')}</span>
         </span>
       </button>
       <ActionIcon

@@ -25,7 +25,7 @@ export function FileView({ file }: { file: WorkspaceFile }) {
   return (
     <article className={fileClasses.one}>
       <p className={fileClasses.fact}>
-        {[formatSize(file.size), file.mediaType, at.format(new Date(file.modifiedAt))].join(' · ')}
+        {[formatSize(file.size), file.mediaType, at.format(new Date(file.modifiedAt))].join(' ·\u00a0')}
       </p>
       <div className={fileClasses.oneActions}>
         <Button

@@ -27,7 +27,7 @@ export function UserAccountPage() {
     user.lastSeenAt === null ? t('users.neverSeen') : t('users.lastSeen', { date: formatDay(user.lastSeenAt) }),
   ];
   return (
-    <Section title={user.name} text={facts.join(' · ')}>
+    <Section title={user.name} text={facts.join(' ·\u00a0')}>
       <div className={classes.badges}>
         <UserBadges user={user} isMe={isMe} />
       </div>

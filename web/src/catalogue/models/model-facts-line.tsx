@@ -19,7 +19,7 @@ export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
     prices === undefined ? undefined : priceText(prices, numberLocale()),
     endOfLife === undefined ? undefined : t('facts.endOfLife', { day: endOfLife }),
   ].filter((word) => word !== undefined);
-  return words.length === 0 ? null : <span className={classes.facts}>{words.join(' · ')}</span>;
+  return words.length === 0 ? null : <span className={classes.facts}>{words.join(' ·\u00a0')}</span>;
 }
 
 /** The part of the context window that a local server has loaded, if it reports it. */

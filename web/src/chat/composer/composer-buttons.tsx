@@ -62,10 +62,12 @@ export function SendButton({
         aria-label={label}
         aria-disabled={!canSend}
         data-inactive={!canSend || undefined}
+        data-worded={isQueue || undefined}
         className={classes.send}
         onClick={onSend}
       >
         {isQueue ? <ListPlus size={18} /> : <ArrowUp size={19} strokeWidth={2.25} />}
+        {isQueue ? <span className={classes.word}>{t('composer.queueShort')}</span> : null}
       </ActionIcon>
     </Tip>
   );
@@ -84,9 +86,11 @@ function SendNowButton({ canSend, onSend }: { canSend: boolean; onSend: () => vo
         aria-label={label}
         aria-disabled={!canSend}
         className={classes.stop}
+        data-worded
         onClick={onSend}
       >
         <ArrowUp size={18} />
+        <span className={classes.word}>{t('composer.sendNowShort')}</span>
       </ActionIcon>
     </Tip>
   );
@@ -110,9 +114,11 @@ export function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop
           aria-label={label}
           aria-disabled={isStopping}
           className={classes.stop}
+          data-worded
           onClick={() => !isStopping && onStop()}
         >
           <Square size={13} fill="currentColor" />
+          {isStopping ? null : <span className={classes.word}>{t('composer.stop')}</span>}
         </ActionIcon>
       </Tip>
     </>

@@ -8,13 +8,14 @@ const EffortPicker = lazyComponent(async () => (await import('./effort-picker.ts
 
 type Props = { chat: Chat | undefined; answering: AnsweringModel; effort: EffortState; isDisabled: boolean };
 
-/** Reasoning effort of the next answer; shown for reasoning models if an effort is set or requested. */
+/** Reasoning effort of the next answer; shown for reasoning models, and where an effort is set or requested. */
 export function EffortChoice({ chat, answering, effort, isDisabled }: Props) {
   const { model, parameters } = answering;
   const set = [chat?.parameters, parameters, model?.parameters];
   const inherited = set.find((each) => each?.reasoningEffort !== undefined)?.reasoningEffort;
   const reasoning = model?.abilities.reasoning;
-  const isOffered = reasoning && reasoning.length > 0;
+  // An empty list says that the model reasons, not with which efforts.
+  const isOffered = Array.isArray(reasoning);
   if (!isOffered && effort.chosen === undefined && inherited === undefined && effort.asked === 0) return null;
   return (
     <EffortPicker effort={effort} offered={offeredEfforts(reasoning)} inherited={inherited} isDisabled={isDisabled} />

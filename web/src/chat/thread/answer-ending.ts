@@ -21,3 +21,10 @@ export function endingOf({ finishReason, finishDetail, parts }: Message): Answer
   const isShown = detail === '' || parts.some((part) => part.type === 'text' && part.text.includes(detail));
   return { ...ending, detail: isShown ? undefined : detail };
 }
+
+/** True for an answer whose ending is shown with a button to regenerate it. */
+export function hasRegenerate(message: Message, isEmpty: boolean): boolean {
+  const { status } = message;
+  if (status === 'failed' || (isEmpty && status !== 'streaming')) return true;
+  return status === 'complete' && endingOf(message)?.canContinue === false;
+}

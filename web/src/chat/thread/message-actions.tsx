@@ -13,10 +13,18 @@ import classes from './message-view.module.css';
 import { RegenerateWith } from './regenerate-action.tsx';
 import { copyRich } from './rich-copy.ts';
 
-type Props = { message: Message; text: string; isRunning: boolean; isLast?: boolean; onEdit?: () => void };
+type Props = {
+  message: Message;
+  text: string;
+  isRunning: boolean;
+  isLast?: boolean;
+  /** The way an answer ended comes with a button of its own to regenerate it. */
+  hasRegenerate?: boolean;
+  onEdit?: () => void;
+};
 
 /** The bar under a message. It always takes its room, so that showing it moves nothing. */
-export function MessageActions({ message, text, isRunning, isLast, onEdit }: Props) {
+export function MessageActions({ message, text, isRunning, isLast, hasRegenerate, onEdit }: Props) {
   const t = useText();
   const actions = useThreadActions();
   const { isCopied, copy, report } = useCopy();
@@ -40,7 +48,7 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
           <Pencil size={15} />
         </IconAction>
       ) : null}
-      {role === 'assistant' && parentId !== null && !(isLast && message.status === 'failed') ? (
+      {role === 'assistant' && parentId !== null && !hasRegenerate ? (
         <IconAction label={t('message.regenerate')} onClick={() => actions.regenerate(parentId)} isDisabled={isRunning}>
           <RotateCcw size={15} />
         </IconAction>
@@ -82,28 +90,37 @@ function Versions({ message, isRunning }: { message: Message; isRunning: boolean
   );
 }
 
-/** Model, tokens, cost and time of an answer. */
+/** Model and time of an answer; its tokens and cost appear when it is pointed at. */
 function UsageLine({ message }: { message: Message }) {
   const t = useText();
   const { modelName } = useThreadActions();
   const { usage, modelId, assistant } = message;
   const model = modelId === undefined ? undefined : modelName(modelId);
-  const counts = usage && { input: usage.inputTokens, output: usage.outputTokens };
-  const cost =
-    counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
   const cached = usage?.cachedInputTokens ?? 0;
   const written = usage?.cacheWriteTokens ?? 0;
   const reasoning = usage?.reasoningTokens ?? 0;
-  const text = cost ?? model;
+  const names = [
+    ...(assistant ? [t('message.assistant', { name: assistant.name, version: assistant.version })] : []),
+    ...(model === undefined ? [] : [model]),
+  ];
+  const counts = [
+    ...(usage ? [t('message.usageOnly', { input: usage.inputTokens, output: usage.outputTokens })] : []),
+    ...(cached === 0 ? [] : [t('message.cached', { cached })]),
+    ...(written === 0 ? [] : [t('message.cacheWritten', { written })]),
+    ...(reasoning === 0 ? [] : [t('message.reasoningTokens', { reasoning })]),
+    ...(typeof usage?.cost === 'number' ? [dollars(usage.cost, numberLocale())] : []),
+  ];
   return (
     <span className={classes.usage}>
-      {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
-      {text === undefined ? null : `${text} · `}
-      {cached === 0 ? null : `${t('message.cached', { cached })} · `}
-      {written === 0 ? null : `${t('message.cacheWritten', { written })} · `}
-      {reasoning === 0 ? null : `${t('message.reasoningTokens', { reasoning })} · `}
-      {typeof usage?.cost === 'number' ? `${dollars(usage.cost, numberLocale())} · ` : null}
-      <MessageTime at={message.createdAt} />
+      {names.map((name) => (
+        <span key={name} className={classes.fact}>{`${name} · `}</span>
+      ))}
+      <span className={classes.fact}>
+        <MessageTime at={message.createdAt} />
+      </span>
+      {counts.map((count) => (
+        <span key={count} className={classes.fact} data-count>{` · ${count}`}</span>
+      ))}
     </span>
   );
 }

@@ -11,6 +11,7 @@ import { SourceLinks } from '../../markdown/source-links.ts';
 import { MessageEditor } from '../lazy-parts.ts';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';
+import { hasRegenerate } from './answer-ending.ts';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
 import classes from './message-view.module.css';
@@ -37,9 +38,18 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
   const text = messageText(message.parts);
   const files = message.parts.filter((part) => part.type === 'file');
   const article = useRef<HTMLElement>(null);
+  const composer = useRef<HTMLElement>(null);
+  const edit = () => {
+    const { activeElement } = document;
+    composer.current =
+      activeElement instanceof HTMLElement && activeElement.matches('[data-composer]') ? activeElement : null;
+    setEditing(true);
+  };
+  // Back to where the edit was begun: the message field, or the button.
   const close = () => {
     flushSync(() => setEditing(false));
-    article.current?.querySelector<HTMLElement>('[data-action="edit"]')?.focus();
+    const button = article.current?.querySelector<HTMLElement>('[data-action="edit"]');
+    (composer.current ?? button)?.focus();
   };
   return (
     <article ref={article} className={classes.user} data-message={message.id} data-role="user">
@@ -60,7 +70,7 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
               {text}
             </div>
           )}
-          <MessageActions message={message} text={text} isRunning={isRunning} onEdit={() => setEditing(true)} />
+          <MessageActions message={message} text={text} isRunning={isRunning} onEdit={edit} />
         </>
       )}
     </article>
@@ -91,7 +101,13 @@ function Answer({ message, isLast, isRunning }: Props) {
       {isStreaming ? (
         <div className={classes.reserved} />
       ) : (
-        <MessageActions message={message} text={messageText(message.parts)} isRunning={isRunning} isLast={isLast} />
+        <MessageActions
+          message={message}
+          text={messageText(message.parts)}
+          isRunning={isRunning}
+          isLast={isLast}
+          hasRegenerate={isLast && hasRegenerate(message, isEmpty)}
+        />
       )}
     </article>
   );

@@ -18,7 +18,7 @@ export function AttachedFact({ scope, file }: { scope: FileScope; file: Attached
   if (reach === 'document') return <DocumentFact scope={scope} file={file} size={size} />;
   return (
     <span className={classes.fact}>
-      {[size, reach === 'name' ? t('files.reachName') : undefined].filter(Boolean).join(' · ')}
+      {[size, reach === 'name' ? t('files.reachName') : undefined].filter(Boolean).join(' ·\u00a0')}
     </span>
   );
 }
@@ -28,7 +28,7 @@ function DocumentFact({ scope, file, size }: { scope: FileScope; file: AttachedF
   const { data: read, error } = useQuery(documentQuery(scope, file.id));
   if (error) return <span className={classes.fact}>{size}</span>;
   if (!read || read.state === 'working') {
-    return <span className={classes.fact}>{[size, t('files.reading')].filter(Boolean).join(' · ')}</span>;
+    return <span className={classes.fact}>{[size, t('files.reading')].filter(Boolean).join(' ·\u00a0')}</span>;
   }
   if (read.problem) {
     return (
@@ -44,7 +44,7 @@ function DocumentFact({ scope, file, size }: { scope: FileScope; file: AttachedF
       {[
         t('files.pages', { count: read.pages ?? 0 }),
         t('files.tokens', { count: read.tokens ?? 0, tokens: tokens.format(read.tokens ?? 0) }),
-      ].join(' · ')}
+      ].join(' ·\u00a0')}
       {warning ? ` · ${warning.message}` : null}
     </span>
   );

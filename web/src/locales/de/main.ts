@@ -144,7 +144,6 @@ export const texts: Record<keyof typeof english, string> = {
   'message.next': 'Nächste Version',
   'message.version': 'Version {index} von {count}',
   'message.versionShort': '{index}/{count}',
-  'message.usage': '{model} · {input, number} Token Eingabe, {output, number} Ausgabe',
   'message.cached': '{cached, number} aus dem Cache',
   'message.cacheWritten': '{written, number} in den Cache geschrieben',
   'message.reasoningTokens': '{reasoning, number} Denken',
@@ -243,6 +242,8 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.queue': 'Einreihen',
   'composer.promptLeftOut':
     '{count, plural, one {Ein Teil des Prompts ist kein Text und fehlt} other {{count, number} Teile des Prompts sind kein Text und fehlen}}',
+  'composer.queueShort': 'Einreihen',
+  'composer.sendNowShort': 'Senden',
   'composer.sendNow': 'An die laufende Antwort senden',
   'composer.stop': 'Anhalten',
   'composer.stopping': 'Wird angehalten …',

@@ -259,7 +259,7 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.loading': 'Modelle von {provider} werden geladen …',
   'choose.search': 'Modelle suchen',
   'choose.list': 'Modelle von {provider}',
-  'choose.selected': '{count, plural, =0 {Keine ausgewählt} one {# ausgewählt} other {# ausgewählt}}',
+  'choose.selected': '{count, plural, =0 {Noch kein Modell ausgewählt} one {# ausgewählt} other {# ausgewählt}}',
   'choose.added': 'schon hinzugefügt',
   'choose.noHits': 'Kein Modell passt zu „{query}“.',
   'choose.more':

@@ -138,7 +138,6 @@ export const texts = {
   'message.next': 'Next version',
   'message.version': 'Version {index} of {count}',
   'message.versionShort': '{index}/{count}',
-  'message.usage': '{model} · {input, number} tokens in, {output, number} out',
   'message.cached': '{cached, number} from cache',
   'message.cacheWritten': '{written, number} written to cache',
   'message.reasoningTokens': '{reasoning, number} reasoning',
@@ -232,6 +231,8 @@ export const texts = {
   'composer.queue': 'Add to queue',
   'composer.promptLeftOut':
     '{count, plural, one {One part of the prompt isn’t text and was left out} other {{count, number} parts of the prompt aren’t text and were left out}}',
+  'composer.queueShort': 'Queue',
+  'composer.sendNowShort': 'Send',
   'composer.sendNow': 'Send to the running answer',
   'composer.stop': 'Stop',
   'composer.stopping': 'Stopping…',

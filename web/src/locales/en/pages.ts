@@ -250,7 +250,7 @@ export const texts = {
   'choose.loading': 'Loading models from {provider}…',
   'choose.search': 'Search models',
   'choose.list': 'Models from {provider}',
-  'choose.selected': '{count, plural, =0 {None selected} one {# selected} other {# selected}}',
+  'choose.selected': '{count, plural, =0 {No model selected yet} one {# selected} other {# selected}}',
   'choose.added': 'already added',
   'choose.noHits': 'No models match “{query}”.',
   'choose.more': '{count, plural, one {# more model. Search to see it.} other {# more models. Search to see them.}}',

@@ -96,6 +96,11 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
             }
           />
         )}
+        {tested && serverState(tested.server) !== 'trusted' && tested.server.fingerprint !== null ? (
+          <p className={classes.fingerprint}>
+            {t('mcp.fingerprint')} <code>{tested.server.fingerprint}</code>
+          </p>
+        ) : null}
         {tested ? <TrustRow tested={tested} isBusy={isBusy} onTrust={trust} onClose={onClose} /> : null}
       </div>
     </Modal>
@@ -124,16 +129,13 @@ function TrustRow({
   const names = newlyAsking(tools, trustedBefore(tested))
     .map((tool) => tool.name)
     .filter((name) => !Object.hasOwn(server.toolPolicies, name));
+  // One name stands in the sentence: the row covers the end of the definitions.
+  const only = names.length === 1 ? names[0] : undefined;
   const starting = (): Record<string, ToolPolicy> =>
     Object.fromEntries(names.map((name) => [name, asks ? 'ask' : 'allow']));
   const isTrusted = serverState(server) === 'trusted';
   return (
     <div className={classes.end}>
-      {isTrusted || fingerprint === null ? null : (
-        <p className={classes.fingerprint}>
-          {t('mcp.fingerprint')} <code>{fingerprint}</code>
-        </p>
-      )}
       {isTrusted || fingerprint === null || names.length === 0 ? null : (
         <div>
           <label className={classes.askFirst}>
@@ -141,18 +143,20 @@ function TrustRow({
               type="checkbox"
               checked={asks}
               onChange={(event) => setAsks(event.currentTarget.checked)}
-              aria-describedby={namesId}
+              aria-describedby={only === undefined ? namesId : undefined}
             />
-            {t('mcp.askFirst', { count: names.length })}
+            <span>
+              {t('mcp.askFirst', { count: names.length })} {only === undefined ? null : <Name name={only} />}
+            </span>
           </label>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <p id={namesId} tabIndex={0} className={classes.asked}>
-            {names.map((name) => (
-              <code key={name}>
-                <ShownText text={name} />
-              </code>
-            ))}
-          </p>
+          {only === undefined ? (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+            <p id={namesId} tabIndex={0} className={classes.asked}>
+              {names.map((name) => (
+                <Name key={name} name={name} />
+              ))}
+            </p>
+          ) : null}
         </div>
       )}
       {isTrusted || texts.length === 0 ? null : (
@@ -191,6 +195,14 @@ function TrustRow({
         )}
       </div>
     </div>
+  );
+}
+
+function Name({ name }: { name: string }) {
+  return (
+    <code>
+      <ShownText text={name} />
+    </code>
   );
 }
 
