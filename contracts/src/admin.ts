@@ -91,7 +91,7 @@ export const redemptionBody = z.object({
   password: fields.newPassword,
 });
 
-const hexColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'A colour like #4f46e5');
+const hexColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'A color like #4f46e5');
 /** The server checks the bytes: PNG, JPEG, WebP, SVG or icon. */
 const imageDataUrl = z
   .string()

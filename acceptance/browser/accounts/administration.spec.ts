@@ -168,13 +168,13 @@ test('checks images and color contrast of the branding, and applies it to the pa
   await expect(page.getByAltText('Logo: custom')).toBeVisible();
 
   await page.getByLabel('Product name').fill('Acme Chat');
-  await page.getByLabel('Main colour', { exact: true }).fill('#ffd40');
+  await page.getByLabel('Main color', { exact: true }).fill('#ffd40');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByLabel('Main colour', { exact: true })).toBeFocused();
-  await page.getByLabel('Main colour', { exact: true }).fill('ffd400');
+  await expect(page.getByLabel('Main color', { exact: true })).toBeFocused();
+  await page.getByLabel('Main color', { exact: true }).fill('ffd400');
   await expect(page.getByText('easy to read')).toBeVisible();
-  await page.getByText('Custom colour', { exact: true }).click();
-  await page.getByLabel('Text colour', { exact: true }).fill('#ffffff');
+  await page.getByText('Custom color', { exact: true }).click();
+  await page.getByLabel('Text color', { exact: true }).fill('#ffffff');
   await expect(page.getByText('A contrast of 1.4:1 is hard to read')).toBeVisible();
   await expectAccessibleHere(page);
   await page.getByRole('button', { name: 'Use #000000' }).click();

@@ -30,7 +30,7 @@ test('previews, imports, opens and undoes an export of another program, and dele
   await main
     .locator('input[type=file]')
     .setInputFiles({ name: 'history.json', mimeType: 'application/json', buffer: Buffer.from(exported) });
-  await expect(main).toContainText('This is what will come. Nothing has been changed yet.', { timeout: 60_000 });
+  await expect(main).toContainText('Preview: nothing has been imported yet.', { timeout: 60_000 });
   await expect(main).toContainText('chatbot-ui · history.json');
   await expect(main.getByRole('row', { name: /Nothing said.*it has no messages.*Left out/ })).toBeVisible();
   await expectAccessible(page);

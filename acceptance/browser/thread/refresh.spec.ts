@@ -55,7 +55,7 @@ test('shows differences on refresh, and changes only values that no person enter
   Object.assign(windows, { large: 128_000, mine: 128_000 });
   delete windows.old;
   await refresh.click();
-  await expect(dialog.getByText('The provider doesn’t list these any more: old.')).toBeVisible();
+  await expect(dialog.getByText('The provider doesn’t list these anymore: old.')).toBeVisible();
   await expect(dialog.getByRole('listitem')).toHaveCount(1);
   await expect(dialog.getByRole('listitem')).toContainText('64,000 → 128,000');
   await expectAccessible(page);

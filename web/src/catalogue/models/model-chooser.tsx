@@ -103,7 +103,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       <ModelIdField isTaken={(id) => existing.has(id) || chosen.includes(id)} onAdd={addOwn} />
       {isDirty && (asksSizes || tiers.length > 1) ? (
         <fieldset className={chooserClasses.common}>
-          <legend className={chooserClasses.commonTitle}>{t('choose.common')}</legend>
+          <legend className={chooserClasses.commonTitle}>{t(asksSizes ? 'choose.common' : 'choose.commonTier')}</legend>
           <p className={chooserClasses.hint}>{t(asksSizes ? 'choose.commonHint' : 'choose.tierHint')}</p>
           <ModelSizeFields form={form} tiers={tiers} tierOnly={!asksSizes} />
         </fieldset>

@@ -14,7 +14,7 @@ export const texts: Record<keyof typeof english, string> = {
   'question.own': 'In eigenen Worten',
   'question.ofServer': '{server} fragt',
   'question.noSecrets': 'Die Antwort geht an diesen Server. Gib keine Passwörter oder Schlüssel ein.',
-  'question.openIt': 'Prüfe die Adresse, bevor du sie öffnest. Was du dort eingibst, ist hier nicht zu sehen.',
+  'question.openIt': 'Prüfe die Adresse, bevor du sie öffnest. Homeport sieht nicht, was du dort eingibst.',
   'question.done': 'Erledigt',
   'question.decline': 'Ablehnen',
   'question.needed': 'Deine Antwort',

@@ -58,7 +58,7 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.starterRemove': 'Einstieg {number} entfernen',
   'assistant.how': 'Wie er antwortet',
   'assistant.model': 'Modell',
-  'assistant.modelHint': 'Wer es nicht hat, bekommt sein Standardmodell und erfährt es.',
+  'assistant.modelHint': 'Wer dieses Modell nicht hat, nutzt sein Standardmodell und sieht einen Hinweis.',
   'assistant.modelDefault': 'Standardmodell der Person',
   'assistant.modelMissing': 'Ein Modell, das du nicht hast',
   'assistant.modelOff': '{name} (ausgeschaltet)',
@@ -69,15 +69,14 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.servers': 'MCP-Server',
   'assistant.serversAll': 'Alle',
   'assistant.serversSome': 'Nur diese',
-  'assistant.serversAllHint': 'Wer ihn nutzt, kann alle eigenen MCP-Server mit ihm verwenden.',
+  'assistant.serversAllHint': 'Alle können ihre eigenen MCP-Server mit ihm verwenden.',
   'assistant.serversSomeHint':
     'Andere nutzen ihre eigenen Server mit derselben Adresse. Was sie nicht haben, entfällt.',
   'assistant.serversNone': 'Du hast keine MCP-Server. Er antwortet ohne.',
   'assistant.serversKept':
     '{count, plural, one {Er nennt # weiteren, den du nicht hast. Eine andere Auswahl entfernt ihn.} other {Er nennt # weitere, die du nicht hast. Eine andere Auswahl entfernt sie.}}',
   'assistant.workspace': 'Werkzeuge des Arbeitsbereichs',
-  'assistant.workspaceHint':
-    'Er kann Dateien und Shell dessen verwenden, der ihn nutzt, falls es einen Arbeitsbereich gibt.',
+  'assistant.workspaceHint': 'Er kann Dateien und die Shell im Arbeitsbereich der Person verwenden, die ihn nutzt.',
   'assistant.sharing': 'Teilen',
   'assistant.create': 'Assistent erstellen',
   'assistant.created': '{name} erstellt.',
@@ -90,7 +89,7 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.deleteConfirm': 'Assistent löschen',
   'assistant.deleted': '{name} gelöscht.',
   'assistant.changeFailed': 'Der Assistent konnte nicht geändert werden',
-  'assistant.lacksTitle': 'Nicht alles davon steht dir zur Verfügung',
+  'assistant.lacksTitle': 'Einige Teile stehen dir nicht zur Verfügung',
   'assistant.lacksModel': 'Du hast sein Modell nicht. Stattdessen antwortet dein Standardmodell.',
   'assistant.lacksServers':
     '{count, plural, one {Dir fehlt # seiner MCP-Server. Er antwortet ohne ihn.} other {Dir fehlen # seiner MCP-Server. Er antwortet ohne sie.}}',

@@ -2,8 +2,7 @@ import type { texts as english } from '../en/backups.ts';
 
 /** Texts of backups and of the state of the installation, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
-  'backups.text':
-    'Eine Datei mit allem: Konten, Unterhaltungen, Dateien, Einstellungen. Währenddessen können alle weiterarbeiten.',
+  'backups.text': 'Eine Datei mit allen Daten: Konten, Unterhaltungen, Dateien und Einstellungen. Währenddessen können alle weiterarbeiten.',
   'backups.make': 'Sicherung erstellen',
   'backups.making': 'Sicherung läuft',
   'backups.begun': 'Sicherung gestartet.',
@@ -11,13 +10,12 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.scheduled':
     'Nach Zeitplan: {schedule} (UTC). {keep, plural, one {Die neueste bleibt} other {Die neuesten # bleiben}} erhalten.',
   'backups.unscheduled': 'Automatische Sicherungen sind aus. BACKUP_SCHEDULE schaltet sie ein.',
-  'backups.encrypted': 'Sie sind mit der Passphrase aus BACKUP_PASSPHRASE verschlüsselt.',
-  'backups.plain':
-    'Sie sind nicht verschlüsselt und enthalten die Schlüssel der Installation nicht: Bewahre auch secrets.json oder deine Einstellungen auf.',
+  'backups.encrypted': 'Sicherungen sind mit der Passphrase aus BACKUP_PASSPHRASE verschlüsselt.',
+  'backups.plain': 'Sicherungen sind nicht verschlüsselt. Die Schlüssel der Installation sind nicht enthalten; bewahre sie getrennt auf (secrets.json oder deine Einstellungen).',
   'backups.list': 'Vorhandene Sicherungen',
   'backups.listText': 'Zum Wiederherstellen dient der Verwaltungsbefehl „restore“ in einer leeren Installation.',
   'backups.empty': 'Noch keine Sicherungen',
-  'backups.emptyText': 'Erstelle jetzt die erste. Währenddessen können alle weiterchatten.',
+  'backups.emptyText': 'Erstelle jetzt die erste. Währenddessen können alle weiterarbeiten.',
   'backups.cause.command': 'Von der Befehlszeile',
   'backups.cause.schedule': 'Nach Zeitplan',
   'backups.cause.page': 'Von dieser Seite',
@@ -25,6 +23,6 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.state.done': 'Fertig',
   'backups.state.failed': 'Fehlgeschlagen',
   'backups.state.lost': 'Abgebrochen',
-  'backups.lost': 'Der Prozess, der sie erstellt hat, ist beendet. Erstelle eine neue.',
+  'backups.lost': 'Die Sicherung wurde unterbrochen. Starte eine neue.',
   'backups.progress': '{rows, number} Zeilen, {files, plural, one {# Datei} other {# Dateien}}',
 };

@@ -24,7 +24,7 @@ export const texts: Record<keyof typeof english, string> = {
   'changes.noneTitle': 'Keine Dateien geändert',
   'changes.noneText': 'Diese Antwort hat im Arbeitsbereich keine Dateien verändert.',
   'changes.more': 'Nur die ersten Dateien sind aufgeführt. Rückgängig gemacht werden alle.',
-  'changes.left': 'Nicht durchgesehen, weil es zu viele Dateien sind oder sie sich nicht lesen lassen: {paths}',
+  'changes.left': 'Nicht geprüft, weil es zu viele Dateien sind oder sie sich nicht lesen lassen: {paths}',
   'changes.sideBySide': 'Nebeneinander',
   'changes.inLine': 'Untereinander',
   'changes.before': 'Vorher',

@@ -2,7 +2,7 @@ import type { texts as english } from '../en/import-export.ts';
 
 /** Die Texte von Import, Export und dem Löschen von Konten auf Deutsch. */
 export const texts = {
-  'moving.text': 'Hol deine Unterhaltungen aus einem anderen Programm oder nimm alles mit.',
+  'moving.text': 'Importiere deine Unterhaltungen aus einem anderen Programm oder exportiere alles.',
   'moving.import': 'Import',
   'moving.importText':
     'Aus ChatGPT, Claude, Open WebUI, LibreChat, chatbot-ui oder einem anderen Homeport. Lade den Export so hoch, wie du ihn bekommen hast.',
@@ -13,19 +13,18 @@ export const texts = {
   'moving.uploadFailed': 'Das Archiv konnte nicht hochgeladen werden',
   'moving.changeFailed': 'Der Import konnte nicht geändert werden',
   'moving.reading': 'Das Archiv wird gelesen. Noch wird nichts geändert.',
-  'moving.ready': 'Das wird importiert. Noch wurde nichts geändert.',
+  'moving.ready': 'Vorschau: Noch wurde nichts importiert.',
   'moving.importing': 'Import läuft: {done} von {total} Unterhaltungen. Du kannst die Seite verlassen.',
   'moving.doneOthers': 'Der Import ist fertig.',
   'moving.done': '{count, plural, one {# Unterhaltung} other {# Unterhaltungen}} importiert.',
-  'moving.failed': 'Der Import ist fehlgeschlagen. Bereits importierte Unterhaltungen sind vollständig.',
+  'moving.failed': 'Der Import wurde unterbrochen. Bereits importierte Unterhaltungen sind vollständig.',
   'moving.cancelled': 'Der Import wurde abgebrochen. Bereits importierte Unterhaltungen bleiben.',
   'moving.undone': 'Der Import wurde rückgängig gemacht.',
   'moving.start': 'Import starten',
   'moving.cancel': 'Import abbrechen',
   'moving.undo': 'Import rückgängig machen',
   'moving.undoTitle': 'Diesen Import rückgängig machen?',
-  'moving.undoText':
-    'Alles, was er gebracht hat, wird gelöscht, außer dem, was du hier fortgesetzt oder geändert hast. Du kannst das Archiv erneut importieren.',
+  'moving.undoText': 'Alles Importierte wird gelöscht, außer was du hier fortgesetzt oder geändert hast. Du kannst das Archiv erneut importieren.',
   'moving.again': 'Erneut versuchen',
   'moving.save': 'Bericht speichern',
   'moving.report': 'Bericht',

@@ -2,8 +2,7 @@ import type { texts as english } from '../en/mcp.ts';
 
 /** Texts of MCP servers, their tools and approvals, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
-  'mcp.text':
-    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Kein Werkzeug läuft, bevor du es gelesen und ihm vertraut hast.',
+  'mcp.text': 'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Werkzeuge laufen erst, wenn du sie geprüft und freigegeben hast.',
   'mcp.readOnly':
     'Dein Administrator hat Änderungen an MCP-Servern für dein Konto abgeschaltet. Die Server unten kannst du in deinen Unterhaltungen weiterhin wählen.',
   'mcp.emptyTitle': 'Noch keine MCP-Server',
@@ -46,36 +45,30 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.connect': 'Anmelden',
   'mcp.leaving': 'Wird geöffnet …',
   'mcp.connectTitle': 'Bei diesem Server musst du dich anmelden',
-  'mcp.connectText':
-    'Du kommst auf seine Anmeldeseite, stimmst dort zu und kehrst zurück. Modelle nutzen seine Werkzeuge dann in deinem Namen.',
+  'mcp.connectText': 'Du meldest dich auf seiner Seite an und kehrst dann hierher zurück. Modelle nutzen seine Werkzeuge danach in deinem Namen.',
   'mcp.connectTheirs': 'Nur wem dieser Server gehört, kann sich bei ihm anmelden.',
   'mcp.connectFailed': 'Du bist bei dem Server nicht angemeldet',
-  'mcp.connectProblem.denied':
-    'Du oder die Anmeldeseite hat abgelehnt. Melde dich erneut an, wenn du den Server nutzen willst.',
-  'mcp.connectProblem.state':
-    'Die Anmeldung hat länger als zehn Minuten gedauert oder in einem anderen Browser begonnen. Versuche es noch einmal.',
+  'mcp.connectProblem.denied': 'Die Anmeldung wurde abgelehnt. Melde dich erneut an, um den Server zu nutzen.',
+  'mcp.connectProblem.state': 'Die Anmeldung hat länger als zehn Minuten gedauert oder wurde in einem anderen Browser begonnen. Versuche es noch einmal.',
   'mcp.connectProblem.changed': 'Der Server wurde inzwischen geändert. Melde dich erneut an.',
-  'mcp.connectProblem.failed':
-    'Die Antwort der Anmeldeseite ist nicht verwendbar. Versuche es noch einmal; den Grund findet ein Administrator im Protokoll.',
+  'mcp.connectProblem.failed': 'Die Anmeldeseite hat ungültig geantwortet. Versuche es noch einmal. Wenn es wieder passiert, bitte einen Administrator, im Protokoll nachzusehen.',
   'mcp.connectedTitle': 'Du bist bei {name} angemeldet',
   'mcp.connectedReady': 'Modelle können seine Werkzeuge nutzen.',
   'mcp.connectedReview': 'Lies seine Werkzeuge und vertraue ihnen, dann können Modelle sie nutzen.',
-  'mcp.wantsClientId':
-    'Er kennt Homeport nicht und bietet keine Registrierung an. Registriere Homeport dort, bearbeite dann hier den Server und gib die Client-ID ein.',
+  'mcp.wantsClientId': 'Er unterstützt keine automatische Registrierung. Registriere Homeport dort, bearbeite dann hier den Server und gib die Client-ID ein.',
   'mcp.signOut': 'Abmelden',
   'mcp.signedIn': 'angemeldet',
   'mcp.clientTitle': 'OAuth-Client',
-  'mcp.clientText':
-    'Nur für Server, die das verlangen: Registriere Homeport dort mit der Rücksprungadresse {address} und gib ein, was du erhältst.',
+  'mcp.clientText': 'Nur für Server, die das verlangen: Registriere Homeport dort mit der Rücksprungadresse {address} und gib die Werte ein, die du erhältst.',
   'mcp.clientId': 'Client-ID',
   'mcp.clientSecret': 'Client-Secret',
-  'mcp.clientSecretStays': 'Es ist eines gespeichert. Lass das Feld leer, um es zu behalten.',
+  'mcp.clientSecretStays': 'Ein Secret ist gespeichert. Leer lassen, um es zu behalten.',
   'mcp.clientSecretMoved': 'Das gespeicherte Secret bleibt bei {origin}. Gib es für die neue Adresse erneut ein.',
   'mcp.transportStdio': 'Programm',
   'mcp.transportStdioHint':
     'Ein Programm in deinem Arbeitsbereich, etwa ein Paket für npx oder uvx. Es startet, wenn es gebraucht wird, und wird dann vielleicht erst geladen.',
   'mcp.paste': 'Konfiguration einfügen',
-  'mcp.pasteHint': 'Das JSON anderer Programme füllt die Felder darunter aus.',
+  'mcp.pasteHint': 'Füge eine Konfiguration ein, um die Felder auszufüllen.',
   'mcp.command': 'Programm',
   'mcp.commandHint': 'Ein Name oder Pfad in deinem Arbeitsbereich.',
   'mcp.args': 'Argumente',
@@ -87,15 +80,12 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.version': 'Version {version}',
 
   'mcp.offered': 'Von deinem Administrator angeboten',
-  'mcp.offeredText':
-    'Füge einen hinzu, um seine Werkzeuge zu lesen und ihnen zu vertrauen. Anmeldung und Schlüssel bleiben deine.',
+  'mcp.offeredText': 'Füge einen hinzu, um seine Werkzeuge zu prüfen und freizugeben. Anmeldung und Schlüssel bleiben privat.',
   'mcp.offeredReadOnly': 'Bitte deinen Administrator, einen für dich hinzuzufügen.',
   'mcp.offeredAdd': 'Hinzufügen',
   'mcp.offeredTitle': '{name} hinzufügen',
-  'mcp.offeredHint':
-    'Danach liest du seine Werkzeuge und vertraust ihnen. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
-  'mcp.offeredProgram':
-    'Ein Programm, das in deinem Arbeitsbereich läuft. Danach liest du seine Werkzeuge und vertraust ihnen.',
+  'mcp.offeredHint': 'Als Nächstes prüfst du seine Werkzeuge und gibst sie frei. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
+  'mcp.offeredProgram': 'Ein Programm, das in deinem Arbeitsbereich läuft. Als Nächstes prüfst du seine Werkzeuge und gibst sie frei.',
   'mcp.offeredHeader': 'Dein eigener Schlüssel. Er wird verschlüsselt gespeichert und nur an diesen Server gesendet.',
   'mcp.offeredVariable': 'Dein eigener Wert. Er wird verschlüsselt gespeichert und nur diesem Programm gegeben.',
   'mcp.offeredFact': 'von deinem Administrator angeboten',
@@ -109,7 +99,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.resourceList': 'Ressourcen',
   'mcp.resourceNone': '{name} hat nichts zum Anhängen.',
   'mcp.resourceAttach': 'Anhängen',
-  'mcp.resourceHint': 'Modelle erfahren, dass jemand anderes es geschrieben hat.',
+  'mcp.resourceHint': 'Modelle sehen, dass jemand anderes es geschrieben hat.',
   'mcp.resourceReading': 'Der Server wird gefragt …',
   'mcp.resourceSource': 'MCP-Server „{name}“, {uri}',
   'mcp.promptFrom': 'Ein Prompt des MCP-Servers {name}.',
@@ -117,8 +107,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.promptMissing': 'Gib hier etwas ein.',
   'mcp.promptInsert': 'Einfügen',
 
-  'offers.text':
-    'Alle finden diese Server auf ihrer Werkzeugseite. Jeder fügt einen Server selbst hinzu, vertraut ihm selbst und meldet sich selbst an.',
+  'offers.text': 'Alle finden diese Server auf ihrer Werkzeugseite. Jede Person fügt einen Server selbst hinzu, vertraut ihm und meldet sich an.',
   'offers.add': 'Server anbieten',
   'offers.addTitle': 'Allen einen MCP-Server anbieten',
   'offers.emptyTitle': 'Keine Server werden angeboten',
@@ -215,7 +204,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'mcp.chooseLabel': 'Werkzeuge dieser Unterhaltung',
   'mcp.chooseAll': 'Alle vertrauenswürdigen Server',
-  'mcp.chooseNone': 'Noch kein vertrauenswürdiger Server',
+  'mcp.chooseNone': 'Du hast noch keinem Server vertraut',
   'mcp.chooseUnusable': 'Vertrauen fehlt',
   'mcp.chooseSettings': 'Werkzeuge verwalten …',
   'mcp.toolsOf': '{count, plural, =0 {keine Werkzeuge} one {# Werkzeug} other {# Werkzeuge}}',

@@ -264,8 +264,7 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.noHits': 'Kein Modell passt zu „{query}“.',
   'choose.more':
     '{count, plural, one {# weiteres Modell. Suche, um es zu sehen.} other {# weitere Modelle. Suche, um sie zu sehen.}}',
-  'choose.others':
-    '{count, plural, one {# weiteres Modell ist nicht für Gespräche gedacht (Einbettungen, Sprache, Bilder).} other {# weitere Modelle sind nicht für Gespräche gedacht (Einbettungen, Sprache, Bilder).}}',
+  'choose.others': '{count, plural, one {# Modell, das nicht chatten kann, ist ausgeblendet.} other {# Modelle, die nicht chatten können, sind ausgeblendet.}}',
   'facts.window': '{count} Token',
   'facts.images': 'Bilder',
   'facts.documents': 'Dokumente',
@@ -278,9 +277,10 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.byIdLabel': 'Modell-ID',
   'choose.byIdAction': 'Auswählen',
   'choose.byIdTaken': 'Dieses Modell steht schon in der Liste.',
-  'choose.common': 'Für alle ausgewählten Modelle',
-  'choose.commonHint': 'Gilt für Modelle, deren Größe niemand nennt. Jedes lässt sich später ändern.',
-  'choose.tierHint': 'Ihre Größen sind bekannt. Jedes lässt sich später ändern.',
+  'choose.common': 'Vorgaben für Modelle mit unbekannten Grenzen',
+  'choose.commonTier': 'Stufe der ausgewählten Modelle',
+  'choose.commonHint': 'Jedes Modell lässt sich später ändern.',
+  'choose.tierHint': 'Jedes Modell lässt sich später ändern.',
   'choose.failed': 'Diese Modelle konnten nicht hinzugefügt werden: {names}',
   'choose.adding': '{done, number} von {count, number} wird hinzugefügt …',
   'choose.nothing': 'Wähle mindestens ein Modell aus.',
@@ -390,8 +390,7 @@ export const texts: Record<keyof typeof english, string> = {
   'providers.editNamed': '{name} bearbeiten',
   'providers.deleteNamed': '{name} löschen',
   'providers.deleteTitle': '{name} löschen?',
-  'providers.deleteText':
-    '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird ebenfalls gelöscht.} other {Seine # Modelle werden ebenfalls gelöscht: {names}.}} Unterhaltungen bleiben; ein anderes Modell antwortet dort künftig. Das lässt sich nicht rückgängig machen.',
+  'providers.deleteText': '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird ebenfalls gelöscht.} other {Seine # Modelle werden ebenfalls gelöscht: {names}.}} Unterhaltungen bleiben erhalten und nutzen künftig ein anderes Modell. Das lässt sich nicht rückgängig machen.',
   'providers.deleteConfirm': 'Anbieter löschen',
   'providers.deleted': '{name} gelöscht.',
   'providers.addedNext': '{name} hinzugefügt. Wähle jetzt Modelle aus.',

@@ -8,14 +8,11 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.preset.ask': 'Erst fragen',
   'rules.preset.auto': 'Automatisch',
   'rules.preset.read-only': 'Nur lesen',
-  'rules.hint.ask':
-    'Lesen ist erlaubt. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der mehr als lesen könnte, fragt es dich.',
+  'rules.hint.ask': 'Lesen ist erlaubt. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der etwas ändern könnte, fragt es dich.',
   'rules.hint.auto': 'Werkzeuge laufen ohne Rückfrage, wenn keine Regel unten etwas anderes sagt.',
-  'rules.hint.read-only':
-    'Nichts wird geschrieben, und nur Befehle, die bloß lesen, werden ausgeführt. Gut zum Planen. Regeln heben das nicht auf.',
+  'rules.hint.read-only': 'Nichts wird geschrieben, und nur lesende Befehle werden ausgeführt. Gut zum Planen. Regeln ändern daran nichts.',
   'rules.list': 'Regeln',
-  'rules.listHint':
-    'Verbieten gilt immer; sonst zählt die genauere Regel. In einem Befehl steht * für beliebigen Text: git push *',
+  'rules.listHint': 'Verbote haben Vorrang. Sonst gilt die genaueste Regel. In einem Befehl steht * für beliebigen Text: git push *',
   'rules.none': 'Noch keine Regeln.',
   'rules.add': 'Regel hinzufügen',
   'rules.remove': 'Regel {number} entfernen',
@@ -27,7 +24,7 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.bash': 'Befehle',
   'rules.patternOf': 'Befehle von Regel {number}',
   'rules.everyCommand': 'Jeder Befehl',
-  'rules.full': 'Für weitere Regeln ist kein Platz. Entferne zuerst eine.',
+  'rules.full': 'Es sind keine weiteren Regeln möglich. Entferne zuerst eine.',
   'rules.long': 'Zusammen sind die Regeln zu lang. Entferne oder kürze einige.',
   'rules.here': 'Werkzeuge in dieser Unterhaltung',
   'rules.asMine': 'Wie in meinen Einstellungen',

@@ -2,8 +2,7 @@ import type { texts as english } from '../en/tokens.ts';
 
 /** Texts of access tokens, in German. */
 export const texts: Record<keyof typeof english, string> = {
-  'tokens.text':
-    'Geheimnisse, mit denen Programme Homeport für dich benutzen: Coding-Agenten, Skripte, andere Clients.',
+  'tokens.text': 'Für Programme, die Homeport in deinem Namen nutzen: Coding-Agenten, Skripte, andere Clients.',
   'tokens.add': 'Neues Token',
   'tokens.emptyTitle': 'Noch keine Zugriffstokens',
   'tokens.emptyText': 'Erstelle eines, um deine Modelle in einem anderen Programm zu benutzen.',

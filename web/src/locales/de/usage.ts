@@ -2,8 +2,8 @@ import type { texts as english } from '../en/usage.ts';
 
 /** Texts of usage and budgets, in German. */
 export const texts: Record<keyof typeof english, string> = {
-  'usage.ownText': 'Was deine Unterhaltungen verbraucht haben. Die Tage gelten in UTC.',
-  'usage.allText': 'Der Verbrauch aller zusammen, ohne Einblick in Nachrichten. Die Tage gelten in UTC.',
+  'usage.ownText': 'Dein Verbrauch. Tage nach UTC.',
+  'usage.allText': 'Der Verbrauch aller zusammen, ohne Einblick in Nachrichten. Tage nach UTC.',
   'usage.span': 'Zeitraum',
   'usage.span.month': 'Dieser Monat',
   'usage.span.last': 'Letzter Monat',
@@ -23,8 +23,7 @@ export const texts: Record<keyof typeof english, string> = {
   'usage.output': 'Ausgabe',
   'usage.reasoning': 'Denken',
   'usage.unknown': 'Unbekannt',
-  'usage.unpriced':
-    '{count, plural, one {Der Preis von # Aufruf ist nicht bekannt; er fehlt in den Kosten.} other {Die Preise von # Aufrufen sind nicht bekannt; sie fehlen in den Kosten.}} Trage Preise in den Einstellungen der Modelle ein.',
+  'usage.unpriced': '{count, plural, one {# Aufruf hat keinen bekannten Preis und ist nicht enthalten.} other {# Aufrufe haben keinen bekannten Preis und sind nicht enthalten.}} Trage Preise in den Einstellungen der Modelle ein.',
   'usage.tokens': '{count, plural, one {# Token} other {# Token}}',
   'usage.chart': 'Token pro Tag',
   'usage.bar': '{day}: {tokens, plural, one {# Token} other {# Token}}',

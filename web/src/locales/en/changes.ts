@@ -22,7 +22,7 @@ export const texts = {
   'changes.noneTitle': 'No files changed',
   'changes.noneText': 'This answer left the files of the workspace as they were.',
   'changes.more': 'Only the first files are listed. Undo includes all of them.',
-  'changes.left': 'Not looked at, because there are too many files or they can’t be read: {paths}',
+  'changes.left': 'Not checked, because there are too many files or they can’t be read: {paths}',
   'changes.sideBySide': 'Side by side',
   'changes.inLine': 'In line',
   'changes.before': 'Before',

@@ -67,8 +67,7 @@ export const texts = {
   'saw.notFound': 'Message not found',
   'saw.notFoundText': 'It belongs to another version of this conversation.',
   'saw.noneTitle': 'Nothing was kept for this answer',
-  'saw.noneText':
-    'It is older than this record, or it failed before the model was asked. Regenerate it to see what the model gets.',
+  'saw.noneText': 'The answer is too old, or it failed before the model was called. Regenerate it to see what the model gets.',
 
   'suggest.prompts': 'Prompts, skills and commands',
   'suggest.skill': 'Skill',
@@ -109,7 +108,7 @@ export const texts = {
   'summary.nowText': 'Makes room; the model keeps what matters.',
   'summary.automatic': 'Summarize automatically',
 
-  'temporary.fixed': 'This was decided with the first file. Start a new conversation to change it.',
+  'temporary.fixed': 'This can’t be changed after adding a file. Start a new conversation instead.',
   'temporary.banner': 'Temporary conversation. It isn’t listed and is deleted {hours} hours after its last use.',
   'temporary.keep': 'Keep it',
   'temporary.end': 'End now',

@@ -1,6 +1,6 @@
 /** Texts of import, export and deleting accounts, in English: loaded with the pages that show them. */
 export const texts = {
-  'moving.text': 'Bring your conversations from another program, or take everything with you.',
+  'moving.text': 'Import your conversations from another program, or export everything.',
   'moving.import': 'Import',
   'moving.importText':
     'From ChatGPT, Claude, Open WebUI, LibreChat, chatbot-ui or another Homeport. Upload the export as you received it.',
@@ -11,19 +11,18 @@ export const texts = {
   'moving.uploadFailed': 'Couldn’t upload the archive',
   'moving.changeFailed': 'Couldn’t change the import',
   'moving.reading': 'Reading the archive. Nothing is changed yet.',
-  'moving.ready': 'This is what will come. Nothing has been changed yet.',
+  'moving.ready': 'Preview: nothing has been imported yet.',
   'moving.importing': 'Importing: {done} of {total} conversations. You can leave this page.',
   'moving.doneOthers': 'The import is done.',
   'moving.done': 'Imported {count, plural, one {# conversation} other {# conversations}}.',
-  'moving.failed': 'The import failed. Conversations that had come are whole.',
-  'moving.cancelled': 'The import was cancelled. Conversations that had come are still here.',
+  'moving.failed': 'The import stopped. Conversations imported so far are complete.',
+  'moving.cancelled': 'Import canceled. Conversations imported so far are kept.',
   'moving.undone': 'The import was undone.',
   'moving.start': 'Start import',
   'moving.cancel': 'Cancel import',
   'moving.undo': 'Undo import',
   'moving.undoTitle': 'Undo this import?',
-  'moving.undoText':
-    'Everything it brought will be deleted, except what you continued or changed here. You can import the archive again.',
+  'moving.undoText': 'Everything it imported will be deleted, except what you continued or changed here. You can import the archive again.',
   'moving.again': 'Try again',
   'moving.save': 'Save report',
   'moving.report': 'Report',

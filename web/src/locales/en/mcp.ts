@@ -1,7 +1,6 @@
 /** Texts of MCP servers, their tools and approvals. ICU MessageFormat, ids `mcp.<what>`, `approval.<what>`. */
 export const texts = {
-  'mcp.text':
-    'MCP servers give models tools to search, look things up and act. Nothing runs until you’ve read and trusted it.',
+  'mcp.text': 'MCP servers give models tools to search, look things up and act. Tools run only after you’ve reviewed and trusted them.',
   'mcp.readOnly':
     'Your administrator has turned off changes to MCP servers for your account. You can still choose the servers below in your conversations.',
   'mcp.emptyTitle': 'No MCP servers yet',
@@ -43,24 +42,21 @@ export const texts = {
   'mcp.connect': 'Sign in',
   'mcp.leaving': 'Opening…',
   'mcp.connectTitle': 'This server wants you to sign in',
-  'mcp.connectText': 'You go to its sign-in page, agree there and come back. Models can then use its tools as you.',
+  'mcp.connectText': 'You’ll sign in on its site, then return here. Models can then use its tools on your behalf.',
   'mcp.connectTheirs': 'Only the owner of this server can sign in to it.',
   'mcp.connectFailed': 'You aren’t signed in to the server',
-  'mcp.connectProblem.denied': 'You declined, or the sign-in page did. Sign in again if you want to use the server.',
-  'mcp.connectProblem.state': 'The sign-in took longer than ten minutes, or was begun in another browser. Try again.',
+  'mcp.connectProblem.denied': 'The sign-in was declined. Sign in again to use the server.',
+  'mcp.connectProblem.state': 'The sign-in took longer than ten minutes or was started in another browser. Try again.',
   'mcp.connectProblem.changed': 'The server was changed in the meantime. Sign in again.',
-  'mcp.connectProblem.failed':
-    'Its sign-in page sent an answer that can’t be used. Try again; an administrator finds the reason in the log.',
+  'mcp.connectProblem.failed': 'Its sign-in page sent an invalid response. Try again. If it keeps happening, ask your administrator to check the log.',
   'mcp.connectedTitle': 'You’re signed in to {name}',
   'mcp.connectedReady': 'Models can use its tools.',
   'mcp.connectedReview': 'Read and trust its tools, then models can use them.',
-  'mcp.wantsClientId':
-    'It doesn’t know Homeport and offers no registration. Register Homeport there, then edit the server here and enter the client ID.',
+  'mcp.wantsClientId': 'It doesn’t support automatic registration. Register Homeport there, then edit the server here and enter the client ID.',
   'mcp.signOut': 'Sign out',
   'mcp.signedIn': 'signed in',
   'mcp.clientTitle': 'OAuth client',
-  'mcp.clientText':
-    'Only for servers that want one: register Homeport there with the redirect address {address}, and enter what you get.',
+  'mcp.clientText': 'Only for servers that require one: register Homeport there with the redirect address {address}, then enter the values you receive.',
   'mcp.clientId': 'Client ID',
   'mcp.clientSecret': 'Client secret',
   'mcp.clientSecretStays': 'One is stored. Leave this empty to keep it.',
@@ -69,7 +65,7 @@ export const texts = {
   'mcp.transportStdioHint':
     'A program in your workspace, such as an npx or uvx package. It starts when it is needed, and may be downloaded first.',
   'mcp.paste': 'Paste a configuration',
-  'mcp.pasteHint': 'The JSON that other programs use fills in the fields below.',
+  'mcp.pasteHint': 'Paste a configuration to fill in the fields.',
   'mcp.command': 'Program',
   'mcp.commandHint': 'A name or path in your workspace.',
   'mcp.args': 'Arguments',
@@ -81,12 +77,12 @@ export const texts = {
   'mcp.version': 'version {version}',
 
   'mcp.offered': 'Offered by your administrator',
-  'mcp.offeredText': 'Add one to read and trust its tools. Your sign-in and keys stay yours.',
+  'mcp.offeredText': 'Add one to review and trust its tools. Your sign-in and keys stay private.',
   'mcp.offeredReadOnly': 'Ask your administrator to add one for you.',
   'mcp.offeredAdd': 'Add',
   'mcp.offeredTitle': 'Add {name}',
-  'mcp.offeredHint': 'You read and trust its tools next. If it wants you to sign in, you do so with your own account.',
-  'mcp.offeredProgram': 'A program that runs in your workspace. You read and trust its tools next.',
+  'mcp.offeredHint': 'Next, you’ll review and trust its tools. If it requires sign-in, use your own account.',
+  'mcp.offeredProgram': 'A program that runs in your workspace. Next, you’ll review and trust its tools.',
   'mcp.offeredHeader': 'Your own key or token. Stored encrypted and sent to this server only.',
   'mcp.offeredVariable': 'Your own value. Stored encrypted and given to this program only.',
   'mcp.offeredFact': 'offered by your administrator',
@@ -99,7 +95,7 @@ export const texts = {
   'mcp.resourceList': 'Resources',
   'mcp.resourceNone': '{name} has nothing to attach.',
   'mcp.resourceAttach': 'Attach',
-  'mcp.resourceHint': 'Models are told that somebody else wrote it.',
+  'mcp.resourceHint': 'Models see that another person wrote it.',
   'mcp.resourceReading': 'Asking the server…',
   'mcp.resourceSource': 'MCP server “{name}”, {uri}',
   'mcp.promptFrom': 'A prompt of the MCP server {name}.',
@@ -107,12 +103,11 @@ export const texts = {
   'mcp.promptMissing': 'Enter something here.',
   'mcp.promptInsert': 'Insert',
 
-  'offers.text':
-    'People find these on their tools page. Everyone adds, trusts and signs in to a server for themselves.',
+  'offers.text': 'People find these on their tools page. Each person adds, trusts and signs in to a server separately.',
   'offers.add': 'Offer server',
-  'offers.addTitle': 'Offer an MCP server to everybody',
+  'offers.addTitle': 'Offer an MCP server to everyone',
   'offers.emptyTitle': 'No servers are offered',
-  'offers.emptyText': 'Offer one, and everybody can add it without knowing its address.',
+  'offers.emptyText': 'Offer one, and everyone can add it without knowing its address.',
   'offers.description': 'Description',
   'offers.descriptionHint': 'What people can use it for.',
   'offers.programHint': 'It runs in the workspace of each person who adds it.',
@@ -203,7 +198,7 @@ export const texts = {
 
   'mcp.chooseLabel': 'Tools in this conversation',
   'mcp.chooseAll': 'All trusted servers',
-  'mcp.chooseNone': 'No trusted servers yet',
+  'mcp.chooseNone': 'You haven’t trusted a server yet',
   'mcp.chooseUnusable': 'not trusted',
   'mcp.chooseSettings': 'Manage tools…',
   'mcp.toolsOf': '{count, plural, =0 {no tools} one {# tool} other {# tools}}',

@@ -6,14 +6,11 @@ export const texts = {
   'rules.preset.ask': 'Ask first',
   'rules.preset.auto': 'Auto',
   'rules.preset.read-only': 'Read only',
-  'rules.hint.ask':
-    'Reading is allowed. The model asks before it writes, publishes, or runs a command that may do more than read.',
+  'rules.hint.ask': 'Reading is allowed. The model asks before it writes, publishes, or runs a command that may change something.',
   'rules.hint.auto': 'Tools run without asking, unless a rule below says otherwise.',
-  'rules.hint.read-only':
-    'Nothing is written, and only commands that just read are run. Good for planning. Rules can’t lift this.',
+  'rules.hint.read-only': 'Nothing is written, and only read-only commands run. Good for planning. Rules can’t override this.',
   'rules.list': 'Rules',
-  'rules.listHint':
-    'Deny always wins; otherwise the more specific rule counts. In a command, * stands for any text: git push *',
+  'rules.listHint': 'Deny rules win. Otherwise the most specific rule applies. In a command, * stands for any text: git push *',
   'rules.none': 'No rules yet.',
   'rules.add': 'Add rule',
   'rules.remove': 'Remove rule {number}',
@@ -25,7 +22,7 @@ export const texts = {
   'rules.bash': 'Commands',
   'rules.patternOf': 'Commands of rule {number}',
   'rules.everyCommand': 'Every command',
-  'rules.full': 'There is no room for more rules. Remove one first.',
+  'rules.full': 'No more rules can be added. Remove one first.',
   'rules.long': 'Together, the rules are too long. Remove or shorten some.',
   'rules.here': 'Tools in this conversation',
   'rules.asMine': 'Same as my settings',

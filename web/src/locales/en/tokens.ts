@@ -1,6 +1,6 @@
 /** Texts of access tokens. */
 export const texts = {
-  'tokens.text': 'Secrets with which programs use Homeport for you: coding agents, scripts, other clients.',
+  'tokens.text': 'For programs that use Homeport on your behalf: coding agents, scripts, other clients.',
   'tokens.add': 'New token',
   'tokens.emptyTitle': 'No access tokens yet',
   'tokens.emptyText': 'Create one to use your models from another program.',

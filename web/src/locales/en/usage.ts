@@ -1,7 +1,7 @@
 /** Texts of usage and budgets. ICU MessageFormat, ids `<area>.<what>`. */
 export const texts = {
-  'usage.ownText': 'What your conversations used. Days are in UTC.',
-  'usage.allText': 'Totals for everyone. Nobody’s messages are shown. Days are in UTC.',
+  'usage.ownText': 'Your usage. Days are in UTC.',
+  'usage.allText': 'Totals for everyone, without anyone’s messages. Days are in UTC.',
   'usage.span': 'Period',
   'usage.span.month': 'This month',
   'usage.span.last': 'Last month',
@@ -21,8 +21,7 @@ export const texts = {
   'usage.output': 'Output',
   'usage.reasoning': 'Reasoning',
   'usage.unknown': 'Unknown',
-  'usage.unpriced':
-    '{count, plural, one {The price of # call isn’t known, so it isn’t in the cost.} other {The prices of # calls aren’t known, so they aren’t in the cost.}} Set prices in the models’ settings.',
+  'usage.unpriced': '{count, plural, one {# call has no known price and isn’t included.} other {# calls have no known price and aren’t included.}} Set prices in the models’ settings.',
   'usage.tokens': '{count, plural, one {# token} other {# tokens}}',
   'usage.chart': 'Tokens by day',
   'usage.bar': '{day}: {tokens, plural, one {# token} other {# tokens}}',

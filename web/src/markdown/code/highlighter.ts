@@ -18,7 +18,7 @@ class Highlighter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #results = new Map<string, Promise<HighlightedLine[] | null>>();
 
-  /** The lines of `code`, or null if it stays uncoloured. The same code is highlighted once. */
+  /** The lines of `code`, or null if it stays uncolored. The same code is highlighted once. */
   highlight(code: string, language: string): Promise<HighlightedLine[] | null> {
     const grammar = grammarName(language);
     if (grammar === undefined || code.length > maximumCode) return Promise.resolve(null);

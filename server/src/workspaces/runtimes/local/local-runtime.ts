@@ -81,7 +81,7 @@ export const tryLocalRuntime: TryRuntime = async ({ dataDir }) => {
   const filter = encodeFilter(buildFilter(requireMachine()));
   const tools = await findTools();
   await tryOut({ root: await prepareRoot(dataDir), programs: await locatePrograms(), tools, filter });
-  return 'A sandbox was started on this machine and did what it was told.';
+  return 'Workspaces work: a test sandbox started and ran a command.';
 };
 
 /** The command-line tool, as an executable. */
