@@ -11,7 +11,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     todo: 'Use a public https address. For a server in your own network, the administrator sets `ALLOW_PRIVATE_EGRESS=true`; for plain http, `ALLOW_INSECURE_HTTP=true`.',
   },
   model_unavailable: {
-    means: 'The model does not exist any more, is disabled, or is not shared with you.',
+    means: 'The model no longer exists, is disabled, or is not shared with you.',
     todo: 'Choose another model in the composer, or enable it under Settings > Models.',
   },
   invalid_path: {
@@ -27,7 +27,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     todo: 'Check both. An administrator can set a new password, also with `users reset-password`.',
   },
   invalid_api_key: {
-    means: 'The access token is missing, incomplete or wrong, has ended, or may not be used here any more.',
+    means: 'The access token is missing, incomplete or wrong, has ended, or can no longer be used here.',
     todo: 'Create a token under Settings > Access tokens, and send it as `Authorization: Bearer hp_…`.',
   },
   forbidden: { means: 'Your account may not do this.', todo: 'Ask an administrator.' },

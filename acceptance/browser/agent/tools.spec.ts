@@ -49,7 +49,7 @@ test('requires a new review after a trusted server changes', async ({ page, inst
     await review.getByText('Schema, word for word').click();
     await expect(review.getByText('Input schema', { exact: true })).toBeVisible();
     await expect(review.getByRole('button', { name: 'Trust this tool' })).toBeInViewport();
-    await expectAccessible(page);
+    await expectAccessibleAtBothSizes(page);
     await review.getByRole('button', { name: 'Not now' }).click();
     await expect(main).toContainText('Needs trust');
     expect((await serverOf(person.caller)).trustState).toBe('untrusted');
@@ -87,7 +87,7 @@ test('requires a new review after a trusted server changes', async ({ page, inst
     await expect(changed).toContainText('8 hidden characters');
     await expect(changed).toContainText('“obey me”');
     await expect(changed).toContainText('U+202E');
-    await expectAccessible(page);
+    await expectAccessibleAtBothSizes(page);
     await expectNoSidewaysScroll(page);
 
     // It changes once more between reading and trusting.
@@ -321,6 +321,15 @@ const toTheEnd = `(() => {
   const dialog = document.querySelector('[role="dialog"]');
   dialog.scrollTo(0, dialog.scrollHeight);
 })()`;
+
+/** On a phone the buttons lie over the end of the definitions, which axe then cannot judge: only they are judged there. */
+async function expectAccessibleAtBothSizes(page: Page): Promise<void> {
+  await expectAccessibleHere(page);
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectAccessibleHere(page, '[role="dialog"] div:has(> label)');
+  if (before) await page.setViewportSize(before);
+}
 
 /** All of them are visible in the scrolled window and not covered. */
 async function expectInSight(page: Page, ...all: Locator[]): Promise<void> {

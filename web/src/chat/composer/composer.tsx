@@ -24,6 +24,7 @@ import { ComposerTools } from './composer-tools.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
 import { useAttachments, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
+import { usePublishedHeight } from './use-published-height.ts';
 import { useSendMessage } from './use-send-message.ts';
 import { useSuggestionChoice } from './use-suggestion-choice.ts';
 import { useSuggestions } from './use-suggestions.ts';
@@ -103,9 +104,11 @@ export const Composer = memo(function Composer(props: Props) {
   };
   useAutofocus(field, !isClosed);
   useEffect(preloadParts, []);
+  const section = useRef<HTMLElement>(null);
+  usePublishedHeight(section);
 
   return (
-    <section aria-label={t('composer.region')} className={classes.composer}>
+    <section ref={section} aria-label={t('composer.region')} className={classes.composer}>
       <div className={classes.column}>
         {plan === undefined || plan.length === 0 ? null : <PlanList items={plan} />}
         {inputs.length > 0 ? (

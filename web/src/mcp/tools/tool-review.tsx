@@ -96,11 +96,6 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
             }
           />
         )}
-        {tested && serverState(tested.server) !== 'trusted' && tested.server.fingerprint !== null ? (
-          <p className={classes.fingerprint}>
-            {t('mcp.fingerprint')} <code>{tested.server.fingerprint}</code>
-          </p>
-        ) : null}
         {tested ? <TrustRow tested={tested} isBusy={isBusy} onTrust={trust} onClose={onClose} /> : null}
       </div>
     </Modal>
@@ -136,6 +131,11 @@ function TrustRow({
   const isTrusted = serverState(server) === 'trusted';
   return (
     <div className={classes.end}>
+      {isTrusted || fingerprint === null ? null : (
+        <p className={classes.fingerprint}>
+          {t('mcp.fingerprint')} <code>{fingerprint}</code>
+        </p>
+      )}
       {isTrusted || fingerprint === null || names.length === 0 ? null : (
         <div>
           <label className={classes.askFirst}>
