@@ -1,5 +1,8 @@
 import { type RefObject, useEffect } from 'react';
 
+/** Pixels that a notice needs. */
+const roomForNotice = 96;
+
 /** Publishes the height of an element at the bottom of the page as `--composer-height`, so that notices stay above it. */
 export function usePublishedHeight(element: RefObject<HTMLElement | null>): void {
   useEffect(() => {
@@ -7,8 +10,10 @@ export function usePublishedHeight(element: RefObject<HTMLElement | null>): void
     if (!current) return;
     const { style } = document.documentElement;
     const publish = () => {
-      const { bottom } = document.body.getBoundingClientRect();
-      style.setProperty('--composer-height', `${Math.max(0, bottom - current.getBoundingClientRect().top)}px`);
+      const page = document.body.getBoundingClientRect().bottom;
+      const { top, bottom } = current.getBoundingClientRect();
+      // On the start page it stands in the middle, with room below it.
+      style.setProperty('--composer-height', page - bottom > roomForNotice ? '0px' : `${Math.max(0, page - top)}px`);
     };
     const observer = new ResizeObserver(publish);
     observer.observe(current);
