@@ -92,5 +92,5 @@ export function ModelRow({
 }
 
 function compact(count: number): string {
-  return new Intl.NumberFormat(numberLocale(), { notation: 'compact' }).format(count);
+  return new Intl.NumberFormat(numberLocale(), { notation: 'compact', useGrouping: 'always' }).format(count);
 }

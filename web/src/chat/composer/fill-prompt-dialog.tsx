@@ -10,7 +10,7 @@ import { FormDialog } from '../../layout/dialogs/form-dialog.tsx';
 
 type Props = { prompt: Pick<Prompt, 'title' | 'text'>; onText: (text: string) => void; onClose: () => void };
 
-/** Asks for the placeholders of a saved prompt. Those left empty stay in the text. */
+/** Asks for the placeholders of a saved prompt. Empty fields keep their placeholder. */
 export function FillPromptDialog({ prompt, onText, onClose }: Props) {
   return (
     <FormDialog title={prompt.title} onClose={onClose}>

@@ -12,7 +12,7 @@ export function usePublishedHeight(element: RefObject<HTMLElement | null>): void
     const publish = () => {
       const page = document.body.getBoundingClientRect().bottom;
       const { top, bottom } = current.getBoundingClientRect();
-      // On the start page it stands in the middle, with room below it.
+      // On the start page there is room below it.
       style.setProperty('--composer-height', page - bottom > roomForNotice ? '0px' : `${Math.max(0, page - top)}px`);
     };
     const observer = new ResizeObserver(publish);

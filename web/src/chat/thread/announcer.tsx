@@ -51,7 +51,7 @@ export function Announcer({ view }: { view: ConversationView }) {
   );
 }
 
-/** A tool as people know it: its title, or its name without what only tells it apart. Undefined until it is known. */
+/** A tool as people know it: its title, or its own name. Undefined until it is known. */
 function useToolName(name: string | undefined): string | undefined {
   const parts = toolTitle(name ?? '');
   const isOfServer = parts.server !== undefined;

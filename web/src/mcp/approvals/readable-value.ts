@@ -7,7 +7,7 @@ export type Readable =
   | { kind: 'list'; items: readonly Readable[] }
   | { kind: 'members'; members: readonly (readonly [string, Readable])[] };
 
-/** Levels and entries that are laid out; what is deeper or longer is shown as JSON. */
+/** Levels and entries that are laid out; deeper or longer values are shown as JSON. */
 const deepest = 3;
 const mostEntries = 100;
 

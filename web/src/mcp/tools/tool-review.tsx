@@ -124,7 +124,7 @@ function TrustRow({
   const names = newlyAsking(tools, trustedBefore(tested))
     .map((tool) => tool.name)
     .filter((name) => !Object.hasOwn(server.toolPolicies, name));
-  // One name stands in the sentence: the row covers the end of the definitions.
+  // A single name is part of the sentence, so that the row stays low over the definitions.
   const only = names.length === 1 ? names[0] : undefined;
   const starting = (): Record<string, ToolPolicy> =>
     Object.fromEntries(names.map((name) => [name, asks ? 'ask' : 'allow']));
