@@ -105,7 +105,7 @@ test('shows an error of the request at its row', () => {
   assert.equal(providerField('baseUrl', values), 'baseUrl');
 });
 
-test('asks for the key of a provider on the internet that answers nobody without one', () => {
+test('asks for the key of a known provider on the internet', () => {
   const fault = (values: object, hasStoredKey = false) =>
     providerFaults({ ...providerValues(undefined), name: 'A', ...values }, t, hasStoredKey).apiKey;
   for (const baseUrl of ['https://api.openai.com/v1', ' https://api.openai.com', 'https://api.anthropic.com'])

@@ -59,7 +59,7 @@ export function providerFaults(
   };
 }
 
-/** A known provider on the internet answers nobody without a key; its own header may carry one instead. */
+/** A known provider on the internet needs a key, unless a custom header carries it. */
 function keyFault(values: ProviderValues, hasStoredKey: boolean, t: Translate): string | null {
   const { apiKey, clearsKey, baseUrl, headers } = values;
   const hosted = hostedPreset(baseUrl);

@@ -12,6 +12,7 @@ export function Tip({
   children: ReactNode;
 }) {
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: pointing only places the label
     <span className={classes.box} onPointerEnter={place} onFocus={place}>
       {children}
       <span className={classes.tip} data-align={align} aria-hidden>

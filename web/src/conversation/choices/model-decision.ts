@@ -15,7 +15,7 @@ export function withDecision(stored: string, key: string, decision: ModelDecisio
   return withChoice(stored, key, decision.kind === 'keep' ? undefined : decision);
 }
 
-/** What is left of a decision once its message was sent: a model for one turn is used up. */
+/** The decision after its message was sent: a model for one turn is used up. */
 export function afterSending(decision: ModelDecision): ModelDecision {
   return decision.kind === 'once' ? { kind: 'keep' } : decision;
 }
