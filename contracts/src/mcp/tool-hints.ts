@@ -1,6 +1,6 @@
 import type { McpTool } from './mcp.ts';
 
-/** What a server says about its tool (MCP "ToolAnnotations"); each is a claim, and only restricting ones are believed. */
+/** Hints of a server about its tool (MCP "ToolAnnotations"): claims, of which only the restricting ones count. */
 
 type Hints = { readOnly: boolean; destructive: boolean; closedWorld: boolean; isStated: boolean };
 
