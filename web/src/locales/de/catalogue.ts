@@ -11,7 +11,8 @@ export const texts: Record<keyof typeof english, string> = {
   'preset.finding': 'Suche läuft…',
   'preset.none':
     'An den üblichen Ports hat kein Modellserver geantwortet. Starte einen oder gib unten seine Adresse ein.',
-  'preset.closed': 'Diese Installation darf keine lokalen Adressen aufrufen. Ihr Betreiber kann das mit ALLOW_PRIVATE_EGRESS und ALLOW_INSECURE_HTTP erlauben.',
+  'preset.closed':
+    'Diese Installation darf keine lokalen Adressen aufrufen. Ihr Betreiber kann das mit ALLOW_PRIVATE_EGRESS und ALLOW_INSECURE_HTTP erlauben.',
   'preset.found': '{count, plural, =0 {noch keine Modelle} one {# Modell} other {# Modelle}}',
   'preset.needsKey': 'braucht einen Schlüssel',
   'preset.use': '{name} unter {address} verwenden',
@@ -79,7 +80,8 @@ export const texts: Record<keyof typeof english, string> = {
   'lessons.title': 'Vom Server gelernt',
   'lessons.tools': 'Dieser Server nimmt keine Werkzeug-Definitionen an.',
   'lessons.images': 'Dieser Server nimmt keine Bilder an.',
-  'lessons.system': 'Dieser Server nimmt keine Systemnachricht an. Anweisungen stehen stattdessen in der ersten Nachricht.',
+  'lessons.system':
+    'Dieser Server nimmt keine Systemnachricht an. Anweisungen stehen stattdessen in der ersten Nachricht.',
   'lessons.reasoning': 'Dieser Server nimmt keine Denkstufe an.',
   'lessons.parameter': 'Dieser Server nimmt den Parameter {name} nicht an.',
   'lessons.maxOutput': 'Der Server nimmt höchstens {count} Ausgabe-Tokens an.',

@@ -69,7 +69,8 @@ export const texts: Record<keyof typeof english, string> = {
   'saw.notFound': 'Nachricht nicht gefunden',
   'saw.notFoundText': 'Sie gehört zu einer anderen Version dieser Unterhaltung.',
   'saw.noneTitle': 'Zu dieser Antwort ist nichts gespeichert',
-  'saw.noneText': 'Die Antwort ist zu alt oder ist gescheitert, bevor das Modell aufgerufen wurde. Generiere sie neu, um zu sehen, was das Modell bekommt.',
+  'saw.noneText':
+    'Die Antwort ist zu alt oder ist gescheitert, bevor das Modell aufgerufen wurde. Generiere sie neu, um zu sehen, was das Modell bekommt.',
 
   'suggest.prompts': 'Prompts, Skills und Befehle',
   'suggest.skill': 'Skill',
@@ -111,7 +112,8 @@ export const texts: Record<keyof typeof english, string> = {
   'summary.nowText': 'Schafft Platz; Wichtiges bleibt erhalten.',
   'summary.automatic': 'Automatisch zusammenfassen',
 
-  'temporary.fixed': 'Nach dem Hinzufügen einer Datei lässt sich das nicht mehr ändern. Beginne stattdessen eine neue Unterhaltung.',
+  'temporary.fixed':
+    'Nach dem Hinzufügen einer Datei lässt sich das nicht mehr ändern. Beginne stattdessen eine neue Unterhaltung.',
   'temporary.banner':
     'Temporäre Unterhaltung. Sie steht nicht in der Liste und wird {hours} Stunden nach der letzten Nutzung gelöscht.',
   'temporary.keep': 'Behalten',

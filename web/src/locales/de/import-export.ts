@@ -24,7 +24,8 @@ export const texts = {
   'moving.cancel': 'Import abbrechen',
   'moving.undo': 'Import rückgängig machen',
   'moving.undoTitle': 'Diesen Import rückgängig machen?',
-  'moving.undoText': 'Alles Importierte wird gelöscht, außer was du hier fortgesetzt oder geändert hast. Du kannst das Archiv erneut importieren.',
+  'moving.undoText':
+    'Alles Importierte wird gelöscht, außer was du hier fortgesetzt oder geändert hast. Du kannst das Archiv erneut importieren.',
   'moving.again': 'Erneut versuchen',
   'moving.save': 'Bericht speichern',
   'moving.report': 'Bericht',

@@ -164,7 +164,8 @@ export const texts: Record<keyof typeof english, string> = {
   'message.endLength': 'Die Antwort wurde am Ausgabelimit des Modells abgeschnitten.',
   'message.endFiltered': 'Der Inhaltsfilter des Anbieters hat diese Antwort beendet.',
   'message.endRefusal': 'Das Modell hat die Antwort verweigert.',
-  'message.endReasoning': 'Das Modell hat die ganze Ausgabe zum Nachdenken verbraucht und keine Antwort geschrieben. Ein größeres Ausgabelimit kann helfen.',
+  'message.endReasoning':
+    'Das Modell hat die ganze Ausgabe zum Nachdenken verbraucht und keine Antwort geschrieben. Ein größeres Ausgabelimit kann helfen.',
   'message.empty': 'Das Modell hat eine leere Antwort geliefert.',
   'message.file': 'Datei',
 

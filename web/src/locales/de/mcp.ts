@@ -2,7 +2,8 @@ import type { texts as english } from '../en/mcp.ts';
 
 /** Texts of MCP servers, their tools and approvals, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
-  'mcp.text': 'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Werkzeuge laufen erst, wenn du sie geprüft und freigegeben hast.',
+  'mcp.text':
+    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Werkzeuge laufen erst, wenn du sie geprüft und freigegeben hast.',
   'mcp.readOnly':
     'Dein Administrator hat Änderungen an MCP-Servern für dein Konto abgeschaltet. Die Server unten kannst du in deinen Unterhaltungen weiterhin wählen.',
   'mcp.emptyTitle': 'Noch keine MCP-Server',
@@ -45,21 +46,26 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.connect': 'Anmelden',
   'mcp.leaving': 'Wird geöffnet …',
   'mcp.connectTitle': 'Bei diesem Server musst du dich anmelden',
-  'mcp.connectText': 'Du meldest dich auf seiner Seite an und kehrst dann hierher zurück. Modelle nutzen seine Werkzeuge danach in deinem Namen.',
+  'mcp.connectText':
+    'Du meldest dich auf seiner Seite an und kehrst dann hierher zurück. Modelle nutzen seine Werkzeuge danach in deinem Namen.',
   'mcp.connectTheirs': 'Nur wem dieser Server gehört, kann sich bei ihm anmelden.',
   'mcp.connectFailed': 'Du bist bei dem Server nicht angemeldet',
   'mcp.connectProblem.denied': 'Die Anmeldung wurde abgelehnt. Melde dich erneut an, um den Server zu nutzen.',
-  'mcp.connectProblem.state': 'Die Anmeldung hat länger als zehn Minuten gedauert oder wurde in einem anderen Browser begonnen. Versuche es noch einmal.',
+  'mcp.connectProblem.state':
+    'Die Anmeldung hat länger als zehn Minuten gedauert oder wurde in einem anderen Browser begonnen. Versuche es noch einmal.',
   'mcp.connectProblem.changed': 'Der Server wurde inzwischen geändert. Melde dich erneut an.',
-  'mcp.connectProblem.failed': 'Die Anmeldeseite hat ungültig geantwortet. Versuche es noch einmal. Wenn es wieder passiert, bitte einen Administrator, im Protokoll nachzusehen.',
+  'mcp.connectProblem.failed':
+    'Die Anmeldeseite hat ungültig geantwortet. Versuche es noch einmal. Wenn es wieder passiert, bitte einen Administrator, im Protokoll nachzusehen.',
   'mcp.connectedTitle': 'Du bist bei {name} angemeldet',
   'mcp.connectedReady': 'Modelle können seine Werkzeuge nutzen.',
   'mcp.connectedReview': 'Lies seine Werkzeuge und vertraue ihnen, dann können Modelle sie nutzen.',
-  'mcp.wantsClientId': 'Er unterstützt keine automatische Registrierung. Registriere Homeport dort, bearbeite dann hier den Server und gib die Client-ID ein.',
+  'mcp.wantsClientId':
+    'Er unterstützt keine automatische Registrierung. Registriere Homeport dort, bearbeite dann hier den Server und gib die Client-ID ein.',
   'mcp.signOut': 'Abmelden',
   'mcp.signedIn': 'angemeldet',
   'mcp.clientTitle': 'OAuth-Client',
-  'mcp.clientText': 'Nur für Server, die das verlangen: Registriere Homeport dort mit der Rücksprungadresse {address} und gib die Werte ein, die du erhältst.',
+  'mcp.clientText':
+    'Nur für Server, die das verlangen: Registriere Homeport dort mit der Rücksprungadresse {address} und gib die Werte ein, die du erhältst.',
   'mcp.clientId': 'Client-ID',
   'mcp.clientSecret': 'Client-Secret',
   'mcp.clientSecretStays': 'Ein Secret ist gespeichert. Leer lassen, um es zu behalten.',
@@ -80,12 +86,15 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.version': 'Version {version}',
 
   'mcp.offered': 'Von deinem Administrator angeboten',
-  'mcp.offeredText': 'Füge einen hinzu, um seine Werkzeuge zu prüfen und freizugeben. Anmeldung und Schlüssel bleiben privat.',
+  'mcp.offeredText':
+    'Füge einen hinzu, um seine Werkzeuge zu prüfen und freizugeben. Anmeldung und Schlüssel bleiben privat.',
   'mcp.offeredReadOnly': 'Bitte deinen Administrator, einen für dich hinzuzufügen.',
   'mcp.offeredAdd': 'Hinzufügen',
   'mcp.offeredTitle': '{name} hinzufügen',
-  'mcp.offeredHint': 'Als Nächstes prüfst du seine Werkzeuge und gibst sie frei. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
-  'mcp.offeredProgram': 'Ein Programm, das in deinem Arbeitsbereich läuft. Als Nächstes prüfst du seine Werkzeuge und gibst sie frei.',
+  'mcp.offeredHint':
+    'Als Nächstes prüfst du seine Werkzeuge und gibst sie frei. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
+  'mcp.offeredProgram':
+    'Ein Programm, das in deinem Arbeitsbereich läuft. Als Nächstes prüfst du seine Werkzeuge und gibst sie frei.',
   'mcp.offeredHeader': 'Dein eigener Schlüssel. Er wird verschlüsselt gespeichert und nur an diesen Server gesendet.',
   'mcp.offeredVariable': 'Dein eigener Wert. Er wird verschlüsselt gespeichert und nur diesem Programm gegeben.',
   'mcp.offeredFact': 'von deinem Administrator angeboten',
@@ -107,7 +116,8 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.promptMissing': 'Gib hier etwas ein.',
   'mcp.promptInsert': 'Einfügen',
 
-  'offers.text': 'Alle finden diese Server auf ihrer Werkzeugseite. Jede Person fügt einen Server selbst hinzu, vertraut ihm und meldet sich an.',
+  'offers.text':
+    'Alle finden diese Server auf ihrer Werkzeugseite. Jede Person fügt einen Server selbst hinzu, vertraut ihm und meldet sich an.',
   'offers.add': 'Server anbieten',
   'offers.addTitle': 'Allen einen MCP-Server anbieten',
   'offers.emptyTitle': 'Keine Server werden angeboten',

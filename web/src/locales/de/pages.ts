@@ -264,7 +264,8 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.noHits': 'Kein Modell passt zu „{query}“.',
   'choose.more':
     '{count, plural, one {# weiteres Modell. Suche, um es zu sehen.} other {# weitere Modelle. Suche, um sie zu sehen.}}',
-  'choose.others': '{count, plural, one {# Modell, das nicht chatten kann, ist ausgeblendet.} other {# Modelle, die nicht chatten können, sind ausgeblendet.}}',
+  'choose.others':
+    '{count, plural, one {# Modell, das nicht chatten kann, ist ausgeblendet.} other {# Modelle, die nicht chatten können, sind ausgeblendet.}}',
   'facts.window': '{count} Token',
   'facts.images': 'Bilder',
   'facts.documents': 'Dokumente',
@@ -390,7 +391,8 @@ export const texts: Record<keyof typeof english, string> = {
   'providers.editNamed': '{name} bearbeiten',
   'providers.deleteNamed': '{name} löschen',
   'providers.deleteTitle': '{name} löschen?',
-  'providers.deleteText': '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird ebenfalls gelöscht.} other {Seine # Modelle werden ebenfalls gelöscht: {names}.}} Unterhaltungen bleiben erhalten und nutzen künftig ein anderes Modell. Das lässt sich nicht rückgängig machen.',
+  'providers.deleteText':
+    '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird ebenfalls gelöscht.} other {Seine # Modelle werden ebenfalls gelöscht: {names}.}} Unterhaltungen bleiben erhalten und nutzen künftig ein anderes Modell. Das lässt sich nicht rückgängig machen.',
   'providers.deleteConfirm': 'Anbieter löschen',
   'providers.deleted': '{name} gelöscht.',
   'providers.addedNext': '{name} hinzugefügt. Wähle jetzt Modelle aus.',

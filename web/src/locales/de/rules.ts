@@ -8,11 +8,14 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.preset.ask': 'Erst fragen',
   'rules.preset.auto': 'Automatisch',
   'rules.preset.read-only': 'Nur lesen',
-  'rules.hint.ask': 'Lesen ist erlaubt. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der etwas ändern könnte, fragt es dich.',
+  'rules.hint.ask':
+    'Lesen ist erlaubt. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der etwas ändern könnte, fragt es dich.',
   'rules.hint.auto': 'Werkzeuge laufen ohne Rückfrage, wenn keine Regel unten etwas anderes sagt.',
-  'rules.hint.read-only': 'Nichts wird geschrieben, und nur lesende Befehle werden ausgeführt. Gut zum Planen. Regeln ändern daran nichts.',
+  'rules.hint.read-only':
+    'Nichts wird geschrieben, und nur lesende Befehle werden ausgeführt. Gut zum Planen. Regeln ändern daran nichts.',
   'rules.list': 'Regeln',
-  'rules.listHint': 'Verbote haben Vorrang. Sonst gilt die genaueste Regel. In einem Befehl steht * für beliebigen Text: git push *',
+  'rules.listHint':
+    'Verbote haben Vorrang. Sonst gilt die genaueste Regel. In einem Befehl steht * für beliebigen Text: git push *',
   'rules.none': 'Noch keine Regeln.',
   'rules.add': 'Regel hinzufügen',
   'rules.remove': 'Regel {number} entfernen',

@@ -3,7 +3,8 @@ import type { texts as english } from '../en/shares.ts';
 export const texts: Record<keyof typeof english, string> = {
   'share.menu': 'Teilen…',
   'share.title': '„{title}“ teilen',
-  'share.text': 'Eine Kopie dieser Unterhaltung zum Lesen, so wie sie jetzt ist. Spätere Nachrichten gehören nicht dazu.',
+  'share.text':
+    'Eine Kopie dieser Unterhaltung zum Lesen, so wie sie jetzt ist. Spätere Nachrichten gehören nicht dazu.',
   'share.fileText': 'Die Datei, wie sie jetzt ist, zum Herunterladen.',
   'share.off': 'Ein Administrator hat das Teilen ausgeschaltet.',
   'share.audience': 'Wer den Link öffnen kann',

@@ -23,7 +23,8 @@ export const texts: Record<keyof typeof english, string> = {
   'usage.output': 'Ausgabe',
   'usage.reasoning': 'Denken',
   'usage.unknown': 'Unbekannt',
-  'usage.unpriced': '{count, plural, one {# Aufruf hat keinen bekannten Preis und ist nicht enthalten.} other {# Aufrufe haben keinen bekannten Preis und sind nicht enthalten.}} Trage Preise in den Einstellungen der Modelle ein.',
+  'usage.unpriced':
+    '{count, plural, one {# Aufruf hat keinen bekannten Preis und ist nicht enthalten.} other {# Aufrufe haben keinen bekannten Preis und sind nicht enthalten.}} Trage Preise in den Einstellungen der Modelle ein.',
   'usage.tokens': '{count, plural, one {# Token} other {# Token}}',
   'usage.chart': 'Token pro Tag',
   'usage.bar': '{day}: {tokens, plural, one {# Token} other {# Token}}',

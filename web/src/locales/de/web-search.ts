@@ -26,11 +26,13 @@ export const texts = {
   'webSearch.keyRemove': 'Schlüssel entfernen',
   'webSearch.keyKeep': 'Schlüssel behalten',
   'webSearch.keyUnreadable': 'Der gespeicherte Schlüssel ist nicht lesbar. Gib ihn neu ein.',
-  'webSearch.keyElsewhere': 'Der gespeicherte Schlüssel gehört zu {origin} und wird sonst nirgends gesendet. Gib ihn neu ein.',
+  'webSearch.keyElsewhere':
+    'Der gespeicherte Schlüssel gehört zu {origin} und wird sonst nirgends gesendet. Gib ihn neu ein.',
   'webSearch.forEveryone': 'Für alle',
   'webSearch.forEveryoneHint': 'Aus: nur für Administratoren.',
   'webSearch.ask': 'Nach dem Lesen aus dem Web',
-  'webSearch.askHint': 'Webseiten können versteckte Anweisungen enthalten. Werkzeuge, die etwas ändern oder verschicken, fragen bis zum Ende der Antwort zuerst.',
+  'webSearch.askHint':
+    'Webseiten können versteckte Anweisungen enthalten. Werkzeuge, die etwas ändern oder verschicken, fragen bis zum Ende der Antwort zuerst.',
   'webSearch.askForcedHint': 'Dein Administrator verlangt, dass solche Werkzeuge zuerst fragen.',
   'webSearch.ask.on': 'Vor Wirkungen fragen',
   'webSearch.ask.off': 'Nicht fragen',

@@ -12,7 +12,8 @@ export const texts = {
   'preset.find': 'Find local servers',
   'preset.finding': 'Looking…',
   'preset.none': 'No model server answered at the usual ports. Start one, or enter its address below.',
-  'preset.closed': 'This installation isn’t allowed to call local addresses. Its operator can allow it with ALLOW_PRIVATE_EGRESS and ALLOW_INSECURE_HTTP.',
+  'preset.closed':
+    'This installation isn’t allowed to call local addresses. Its operator can allow it with ALLOW_PRIVATE_EGRESS and ALLOW_INSECURE_HTTP.',
   'preset.found': '{count, plural, =0 {no models yet} one {# model} other {# models}}',
   'preset.needsKey': 'needs a key',
   'preset.use': 'Use {name} at {address}',

@@ -67,7 +67,8 @@ export const texts = {
   'saw.notFound': 'Message not found',
   'saw.notFoundText': 'It belongs to another version of this conversation.',
   'saw.noneTitle': 'Nothing was kept for this answer',
-  'saw.noneText': 'The answer is too old, or it failed before the model was called. Regenerate it to see what the model gets.',
+  'saw.noneText':
+    'The answer is too old, or it failed before the model was called. Regenerate it to see what the model gets.',
 
   'suggest.prompts': 'Prompts, skills and commands',
   'suggest.skill': 'Skill',

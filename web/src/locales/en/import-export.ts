@@ -22,7 +22,8 @@ export const texts = {
   'moving.cancel': 'Cancel import',
   'moving.undo': 'Undo import',
   'moving.undoTitle': 'Undo this import?',
-  'moving.undoText': 'Everything it imported will be deleted, except what you continued or changed here. You can import the archive again.',
+  'moving.undoText':
+    'Everything it imported will be deleted, except what you continued or changed here. You can import the archive again.',
   'moving.again': 'Try again',
   'moving.save': 'Save report',
   'moving.report': 'Report',

@@ -158,7 +158,8 @@ export const texts = {
   'message.endLength': 'The answer was cut off at the model’s output limit.',
   'message.endFiltered': 'The provider’s content filter ended this answer.',
   'message.endRefusal': 'The model refused to answer.',
-  'message.endReasoning': 'The model spent its whole output on reasoning and wrote no answer. A larger output limit can help.',
+  'message.endReasoning':
+    'The model spent its whole output on reasoning and wrote no answer. A larger output limit can help.',
   'message.empty': 'The model returned an empty answer.',
   'message.file': 'File',
 

@@ -1,6 +1,7 @@
 /** Texts of MCP servers, their tools and approvals. ICU MessageFormat, ids `mcp.<what>`, `approval.<what>`. */
 export const texts = {
-  'mcp.text': 'MCP servers give models tools to search, look things up and act. Tools run only after you’ve reviewed and trusted them.',
+  'mcp.text':
+    'MCP servers give models tools to search, look things up and act. Tools run only after you’ve reviewed and trusted them.',
   'mcp.readOnly':
     'Your administrator has turned off changes to MCP servers for your account. You can still choose the servers below in your conversations.',
   'mcp.emptyTitle': 'No MCP servers yet',
@@ -48,15 +49,18 @@ export const texts = {
   'mcp.connectProblem.denied': 'The sign-in was declined. Sign in again to use the server.',
   'mcp.connectProblem.state': 'The sign-in took longer than ten minutes or was started in another browser. Try again.',
   'mcp.connectProblem.changed': 'The server was changed in the meantime. Sign in again.',
-  'mcp.connectProblem.failed': 'Its sign-in page sent an invalid response. Try again. If it keeps happening, ask your administrator to check the log.',
+  'mcp.connectProblem.failed':
+    'Its sign-in page sent an invalid response. Try again. If it keeps happening, ask your administrator to check the log.',
   'mcp.connectedTitle': 'You’re signed in to {name}',
   'mcp.connectedReady': 'Models can use its tools.',
   'mcp.connectedReview': 'Read and trust its tools, then models can use them.',
-  'mcp.wantsClientId': 'It doesn’t support automatic registration. Register Homeport there, then edit the server here and enter the client ID.',
+  'mcp.wantsClientId':
+    'It doesn’t support automatic registration. Register Homeport there, then edit the server here and enter the client ID.',
   'mcp.signOut': 'Sign out',
   'mcp.signedIn': 'signed in',
   'mcp.clientTitle': 'OAuth client',
-  'mcp.clientText': 'Only for servers that require one: register Homeport there with the redirect address {address}, then enter the values you receive.',
+  'mcp.clientText':
+    'Only for servers that require one: register Homeport there with the redirect address {address}, then enter the values you receive.',
   'mcp.clientId': 'Client ID',
   'mcp.clientSecret': 'Client secret',
   'mcp.clientSecretStays': 'One is stored. Leave this empty to keep it.',

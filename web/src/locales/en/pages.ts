@@ -254,7 +254,8 @@ export const texts = {
   'choose.added': 'already added',
   'choose.noHits': 'No models match “{query}”.',
   'choose.more': '{count, plural, one {# more model. Search to see it.} other {# more models. Search to see them.}}',
-  'choose.others': '{count, plural, one {# model that can’t chat is hidden.} other {# models that can’t chat are hidden.}}',
+  'choose.others':
+    '{count, plural, one {# model that can’t chat is hidden.} other {# models that can’t chat are hidden.}}',
   'facts.window': '{count} tokens',
   'facts.images': 'images',
   'facts.documents': 'documents',
@@ -380,7 +381,8 @@ export const texts = {
   'providers.editNamed': 'Edit {name}',
   'providers.deleteNamed': 'Delete {name}',
   'providers.deleteTitle': 'Delete {name}?',
-  'providers.deleteText': '{count, plural, =0 {It has no models.} one {Its model {names} will be deleted too.} other {Its # models will be deleted too: {names}.}} Conversations are kept. They’ll use another model from now on. This can’t be undone.',
+  'providers.deleteText':
+    '{count, plural, =0 {It has no models.} one {Its model {names} will be deleted too.} other {Its # models will be deleted too: {names}.}} Conversations are kept. They’ll use another model from now on. This can’t be undone.',
   'providers.deleteConfirm': 'Delete provider',
   'providers.deleted': '{name} deleted.',
   'providers.addedNext': '{name} added. Now choose its models.',

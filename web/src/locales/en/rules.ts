@@ -6,11 +6,14 @@ export const texts = {
   'rules.preset.ask': 'Ask first',
   'rules.preset.auto': 'Auto',
   'rules.preset.read-only': 'Read only',
-  'rules.hint.ask': 'Reading is allowed. The model asks before it writes, publishes, or runs a command that may change something.',
+  'rules.hint.ask':
+    'Reading is allowed. The model asks before it writes, publishes, or runs a command that may change something.',
   'rules.hint.auto': 'Tools run without asking, unless a rule below says otherwise.',
-  'rules.hint.read-only': 'Nothing is written, and only read-only commands run. Good for planning. Rules can’t override this.',
+  'rules.hint.read-only':
+    'Nothing is written, and only read-only commands run. Good for planning. Rules can’t override this.',
   'rules.list': 'Rules',
-  'rules.listHint': 'Deny rules win. Otherwise the most specific rule applies. In a command, * stands for any text: git push *',
+  'rules.listHint':
+    'Deny rules win. Otherwise the most specific rule applies. In a command, * stands for any text: git push *',
   'rules.none': 'No rules yet.',
   'rules.add': 'Add rule',
   'rules.remove': 'Remove rule {number}',

@@ -21,7 +21,8 @@ export const texts = {
   'usage.output': 'Output',
   'usage.reasoning': 'Reasoning',
   'usage.unknown': 'Unknown',
-  'usage.unpriced': '{count, plural, one {# call has no known price and isn’t included.} other {# calls have no known price and aren’t included.}} Set prices in the models’ settings.',
+  'usage.unpriced':
+    '{count, plural, one {# call has no known price and isn’t included.} other {# calls have no known price and aren’t included.}} Set prices in the models’ settings.',
   'usage.tokens': '{count, plural, one {# token} other {# tokens}}',
   'usage.chart': 'Tokens by day',
   'usage.bar': '{day}: {tokens, plural, one {# token} other {# tokens}}',

@@ -30,7 +30,8 @@ export const texts = {
   'webSearch.forEveryone': 'For everyone',
   'webSearch.forEveryoneHint': 'Off: for administrators only.',
   'webSearch.ask': 'After reading from the web',
-  'webSearch.askHint': 'Web pages can contain hidden instructions. Tools that change or send something ask first until the answer ends.',
+  'webSearch.askHint':
+    'Web pages can contain hidden instructions. Tools that change or send something ask first until the answer ends.',
   'webSearch.askForcedHint': 'Your administrator requires that such tools ask first.',
   'webSearch.ask.on': 'Ask before effects',
   'webSearch.ask.off': 'Don’t ask',
