@@ -48,8 +48,7 @@ export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> 
   const { owner } = await scopeOf(deps, input);
   const canEdit = canEditProviders(deps.config, input.actor);
   const [own, ownTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
-  const known = new Set(own.filter((each) => each.canEdit).map(addressOf));
-  const show = (provider: Provider) => withoutAddress(shownTo(deps, input.actor, provider), input.actor, known);
+  const show = (provider: Provider) => shownTo(deps, input.actor, provider);
   // An administrator who manages another user's catalogue gets the records that this user can change.
   if (input.query?.userId !== undefined) return { providers: own.map(show), canEdit, modelTiers: ownTiers };
   const hasDefault = own.some(({ models }) => models.some(({ isDefault }) => isDefault));
@@ -65,19 +64,6 @@ export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> 
 function shownTo(deps: CatalogueDeps, actor: Actor, { sharedWith, ...provider }: Provider): Provider {
   const isShown = actor.role === 'admin' && deps.config.edition === 'community' && sharedWith !== undefined;
   return isShown ? { ...provider, sharedWith } : provider;
-}
-
-function addressOf({ kind, baseUrl }: Provider): string {
-  return `${kind} ${baseUrl}`;
-}
-
-/**
- * Hides the address of a provider that the user may not change: it can be one of the internal network. An address of an
- * own provider stays, so that clients can tell that both have the same models.
- */
-function withoutAddress(provider: Provider, { role }: Actor, known: ReadonlySet<string>): Provider {
-  if (role === 'admin' || provider.canEdit || known.has(addressOf(provider))) return provider;
-  return { ...provider, baseUrl: '' };
 }
 
 /** Resolves the provider and its owner for changes to sharing. */

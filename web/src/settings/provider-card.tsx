@@ -40,7 +40,7 @@ export function ProviderCard({
   return (
     <Card
       title={name}
-      text={provider.baseUrl === '' ? undefined : <span className={classes.address}>{provider.baseUrl}</span>}
+      text={provider.canEdit ? <span className={classes.address}>{provider.baseUrl}</span> : undefined}
       action={
         canEdit ? (
           <Switch
