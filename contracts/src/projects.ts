@@ -48,8 +48,8 @@ export const projectEndpoints = {
     summary:
       'People to add or share with, by a part of their name or e-mail address: members of the caller’s projects, anyone by the complete address, and everyone for administrators or where they allow it',
     query: z.object({ q: z.string().trim().max(limits.searchMax).optional() }),
-    /** At most 20, by name. */
-    response: z.object({ people: z.array(person) }),
+    /** At most 20, by name. `everyone`: the caller finds all accounts, not only those in their projects. */
+    response: z.object({ people: z.array(person), everyone: z.boolean() }),
   }),
   getProjects: endpoint({
     method: 'GET',

@@ -19,9 +19,8 @@ export const getProjects: ProjectHandler<'getProjects'> = async (deps, { actor, 
 };
 
 /** GET /api/people */
-export const getPeople: ProjectHandler<'getPeople'> = async (deps, { actor, query }) => ({
-  people: await findPeople(deps, actor, query.q ?? ''),
-});
+export const getPeople: ProjectHandler<'getPeople'> = (deps, { actor, query }) =>
+  findPeople(deps, actor, query.q ?? '');
 
 /** POST /api/projects */
 export const postProject: ProjectHandler<'postProject'> = async (deps, input) => ({

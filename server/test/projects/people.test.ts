@@ -42,6 +42,11 @@ test('finds anyone by the complete address, and never the caller', async () => {
   assert.deepEqual(await find(caller, caller.email), []);
 });
 
+test('tells whether the caller finds everyone', async () => {
+  const of = async (who: SignedIn) => (await who.call('GET /api/people')).body.everyone;
+  assert.deepEqual([await of(admin), await of(caller)], [true, false]);
+});
+
 test('administrators find everyone, and so does everyone where they allow it', async () => {
   assert.deepEqual(await find(admin), ['Carla Colleague', 'Max', 'Stella Stranger']);
   const { body } = await admin.call('POST /api/admin/config', { peopleSearch: 'everyone' });

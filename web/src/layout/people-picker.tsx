@@ -27,10 +27,10 @@ export function PeoplePicker({ legend, chosen, onChange, without = [], error }: 
   const [q] = useDebouncedValue(text.trim(), 200);
   const { data, error: failure } = useQuery({
     queryKey: ['people', q],
-    queryFn: async ({ signal }) => (await call('GET /api/people', { query: { q }, signal })).people,
+    queryFn: ({ signal }) => call('GET /api/people', { query: { q }, signal }),
     placeholderData: keepPreviousData,
   });
-  const found = data?.filter(({ id }) => !without.includes(id)) ?? [];
+  const found = data?.people.filter(({ id }) => !without.includes(id)) ?? [];
   const isChosen = (id: string) => chosen.some((person) => person.id === id);
   const remove = (id: string) => onChange(chosen.filter((person) => person.id !== id));
   return (
@@ -56,7 +56,7 @@ export function PeoplePicker({ legend, chosen, onChange, without = [], error }: 
       ) : null}
       <TextInput
         label={t('people.search')}
-        description={t('people.hint')}
+        description={data?.everyone ? undefined : t('people.hint')}
         value={text}
         error={error}
         maxLength={200}
@@ -88,7 +88,9 @@ export function PeoplePicker({ legend, chosen, onChange, without = [], error }: 
         </ul>
       ) : null}
       <p className={classes.soft} role="status" hidden={q === '' || data === undefined || found.length > 0}>
-        {q !== '' && data && found.length === 0 ? t('people.none', { query: q }) : null}
+        {q !== '' && data && found.length === 0
+          ? t(data.everyone ? 'people.noHits' : 'people.none', { query: q })
+          : null}
       </p>
     </fieldset>
   );

@@ -114,15 +114,17 @@ function ShareRow({ share, onChange, onUpdate, onEnd }: RowProps) {
         <bdi className={classes.name}>{title}</bdi>
         <div className={classes.detail}>{facts}</div>
       </div>
-      <Button size="compact-sm" variant="default" aria-label={t('share.changeNamed', { title })} onClick={onChange}>
-        {t('share.change')}
-      </Button>
-      <Button size="compact-sm" variant="default" aria-label={t('share.updateNamed', { title })} onClick={onUpdate}>
-        {t('share.update')}
-      </Button>
-      <Button size="compact-sm" variant="subtle" aria-label={t('share.endNamed', { title })} onClick={onEnd}>
-        {t('share.end')}
-      </Button>
+      <div className={classes.rowActions}>
+        <Button size="compact-sm" variant="default" aria-label={t('share.changeNamed', { title })} onClick={onChange}>
+          {t('share.change')}
+        </Button>
+        <Button size="compact-sm" variant="default" aria-label={t('share.updateNamed', { title })} onClick={onUpdate}>
+          {t('share.update')}
+        </Button>
+        <Button size="compact-sm" variant="subtle" aria-label={t('share.endNamed', { title })} onClick={onEnd}>
+          {t('share.end')}
+        </Button>
+      </div>
     </li>
   );
 }

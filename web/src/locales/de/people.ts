@@ -6,5 +6,6 @@ export const texts: Record<keyof typeof english, string> = {
   'people.found': 'Gefundene Personen',
   'people.chosen': 'Ausgewählte Personen',
   'people.remove': '{name} entfernen',
+  'people.noHits': 'Niemand passt zu „{query}“.',
   'people.none': 'Niemand passt zu „{query}“. Gib die vollständige E-Mail-Adresse ein, wenn ihr kein Projekt teilt.',
 };

@@ -5,5 +5,6 @@ export const texts = {
   'people.found': 'People found',
   'people.chosen': 'Chosen people',
   'people.remove': 'Remove {name}',
+  'people.noHits': 'Nobody matches “{query}”.',
   'people.none': 'Nobody matches “{query}”. Type the complete e-mail address of someone you share no project with.',
 } as const;
