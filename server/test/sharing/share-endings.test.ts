@@ -113,7 +113,7 @@ test('a person who is no longer named loses the share and the signed addresses o
   assert.equal((await second.call('POST /api/shares/open', { token })).status, 200);
 });
 
-test('a deleted file leaves the share everywhere, and the rest of it stays', async () => {
+test('a deleted file leaves the share everywhere, and its messages stay', async () => {
   const owner = await app.signIn();
   const chat = await makeFullChat(app, owner);
   const body = { chatId: chat.chatId, leafMessageId: chat.answer, audience: 'link' };

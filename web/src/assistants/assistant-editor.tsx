@@ -24,10 +24,11 @@ type Props = {
   knowledge: ReactNode;
   /** True beside an open file, where both views don't fit. */
   isCramped: boolean;
+  onCreated?: (id: string) => void;
 };
 
 /** The form and a conversation with its current values: side by side, or in two tabs on narrow screens. */
-export function AssistantEditor({ assistant, onDirty, knowledge, isCramped }: Props) {
+export function AssistantEditor({ assistant, onDirty, knowledge, isCramped, onCreated }: Props) {
   const t = useText();
   const id = useId();
   const isNarrowWindow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
@@ -68,7 +69,13 @@ export function AssistantEditor({ assistant, onDirty, knowledge, isCramped }: Pr
       ) : null}
       <div className={classes.editor} data-narrow={isNarrow || undefined}>
         <div {...panel('edit')}>
-          <AssistantForm assistant={assistant} onDirty={onDirty} onValues={setValues} knowledge={knowledge} />
+          <AssistantForm
+            assistant={assistant}
+            onDirty={onDirty}
+            onValues={setValues}
+            knowledge={knowledge}
+            onCreated={onCreated}
+          />
         </div>
         <div className={classes.beside} {...panel('preview')}>
           <AssistantPreview values={values} />

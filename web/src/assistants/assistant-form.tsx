@@ -44,15 +44,16 @@ type Props = {
   onValues: (values: AssistantValues) => void;
   /** The card of its files. */
   knowledge: ReactNode;
+  onCreated?: ((id: string) => void) | undefined;
 };
 
 /** Makes an assistant or changes one. */
-export function AssistantForm({ assistant, onDirty, onValues, knowledge }: Props) {
+export function AssistantForm({ assistant, onDirty, onValues, knowledge, onCreated }: Props) {
   const t = useText();
   const { user } = useClientSession();
   // Changes that other people save meanwhile don't make this form dirty.
   const [stored, setStored] = useState(() => (assistant ? assistantValues(assistant) : undefined));
-  const save = useSave(assistant, stored);
+  const save = useSave(assistant, stored, onCreated);
   const { form, formProps, isBusy, failure } = useApiForm<AssistantValues>({
     initialValues: stored ?? emptyValues,
     validate: (values) => assistantFaults(values, t),
@@ -161,7 +162,11 @@ function own(onSubmit: (event: FormEvent<HTMLFormElement>) => void) {
 }
 
 /** Saves what is changed, and goes where the person wants to be next. */
-function useSave(assistant: Assistant | undefined, stored: AssistantValues | undefined) {
+function useSave(
+  assistant: Assistant | undefined,
+  stored: AssistantValues | undefined,
+  onCreated: ((id: string) => void) | undefined,
+) {
   const t = useText();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -172,6 +177,7 @@ function useSave(assistant: Assistant | undefined, stored: AssistantValues | und
     else if (Object.keys(body).length > 0)
       saved = (await call('PATCH /api/assistants', { body: { id: saved.id, ...body } })).assistant;
     const { id, name, version } = saved;
+    if (!assistant) onCreated?.(id);
     queries.setQueryData(assistantQuery(id).queryKey, saved);
     void queries.invalidateQueries({ queryKey: ['assistants'] });
     showToast(assistant ? t('assistant.saved', { version }) : t('assistant.created', { name }));

@@ -7,7 +7,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, MessageSquarePlus } from 'lucide-react';
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FilePanel } from '../files/file-panel.tsx';
 import { FormFailure } from '../forms/notice.tsx';
@@ -21,6 +21,7 @@ import { AssistantEditor } from './assistant-editor.tsx';
 import { AssistantMenu } from './assistant-menu.tsx';
 import classes from './assistants.module.css';
 import { ChosenFiles } from './chosen-files.tsx';
+import { handOverFiles } from './handed-over-files.ts';
 import { KnowledgeCard } from './knowledge-card.tsx';
 import { MissingParts } from './missing-parts.tsx';
 
@@ -30,7 +31,7 @@ export function AssistantPage() {
   const { assistantId } = useParams({ from: '/signed-in/assistants/$assistantId' });
   const isNew = assistantId === 'new';
   const { data, error } = useQuery({ ...assistantQuery(assistantId), enabled: !isNew });
-  const { chosen, choose, takeChosen } = useChosenFiles();
+  const [chosen, setChosen] = useState<readonly File[]>([]);
   if (isNew) {
     return (
       <Page isWide>
@@ -38,8 +39,9 @@ export function AssistantPage() {
           <AssistantEditor
             assistant={undefined}
             onDirty={() => {}}
-            knowledge={<ChosenFiles files={chosen} onChange={choose} />}
+            knowledge={<ChosenFiles files={chosen} onChange={setChosen} />}
             isCramped={false}
+            onCreated={(id) => handOverFiles(id, chosen)}
           />
         </Section>
       </Page>
@@ -54,7 +56,7 @@ export function AssistantPage() {
   }
   return (
     <Page isWide={data?.canEdit ?? false} assistant={data}>
-      {data ? <Loaded key={data.id} assistant={data} takeChosen={takeChosen} /> : null}
+      {data ? <Loaded key={data.id} assistant={data} /> : null}
       {error && !data ? <FormFailure failure={error} /> : null}
       {data || error ? null : <Loading />}
     </Page>
@@ -108,25 +110,7 @@ function useOpenFile() {
   return { file, show };
 }
 
-/** Files that are chosen before the assistant exists, until its page takes them to upload. */
-function useChosenFiles() {
-  const latest = useRef<readonly File[]>([]);
-  const [chosen, setChosen] = useState<readonly File[]>([]);
-  const choose = useCallback((files: readonly File[]) => {
-    latest.current = files;
-    setChosen(files);
-  }, []);
-  const takeChosen = useCallback(() => {
-    const files = latest.current;
-    if (files.length > 0) choose([]);
-    return files;
-  }, [choose]);
-  return { chosen, choose, takeChosen };
-}
-
-type LoadedProps = { assistant: Assistant; takeChosen: () => readonly File[] };
-
-function Loaded({ assistant, takeChosen }: LoadedProps) {
+function Loaded({ assistant }: { assistant: Assistant }) {
   const t = useText();
   const { file, show } = useOpenFile();
   const { id, name, canEdit, ownerName, missing } = assistant;
@@ -145,7 +129,7 @@ function Loaded({ assistant, takeChosen }: LoadedProps) {
       {canEdit ? <AssistantMenu assistant={assistant} isDirty={isDirty} onRestored={setLoaded} /> : null}
     </div>
   );
-  const knowledge = <KnowledgeCard assistant={assistant} takeChosen={takeChosen} onOpen={show} />;
+  const knowledge = <KnowledgeCard assistant={assistant} onOpen={show} />;
   return (
     <Section
       title={name}

@@ -7,19 +7,19 @@ import { useText } from '../i18n/i18n.ts';
 import { assistantQuery } from '../layout/records/assistant-queries.ts';
 import { Card } from '../layout/section.tsx';
 import classes from './assistants.module.css';
+import { takeFiles } from './handed-over-files.ts';
 
 type Props = {
   assistant: Assistant;
-  /** Returns, once, the files that were chosen before the assistant existed. */
-  takeChosen: () => readonly File[];
   onOpen: (fileId: string) => void;
 };
 
 /** The knowledge files of an assistant: its editors change them at once, its readers open them. */
-export function KnowledgeCard({ assistant: { id, canEdit }, takeChosen, onOpen }: Props) {
+export function KnowledgeCard({ assistant: { id, canEdit }, onOpen }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const scope = useMemo(() => ({ assistantId: id }), [id]);
+  const takeChosen = useCallback(() => takeFiles(id), [id]);
   const onChanged = useCallback(() => {
     // Each change makes a version.
     void queries.invalidateQueries({ queryKey: ['assistants', 'versions', id] });
