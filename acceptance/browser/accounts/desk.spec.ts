@@ -77,6 +77,9 @@ test('filters people, changes several at once, and lists open invitations among 
   await expect(page.getByText('No users match “desk”.')).toBeVisible();
   await page.getByLabel('Show', { exact: true }).selectOption('invited');
   await expect(rows).toContainText(['desk-guest@example.org']);
+  await page.getByRole('button', { name: 'Revoke the invitation for desk-guest@example.org' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke invitation' }).click();
+  await expect(rows).toHaveCount(0);
   await page.getByRole('button', { name: 'Invite someone' }).click();
   await expect(page.getByRole('dialog').getByLabel('E-mail address')).toBeVisible();
 });
