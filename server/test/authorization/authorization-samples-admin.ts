@@ -44,7 +44,13 @@ export const administrationSamples = {
   patchAdminUser: {
     request: ({ records }) => ({ body: { id: records.person, name: 'Renamed' } }),
     own: 200,
-    ids: { 'body.id': person },
+    ids: {
+      'body.id': person,
+      'body.ids.*': {
+        names: 'person',
+        request: ({ records }) => ({ body: { ids: [records.person], mcpSettingsEnabled: true } }),
+      },
+    },
   },
   getModelRegistry: nothing,
   putModelRegistry: {
