@@ -25,7 +25,7 @@ export type Question = {
   about?: string;
   field?: QuestionField;
 };
-/** `values`: the identifiers of the options, as the server names them. */
+/** `values`: the identifiers of the options, as the server names them. `initial`: the answer to begin with. */
 export type QuestionField = {
   name: string;
   type: 'text' | 'number' | 'integer' | 'boolean' | 'choice';
@@ -33,6 +33,7 @@ export type QuestionField = {
   min?: number;
   max?: number;
   values?: string[];
+  initial?: string[];
 };
 export type AskedQuestions = {
   questionId: string;

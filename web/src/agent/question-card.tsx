@@ -16,14 +16,18 @@ import { isUnanswered } from './unanswered.ts';
 type State = 'open' | 'sending' | 'elsewhere';
 type Props = { asked: AskedQuestions; part: DynamicToolPart | undefined; isLive: boolean };
 
+/** The options and the words that a server proposes. */
+const initialChoice = ({ options, field }: Question): string[] => (options.length > 0 ? (field?.initial ?? []) : []);
+const initialWords = ({ options, field }: Question): string => (options.length > 0 ? '' : (field?.initial?.[0] ?? ''));
+
 /** Questions of the model to the person: options, own words, and afterwards the answers. */
 export function QuestionCard({ asked, part, isLive }: Props) {
   const t = useText();
   const { chatId, follow } = useThreadActions();
   const { questionId, questions } = asked;
   const titleId = useId();
-  const [given, setGiven] = useState<readonly string[][]>(() => questions.map(() => []));
-  const [own, setOwn] = useState<readonly string[]>(() => questions.map(() => ''));
+  const [given, setGiven] = useState<readonly string[][]>(() => questions.map(initialChoice));
+  const [own, setOwn] = useState<readonly string[]>(() => questions.map(initialWords));
   const [state, setState] = useState<State>('open');
   const [failure, setFailure] = useState<unknown>();
   const { from } = asked;

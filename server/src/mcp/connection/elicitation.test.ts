@@ -102,3 +102,33 @@ test('refuses a form of many long choices although each part is allowed', () => 
   assert.ok('questions' in fields(1));
   assert.deepEqual(fields(20), { refused: 'it asks for too much at once' });
 });
+
+test('offers the defaults of a form as initial answers, and sends them for fields that were not answered', () => {
+  const properties = {
+    name: { type: 'string', default: 'John Doe' },
+    age: { type: 'integer', default: 30 },
+    score: { type: 'number', default: 95.5 },
+    status: { type: 'string', enum: ['active', 'idle'], enumNames: ['Active', 'Idle'], default: 'active' },
+    tags: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, default: ['a', 'c'] },
+    verified: { type: 'boolean', default: false },
+    wrong: { type: 'integer', default: 'many' },
+    unknown: { type: 'string', enum: ['x'], default: 'y' },
+    none: { type: 'string' },
+  };
+  const asked = readElicitation({ message: 'Defaults', requestedSchema: { type: 'object', properties } });
+  assert.ok('questions' in asked);
+  const { questions } = asked;
+  assert.deepEqual(
+    questions.map(({ field }) => field?.initial),
+    [['John Doe'], ['30'], ['95.5'], ['Active'], ['a', 'c'], ['No'], undefined, undefined, undefined],
+  );
+  const expected = { name: 'John Doe', age: 30, score: 95.5, status: 'active', tags: ['a', 'c'], verified: false };
+  assert.deepEqual(contentOf(questions, []), expected);
+  const { tags } = expected;
+  assert.deepEqual(contentOf(questions, [['Ada'], [], [], ['Idle']]), {
+    name: 'Ada',
+    status: 'idle',
+    tags,
+    verified: false,
+  });
+});

@@ -37,7 +37,7 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
     if (isSecret(name, property)) return { refused: 'it asks for a secret' };
     const question = readField(name, property, required.includes(name));
     if (question === undefined) return { refused: 'it asks for something unknown' };
-    questions.push(question);
+    questions.push(withInitial(question, property.default));
   }
   // It stays in the conversation.
   if (JSON.stringify(questions).length > mcpBounds.elicitationText) return { refused: 'it asks for too much at once' };
@@ -74,6 +74,20 @@ function readField(name: string, property: Record<string, unknown>, required: bo
     type === 'string' ? [property.minLength, property.maxLength] : [property.minimum, property.maximum];
   const bounds = { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
   return { ...common, options: [], field: { ...base, type: type === 'string' ? 'text' : type, ...bounds } };
+}
+
+/** The question with the server's default as its initial answer, if that is a valid one. */
+function withInitial(question: Question, value: unknown): Question {
+  const { field, options } = question;
+  if (field === undefined || value === undefined || value === null) return question;
+  const labelOf = (item: unknown): string => {
+    if (field.type === 'boolean') return item === true ? 'Yes' : 'No';
+    const index = typeof item === 'string' ? (field.values?.indexOf(item) ?? -1) : -1;
+    return options[index]?.label ?? String(item).slice(0, limits.answerTextMax).toWellFormed();
+  };
+  const initial = (Array.isArray(value) ? value.slice(0, limits.elicitationChoices) : [value]).map(labelOf);
+  if (initial.length === 0 || answerFault(question, initial) !== undefined) return question;
+  return { ...question, field: { ...field, initial } };
 }
 
 type Choice = { value: string; label: string };
@@ -114,11 +128,14 @@ function outside(value: number, { min, max }: QuestionField): boolean {
   return (min !== undefined && value < min) || (max !== undefined && value > max);
 }
 
-/** The answers as the members that the server asked for; fields without an answer are left out. */
+/**
+ * The answers as the members that the server asked for. An empty answer is left out; fields that were not answered at
+ * all have their default.
+ */
 export function contentOf(questions: readonly Question[], answers: readonly string[][]): Record<string, unknown> {
   const entries = questions.flatMap((question, index) => {
     const { field } = question;
-    const texts = answers[index] ?? [];
+    const texts = answers[index] ?? field?.initial ?? [];
     return field === undefined || texts.length === 0 ? [] : [[field.name, fieldValue(question, field, texts)] as const];
   });
   return Object.fromEntries(entries);
