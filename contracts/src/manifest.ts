@@ -43,6 +43,12 @@ const secret = (schema: z.ZodType<string, string>) =>
 
 const modelTiers = tierList(z.strictObject(tierFields));
 
+const manifestStandIn = z.strictObject({
+  provider: providerFields.name,
+  providerModelId: modelFields.providerModelId,
+});
+export type ManifestStandIn = z.output<typeof manifestStandIn>;
+
 const manifestModel = z
   .strictObject({
     providerModelId: modelFields.providerModelId,
@@ -54,6 +60,8 @@ const manifestModel = z
     parameters: z.strictObject(parameters.shape).optional(),
     abilities: z.strictObject(abilities.shape).optional(),
     prices: z.strictObject(prices.shape).nullable().optional(),
+    /** Models of the same owner that answer when this one's provider fails, in order. */
+    standIns: z.array(manifestStandIn).max(limits.standInsMax).optional(),
   })
   .refine(outputFits, outputTooLarge);
 export type ManifestModel = z.output<typeof manifestModel>;
@@ -66,6 +74,8 @@ const manifestProvider = z.strictObject({
   headers: providerFields.headers.optional(),
   enabled: providerFields.enabled.optional(),
   firstByteSeconds: providerFields.firstByteSeconds.optional(),
+  region: providerFields.region.optional(),
+  onlyRegions: providerFields.onlyRegions.optional(),
   /** Under an administrator in the community edition only. */
   sharedWith: z
     .union([z.enum(['none', 'everyone']), z.strictObject({ emails: z.array(fields.email).max(limits.sharedUsersMax) })])

@@ -368,6 +368,8 @@ export type ProviderRecord = {
   headers: string | null;
   enabled: boolean;
   firstByteSeconds: number | null;
+  region: string | null;
+  onlyRegions: string[];
   sharedWith: SharedWith;
 };
 
@@ -384,8 +386,8 @@ export async function insertProviders(
 ): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, first_byte_seconds, shared_with)
-    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, "firstByteSeconds", shared from ${providerRecords(records)}
+    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, first_byte_seconds, region, only_regions, shared_with)
+    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, "firstByteSeconds", region, "onlyRegions", shared from ${providerRecords(records)}
     order by place`.execute(transaction);
   await storeShares(transaction, records);
 }
@@ -398,7 +400,7 @@ export async function updateProviders(
   if (records.length === 0) return;
   await sql`
     update providers p set name = x.name, kind = x.kind, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
-      enabled = x.enabled, first_byte_seconds = x."firstByteSeconds", shared_with = x.shared, updated_at = now()
+      enabled = x.enabled, first_byte_seconds = x."firstByteSeconds", region = x.region, only_regions = x."onlyRegions", shared_with = x.shared, updated_at = now()
     from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
   await storeShares(transaction, records);
 }
@@ -407,7 +409,7 @@ function providerRecords(records: readonly ProviderRecord[]) {
   const rows = records.map((record, place) => ({ place, ...record, shared: sharedColumn(record.sharedWith) }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
     kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, "firstByteSeconds" int,
-    shared text)`;
+    region text, "onlyRegions" jsonb, shared text)`;
 }
 
 /** Deletes a deleted account's providers with their models, and its tiers. */

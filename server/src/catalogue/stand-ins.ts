@@ -22,6 +22,25 @@ export async function withStandIns(db: Queryable, models: readonly Model[]): Pro
   }));
 }
 
+/** A stand-in by its names; null for one of another owner. */
+type NamedStandIn = { provider: string; providerModelId: string } | null;
+
+/** The stand-ins of the models of several owners, in order. */
+export async function readNamedStandIns(
+  db: Queryable,
+  owners: readonly string[],
+): Promise<Map<string, NamedStandIn[]>> {
+  const { rows } = await sql<{ modelId: string; standIn: NamedStandIn }>`
+    select s.model_id as "modelId", case when t.owner_id = m.owner_id
+      then json_build_object('provider', p.name, 'providerModelId', t.provider_model_id) end as "standIn"
+    from models m join model_stand_ins s on s.model_id = m.id join models t on t.id = s.stand_in_id
+    join providers p on p.id = t.provider_id where m.owner_id = any(${owners}) order by s.model_id, s.position`.execute(
+    db,
+  );
+  const byModel = Map.groupBy(rows, ({ modelId }) => modelId);
+  return new Map([...byModel].map(([id, list]) => [id, list.map(({ standIn }) => standIn)]));
+}
+
 /**
  * Replaces the stand-ins of a model. Throws `invalid_request` if the model names itself, and `not_found` for a model that
  * its owner does not see.

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { defaultTiers } from '@homeport/contracts/catalogue/default-tiers';
 import { limits } from '@homeport/contracts/limits';
@@ -6,10 +7,12 @@ import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manife
 import { bindCredentials } from '../catalogue/credentials.ts';
 import type { ModelRecord } from '../catalogue/models.ts';
 import type { ProviderRecord } from '../catalogue/providers.ts';
+import type { readNamedStandIns } from '../catalogue/stand-ins.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { manifestError } from './manifest.ts';
 import type { CatalogueEntry } from './manifest-reader.ts';
+import { type GivenStandIns, resolveStandIns } from './manifest-stand-ins.ts';
 import { planApiKey, planHeaders } from './provider-secrets.ts';
 import { planSharing } from './provider-sharing.ts';
 import { differences, type Report } from './report.ts';
@@ -27,6 +30,8 @@ export type CataloguePlan = {
   /** Values that stay, if some may have to go. */
   keptTiers: number[] | undefined;
   newDefault: string | undefined;
+  /** Stand-ins that change; their ids by model. */
+  standIns: { modelId: string; ids: string[] }[];
   /** The current default has to be released before the rest is written. */
   releases: boolean;
 };
@@ -36,6 +41,7 @@ export type StoredCatalogue = {
   tiers: ModelTier[] | undefined;
   providers: ProviderRow[];
   models: ModelRow[];
+  standIns: Awaited<ReturnType<typeof readNamedStandIns>>;
   /** By provider. */
   sharing: ReadonlyMap<string, SharedWith>;
   /** The ids of people whom the manifest names, by e-mail address. */
@@ -65,9 +71,11 @@ export function planCatalogue(
     tiers: undefined,
     keptTiers: undefined,
     newDefault: undefined,
+    standIns: [],
     releases: false,
   };
   const providers = entry.providers ?? [];
+  const standIns: GivenStandIns[] = [];
   const tiers = planTiers(plan, entry, stored, report);
   const models = Map.groupBy(stored.models, (row) => row.provider_id);
   const nextRow = inOrder(stored.providers, ({ name }) => name);
@@ -78,7 +86,7 @@ export function planCatalogue(
     const isEnabled = provider.enabled ?? row?.enabled ?? true;
     const rows = models.get(id) ?? [];
     const nextModel = inOrder(rows, (model) => model.provider_model_id);
-    const place = { providerId: id, name: provider.name, isEnabled, nextModel, tiers };
+    const place = { providerId: id, name: provider.name, isEnabled, nextModel, tiers, stored, standIns };
     for (const [at, model] of provider.models.entries()) {
       planModel(plan, { model, path: `${path}.models.${at}` }, place, report);
     }
@@ -89,6 +97,7 @@ export function planCatalogue(
     );
   }
   assertRoom(stored.providers.length + plan.newProviders.length, limits.providersPerOwner, `${entry.path}providers`);
+  plan.standIns = standIns.map((given) => resolveStandIns(plan, stored, given));
   planDefault(plan, stored);
   return plan;
 }
@@ -167,6 +176,8 @@ function planProvider(
     headers: headers.envelope,
     enabled: provider.enabled ?? row?.enabled ?? true,
     firstByteSeconds: firstByteOf(provider, row),
+    region: provider.region === undefined ? (row?.region ?? null) : provider.region,
+    onlyRegions: provider.onlyRegions ?? row?.only_regions ?? [],
     sharedWith: sharedWith ?? sharedBefore,
   };
   if (row === undefined) {
@@ -181,6 +192,8 @@ function planProvider(
         baseUrl: row.base_url,
         enabled: row.enabled,
         firstByteSeconds: row.first_byte_seconds,
+        region: row.region,
+        onlyRegions: row.only_regions,
         sharedWith: sharedBefore,
       },
       {
@@ -188,6 +201,8 @@ function planProvider(
         baseUrl: provider.baseUrl,
         enabled: provider.enabled,
         firstByteSeconds: provider.firstByteSeconds,
+        region: provider.region,
+        onlyRegions: provider.onlyRegions,
         sharedWith,
       },
     ),
@@ -205,12 +220,15 @@ type ModelPlace = {
   isEnabled: boolean;
   nextModel: (providerModelId: string) => ModelRow | undefined;
   tiers: readonly ModelTier[];
+  stored: StoredCatalogue;
+  /** Receives the stand-ins that change. */
+  standIns: GivenStandIns[];
 };
 
 function planModel(
   plan: CataloguePlan,
   { model, path }: { model: ManifestModel; path: string },
-  { providerId, name, isEnabled, nextModel, tiers }: ModelPlace,
+  { providerId, name, isEnabled, nextModel, tiers, stored: catalogue, standIns: changing }: ModelPlace,
   report: Report,
 ): void {
   if (!tiers.some((tier) => tier.value === model.tier)) {
@@ -219,7 +237,7 @@ function planModel(
   }
   const row = nextModel(model.providerModelId);
   const { isDefault, enabled = row?.enabled ?? true, parameters = row?.parameters ?? {}, ...given } = model;
-  const { abilities, prices, ...rest } = given;
+  const { abilities, prices, standIns, ...rest } = given;
   const facts = factsOf(row, { abilities, prices });
   const record: ModelRecord = {
     id: row?.id ?? randomUUIDv7(),
@@ -240,6 +258,10 @@ function planModel(
     ]);
   }
   if (isDefault === true && row?.is_default !== true) plan.newDefault = record.id;
+  const standInsBefore = catalogue.standIns.get(record.id) ?? [];
+  if (standIns !== undefined && !isDeepStrictEqual(standIns, standInsBefore)) {
+    changing.push({ modelId: record.id, path: `${path}.standIns`, names: standIns });
+  }
   if (row === undefined) {
     plan.newModels.push(record);
     report.created('models', path, `${label}${isDefault === true ? ', the default' : ''}`);
@@ -254,8 +276,9 @@ function planModel(
     parameters: row.parameters,
     abilities: row.abilities,
     prices: row.prices,
+    standIns: standInsBefore,
   };
-  const { providerModelId, ...wanted } = { ...rest, enabled, parameters, abilities, prices };
+  const { providerModelId, ...wanted } = { ...rest, enabled, parameters, abilities, prices, standIns };
   const changes = differences(stored, wanted);
   if (changes.length > 0) plan.changedModels.push(record);
   const becomes = plan.newDefault === record.id ? ['becomes the default'] : [];

@@ -4,6 +4,7 @@ import { holdDefaults, releaseDefaults, settleDefaults } from '../catalogue/defa
 import { insertModels, readModels, updateModels } from '../catalogue/models.ts';
 import { insertProviders, readProviders, updateProviders } from '../catalogue/providers.ts';
 import { readSharing } from '../catalogue/sharing.ts';
+import { readNamedStandIns, storeStandIns } from '../catalogue/stand-ins.ts';
 import { readTiers, removeOtherTiers, storeTiersOf } from '../catalogue/tiers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CataloguePlan, type OwnedEntry, planCatalogue, type StoredCatalogue } from './catalogue-plan.ts';
@@ -52,6 +53,9 @@ export async function applyCatalogues(
     transaction,
     plans.flatMap((plan) => plan.changedModels),
   );
+  for (const { owner, standIns } of plans) {
+    for (const { modelId, ids } of standIns) await storeStandIns(transaction, owner, modelId, ids);
+  }
   await holdDefaults(
     transaction,
     plans.flatMap((plan) => plan.newDefault ?? []),
@@ -81,12 +85,14 @@ async function readCatalogues(
   const tiers = await readTiers(transaction, owners);
   const rows = await readProviders(transaction, owners);
   const sharing = await readSharing(transaction, rows);
+  const standIns = await readNamedStandIns(transaction, owners);
   const providers = Map.groupBy(rows, (row) => row.owner_id);
   const models = Map.groupBy(await readModels(transaction, owners), (row) => row.owner_id);
   return (owner) => ({
     tiers: tiers.get(owner),
     providers: providers.get(owner) ?? [],
     models: models.get(owner) ?? [],
+    standIns,
     sharing,
     people,
   });

@@ -1,6 +1,7 @@
 import {
   type ManifestHead,
   type ManifestProvider,
+  type ManifestStandIn,
   type ManifestUser,
   secretPlaceholder,
 } from '@homeport/contracts/manifest';
@@ -9,6 +10,7 @@ import { installationOwner } from '../catalogue/catalogue-owner.ts';
 import { findHeaders } from '../catalogue/credentials.ts';
 import { readModels } from '../catalogue/models.ts';
 import { readProviders } from '../catalogue/providers.ts';
+import { readNamedStandIns } from '../catalogue/stand-ins.ts';
 import { readTiers } from '../catalogue/tiers.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';
@@ -107,13 +109,16 @@ async function readCatalogues(
   const tiers = await readTiers(db, ids);
   const rows = await readProviders(db, ids);
   const sharing = await exportSharing(db, rows);
+  const standIns = await readNamedStandIns(db, ids);
   const providers = Map.groupBy(rows, (row) => row.owner_id);
   const models = Map.groupBy(await readModels(db, ids), (row) => row.provider_id);
   return new Map(
     owners.map(({ id, label }) => {
       const own = (providers.get(id) ?? []).map((row) => {
         const sharedWith = sharing.get(row.id);
-        const provider = exportProvider(deps, row, models.get(row.id) ?? [], (loss) => onLoss(`${label}: ${loss}`));
+        const provider = exportProvider(deps, row, { models: models.get(row.id) ?? [], standIns }, (loss) =>
+          onLoss(`${label}: ${loss}`),
+        );
         return sharedWith === undefined ? provider : { ...provider, sharedWith };
       });
       const modelTiers = tiers.get(id);
@@ -125,7 +130,14 @@ async function readCatalogues(
   );
 }
 
-function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow[], onLoss: OnLoss): ManifestProvider {
+type OwnModels = { models: readonly ModelRow[]; standIns: Awaited<ReturnType<typeof readNamedStandIns>> };
+
+function exportProvider(
+  deps: Needs,
+  row: ProviderRow,
+  { models, standIns }: OwnModels,
+  onLoss: OnLoss,
+): ManifestProvider {
   const headers = exportHeaders(deps, row, onLoss);
   return {
     name: row.name,
@@ -135,6 +147,8 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
     ...(headers === undefined ? {} : { headers }),
     enabled: row.enabled,
     ...(row.first_byte_seconds === null ? {} : { firstByteSeconds: row.first_byte_seconds }),
+    ...(row.region === null ? {} : { region: row.region }),
+    ...(row.only_regions.length === 0 ? {} : { onlyRegions: row.only_regions }),
     models: models.map((model) => ({
       providerModelId: model.provider_model_id,
       displayName: model.display_name,
@@ -146,8 +160,22 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
       ...(Object.keys(model.parameters).length === 0 ? {} : { parameters: model.parameters }),
       ...(model.sources.abilities === 'person' && model.abilities !== null ? { abilities: model.abilities } : {}),
       ...(model.sources.prices === 'person' ? { prices: model.prices } : {}),
+      ...exportStandIns(model, standIns.get(model.id) ?? [], onLoss),
     })),
   };
+}
+
+/** A manifest names models of the same owner only. */
+function exportStandIns(
+  model: ModelRow,
+  named: readonly (ManifestStandIn | null)[],
+  onLoss: OnLoss,
+): { standIns?: ManifestStandIn[] } {
+  const own = named.flatMap((each) => each ?? []);
+  if (own.length < named.length) {
+    onLoss(`stand-ins of "${model.provider_model_id}" that belong to other people were left out`);
+  }
+  return own.length === 0 ? {} : { standIns: own };
 }
 
 /** Names only: a header's value can be as secret as any API key. */
