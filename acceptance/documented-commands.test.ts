@@ -104,11 +104,11 @@ const ways: Readonly<Record<string, Way>> = {
     },
     and: (output) => assert.match(output, /"path":"branding.productName"/),
   },
-  'docs/gateway.md: curl https://homeport.example.org/v1/chat/completions \\': {
+  'docs/clients/curl.md: curl https://homeport.example.org/v1/chat/completions \\': {
     test: 'server/test/chat/gateway/gateway-kept.test.ts',
     phrase: '/v1/chat/completions',
   },
-  'docs/gateway.md: export ANTHROPIC_BASE_URL=https://homeport.example.org': {
+  'docs/clients/claude-code.md: export ANTHROPIC_BASE_URL=https://homeport.example.org': {
     test: 'server/test/chat/gateway/gateway-agents.test.ts',
     phrase: 'Claude Code',
   },
@@ -164,7 +164,9 @@ const ways: Readonly<Record<string, Way>> = {
 type Block = { file: string; text: string };
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
-for (const name of readdirSync(join(root, 'docs'))) if (name.endsWith('.md')) pages.push(`docs/${name}`);
+for (const folder of ['docs', 'docs/clients']) {
+  for (const name of readdirSync(join(root, folder))) if (name.endsWith('.md')) pages.push(`${folder}/${name}`);
+}
 const blocks: Block[] = pages.flatMap((file) =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^( *)```sh\n(.*?)^ *```$/gms)].map(
     ([, indent = '', text = '']) => ({ file, text: text.replace(new RegExp(`^${indent}`, 'gm'), '') }),
