@@ -13,7 +13,7 @@ export type Choices = {
   /** Pending saves: resolves true if all succeed. A message sent earlier would not use the choices. */
   saving: () => Promise<boolean> | undefined;
 };
-type Fields = Pick<NonNullable<CallOptions<'PATCH /api/chats'>['body']>, 'assistantId' | 'mcpServerIds'>;
+type Fields = Pick<NonNullable<CallOptions<'PATCH /api/chats'>['body']>, 'assistantId' | 'mcpServerIds' | 'web'>;
 
 export function useChoices({ chatId }: ConversationStore): Choices {
   const t = useText();

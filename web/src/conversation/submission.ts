@@ -25,6 +25,7 @@ export type NewSubmission = {
   effort?: Effort;
   /** The MCP servers of a conversation that does not exist yet; absent where nothing was chosen. */
   mcpServerIds?: string[] | null;
+  web?: false;
   /** A response is running: the message waits for its turn. */
   isQueued: boolean;
   /** The conversation has to be made first. */
@@ -36,7 +37,7 @@ export type NewSubmission = {
 
 /** Fixes everything that is sent, once: identity, endpoint and body never change afterwards. */
 export function createReceipt(submission: NewSubmission): Receipt {
-  const { chatId, text, files, parentId, mcpServerIds, newChat } = submission;
+  const { chatId, text, files, parentId, mcpServerIds, web, newChat } = submission;
   const texts = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
   const message: SubmittedMessage = { id: createId(), parts: [...files, ...texts] };
   const body: Submission = {
@@ -46,6 +47,7 @@ export function createReceipt(submission: NewSubmission): Receipt {
     ...decisionFields(submission.decision),
     ...effortFields(submission.effort),
     ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
+    ...(web === undefined ? {} : { web }),
   };
   return {
     version: 1,

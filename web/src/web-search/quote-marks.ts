@@ -25,6 +25,20 @@ export function markQuotes(text: string, quotes: readonly string[]): MarkedPiece
   return pieces;
 }
 
+/** The last of these quotes that is in the text before a number. */
+export function quoteBefore(text: string, quotes: readonly { text: string; found: boolean }[]): string | undefined {
+  const folded = foldWithPlaces(text).text;
+  const places = quotes.slice(0, quotesMax).flatMap((quote) => {
+    const words = foldWithPlaces(quote.text.trim()).text;
+    return quote.found && words !== '' ? [{ text: quote.text, at: folded.lastIndexOf(words) }] : [];
+  });
+  return places.filter(({ at }) => at !== -1).toSorted((a, b) => b.at - a.at)[0]?.text;
+}
+
+export function areSameWords(one: string, other: string): boolean {
+  return foldWithPlaces(one.trim()).text === foldWithPlaces(other.trim()).text;
+}
+
 /** The folded text, and where each of its characters is in the original. */
 function foldWithPlaces(text: string): { text: string; places: number[] } {
   let folded = '';

@@ -1,26 +1,25 @@
 import 'virtual:texts/web-search';
 import type { WebSource } from '@homeport/contracts/web-search';
 import { UnstyledButton } from '@mantine/core';
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api/api.ts';
 import { useText } from '../i18n/i18n.ts';
-import { WebSourceDialog } from './web-source-dialog.tsx';
 import classes from './web-sources.module.css';
 
-const sourcesQuery = (chatId: string, messageId: string) =>
+export const webSourcesQuery = (chatId: string, messageId: string) =>
   queryOptions({
     queryKey: ['web-sources', chatId, messageId],
     gcTime: 60_000,
     queryFn: ({ signal }) => call('GET /api/chats/sources', { query: { chatId, messageId }, signal }),
   });
 
+/** A source to show, at the words that the answer quotes. */
+export type OpenedSource = { source: WebSource; quote?: string | undefined };
+type OnOpen = (opened: OpenedSource) => void;
+
 /** Pages and results from the web behind a finished answer; each opens what the model read. */
-export function WebSources({ chatId, messageId }: { chatId: string; messageId: string }) {
+export function WebSources({ sources, onOpen }: { sources: readonly WebSource[]; onOpen: OnOpen }) {
   const t = useText();
-  const { data } = useQuery(sourcesQuery(chatId, messageId));
-  const [opened, setOpened] = useState<WebSource>();
-  const sources = data?.sources ?? [];
   if (sources.length === 0) return null;
   return (
     <section className={classes.sources} aria-label={t('webSearch.sources')} data-part="web-sources">
@@ -31,7 +30,7 @@ export function WebSources({ chatId, messageId }: { chatId: string; messageId: s
             <UnstyledButton
               className={classes.source}
               aria-label={t('webSearch.open', { title: source.title })}
-              onClick={() => setOpened(source)}
+              onClick={() => onOpen({ source })}
             >
               <span className={classes.number}>[{source.number}]</span>
               <bdi className={classes.title}>{source.title}</bdi>
@@ -41,8 +40,23 @@ export function WebSources({ chatId, messageId }: { chatId: string; messageId: s
           </li>
         ))}
       </ul>
-      {opened ? <WebSourceDialog source={opened} onClose={() => setOpened(undefined)} /> : null}
     </section>
+  );
+}
+
+/** The number of a source in the text of an answer. */
+export function WebSourceMark({ source, onOpen }: { source: WebSource; onOpen: () => void }) {
+  const t = useText();
+  const { number, title, url } = source;
+  return (
+    <UnstyledButton
+      className={classes.mark}
+      title={`${title} ${hostOf(url)}`}
+      aria-label={t('webSearch.openNumber', { number, title })}
+      onClick={onOpen}
+    >
+      [{number}]
+    </UnstyledButton>
   );
 }
 

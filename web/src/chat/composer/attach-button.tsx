@@ -10,6 +10,7 @@ import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useMenu } from '../../layout/menus/use-menu.ts';
 import { Tip } from '../../layout/tip.tsx';
+import type { WebChoice } from './use-web-choice.ts';
 
 const ResourceDialog = lazyComponent(async () => (await import('../../mcp/resource-dialog.tsx')).ResourceDialog);
 const ComposerMenu = lazyComponent(async () => (await import('./composer-menu.tsx')).ComposerMenu);
@@ -18,6 +19,7 @@ type Props = {
   chat: Chat | undefined;
   newChat: NewChat | undefined;
   store: ConversationStore;
+  web: WebChoice;
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
   onFiles: (files: File[]) => void;
@@ -26,7 +28,17 @@ type Props = {
 };
 
 /** Opens the menu of what a message can be given. */
-export function AttachButton({ chat, newChat, store, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
+export function AttachButton({
+  chat,
+  newChat,
+  store,
+  web,
+  serverIds,
+  onServers,
+  onFiles,
+  onEffort,
+  isDisabled,
+}: Props) {
   const t = useText();
   const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
@@ -63,7 +75,7 @@ export function AttachButton({ chat, newChat, store, serverIds, onServers, onFil
       {place ? (
         <ComposerMenu
           {...place}
-          chat={chat}
+          web={web}
           newChat={newChat}
           store={store}
           serverIds={serverIds}

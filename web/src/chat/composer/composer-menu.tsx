@@ -2,25 +2,21 @@ import 'virtual:texts/context';
 import 'virtual:texts/files';
 import 'virtual:texts/mcp';
 import 'virtual:texts/web-search';
-import type { Chat } from '@homeport/contracts/chat/conversations';
 import type { McpServer } from '@homeport/contracts/mcp/mcp';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
-import { useState } from 'react';
-import { call } from '../../api/api.ts';
 import type { ConversationStore } from '../../conversation/conversation-store.ts';
 import type { NewChat } from '../../conversation/new-chat.ts';
-import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
-import { showFailure } from '../../layout/toasts.tsx';
 import { useAccess } from '../../layout/use-access.ts';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
 import { ownWebSearchQuery } from '../../web-search/web-search-api.ts';
 import { useTemporary } from './use-temporary.ts';
+import type { WebChoice } from './use-web-choice.ts';
 
 type Props = MenuPlace & {
   onUpload: () => void;
@@ -29,18 +25,17 @@ type Props = MenuPlace & {
   onFiles: (() => void) | undefined;
   /** Chooses among the resources of these servers. */
   onResources: (servers: readonly McpServer[]) => void;
-  /** null: all servers that are trusted. */
-  /** Undefined while the conversation does not exist. */
-  chat: Chat | undefined;
+  web: WebChoice;
   newChat: NewChat | undefined;
   store: ConversationStore;
+  /** null: all servers that are trusted. */
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
 };
 
 /** Menu of the composer: attaches files and chooses the MCP servers for the next answer. */
 export function ComposerMenu(props: Props) {
-  const { onUpload, onEffort, onFiles, onResources, chat, newChat, store, serverIds, onServers, ...place } = props;
+  const { onUpload, onEffort, onFiles, onResources, web, newChat, store, serverIds, onServers, ...place } = props;
   const t = useText();
   const { canEditTools } = useAccess();
   const toggleTemporary = useTemporary(store.chatId);
@@ -70,7 +65,7 @@ export function ComposerMenu(props: Props) {
       <Menu.Item leftSection={<Brain size={16} />} onClick={onEffort}>
         {t('effort.choose')}
       </Menu.Item>
-      {chat ? <WebItem chat={chat} store={store} /> : null}
+      <WebItem web={web} />
       {newChat ? (
         <Menu.CheckboxItem checked={newChat.temporary} onChange={() => toggleTemporary(newChat)}>
           {t('temporary.title')}
@@ -112,23 +107,12 @@ export function ComposerMenu(props: Props) {
 }
 
 /** Whether models may use the web in this conversation; nothing where no search service is connected. */
-function WebItem({ chat, store }: { chat: Chat; store: ConversationStore }) {
+function WebItem({ web: { isOn, choose } }: { web: WebChoice }) {
   const t = useText();
   const { data } = useQuery(ownWebSearchQuery);
-  const [isOn, setOn] = useState(chat.web !== false);
   if (data === undefined || (data.webSearch.kind === 'off' && !data.webSearch.isOffered)) return null;
-  const change = async (isNext: boolean) => {
-    setOn(isNext);
-    try {
-      await call('PATCH /api/chats', { body: { id: chat.id, web: isNext ? null : false } });
-      store.follow();
-    } catch (failure) {
-      setOn(!isNext);
-      showFailure(t('nav.changeFailed'), failureText(failure, t));
-    }
-  };
   return (
-    <Menu.CheckboxItem checked={isOn} closeMenuOnClick={false} onChange={(isNext) => void change(isNext)}>
+    <Menu.CheckboxItem checked={isOn} closeMenuOnClick={false} onChange={choose}>
       {t('webSearch.choose')}
     </Menu.CheckboxItem>
   );

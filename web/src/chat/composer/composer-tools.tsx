@@ -33,13 +33,14 @@ type Props = {
 export function ComposerTools(props: Props) {
   const { store, chat, newChat, usedContext, options, isRunning, isSaving, isDisabled, onFiles, children } = props;
   const t = useText();
-  const { servers, effort, answering } = options;
+  const { servers, web, effort, answering } = options;
   return (
     <div className={classes.tools}>
       <AttachButton
         chat={newChat ? undefined : chat}
         newChat={newChat}
         store={store}
+        web={web}
         serverIds={servers.ids}
         onServers={servers.choose}
         onFiles={onFiles}

@@ -59,7 +59,7 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
   const send = async (isNow: boolean) => {
     const compact = chat && !newChat && attached.length === 0 ? parseCompact(text) : undefined;
     if (compact) return summarize(compact.focus);
-    const { assistant, servers } = options;
+    const { assistant, servers, web } = options;
     const files = fileParts(attached);
     if (newChat && files.length > 0) void assistant.settle();
     const saving = choices.saving();
@@ -72,6 +72,7 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
       decision: options.answering.decision,
       effort: options.effort.chosen,
       mcpServerIds: servers.forNewChat,
+      web: web.forNewChat,
       isQueued: isRunning,
       newChat: newChat && assistant.assistant === null ? { ...newChat, assistantId: undefined } : newChat,
       draftName,
@@ -79,6 +80,7 @@ export function useSendMessage(place: Place, message: Message, onSubmit: () => v
     onSubmit();
     if (!(await submission.submit(receipt))) return;
     servers.keep();
+    web.keep();
     if (isNow) await sendNow(receipt.messageId);
   };
   return { isSettling, send, summarize };

@@ -6,6 +6,7 @@ import { useEffort } from '../model/use-effort.ts';
 import type { Choices } from '../use-choices.ts';
 import { useAssistantChoice } from './use-assistant-choice.ts';
 import { useServerChoice } from './use-server-choice.ts';
+import { useWebChoice } from './use-web-choice.ts';
 
 /** The person's options for the next turn: assistant, model, reasoning effort and MCP servers. */
 export function useTurnOptions(
@@ -18,10 +19,11 @@ export function useTurnOptions(
   // A conversation that does not exist yet has another id after a reload, but the same draft.
   const key = newChat ? draftName : store.chatId;
   const servers = useServerChoice(store, chat, choices);
+  const web = useWebChoice(store, chat, choices);
   const effort = useEffort(key);
   const assistant = useAssistantChoice(store, chat, newChat, choices);
   const answering = useAnsweringModel(key, store, newChat !== undefined, chat, assistant.assistant);
-  return { servers, effort, assistant, answering };
+  return { servers, web, effort, assistant, answering };
 }
 
 export type TurnOptions = ReturnType<typeof useTurnOptions>;

@@ -37,7 +37,8 @@ test('links the numbers in a text to the sources with these numbers', () => {
       { type: 'source-document', sourceId: '4', mediaType: 'text/plain', title: 'Notes' },
     ),
   );
-  const pieces = numberedPieces('One [1][3], two [2], four [4], [x] and [1', sources);
+  const linked = sources.filter(({ href }) => href !== undefined);
+  const pieces = numberedPieces('One [1][3], two [2], four [4], [x] and [1', linked);
   assert.deepEqual(
     pieces.map((piece) => (typeof piece === 'string' ? piece : piece.href)),
     ['One ', 'https://a.test/', 'https://c.test/', ', two [2], four [4], [x] and [1'],

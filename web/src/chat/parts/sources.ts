@@ -28,11 +28,14 @@ export function sourcesOf(parts: readonly MessagePart[]): AnswerSource[] {
 }
 
 /** A text in pieces: the numbers in brackets that name a source, and the text between them. */
-export function numberedPieces(text: string, sources: readonly AnswerSource[]): (string | AnswerSource)[] {
-  const pieces: (string | AnswerSource)[] = [];
+export function numberedPieces<Source extends { number: number }>(
+  text: string,
+  sources: readonly Source[],
+): (string | Source)[] {
+  const pieces: (string | Source)[] = [];
   let end = 0;
   for (const match of text.matchAll(/\[(\d{1,4})\]/g)) {
-    const source = sources.find(({ number, href }) => href !== undefined && number === Number(match[1]));
+    const source = sources.find(({ number }) => number === Number(match[1]));
     if (source === undefined) continue;
     if (match.index > end) pieces.push(text.slice(end, match.index));
     pieces.push(source);

@@ -45,6 +45,7 @@ export const texts = {
   'webSearch.choose': 'Web verwenden',
   'webSearch.sources': 'Aus dem Web',
   'webSearch.open': 'Zeigen, was das Modell gelesen hat: {title}',
+  'webSearch.openNumber': 'Quelle {number} zeigen: {title}',
   'webSearch.readAt': 'Gelesen {time}',
   'webSearch.result': 'Suchergebnis',
   'webSearch.visit': 'Seite öffnen',

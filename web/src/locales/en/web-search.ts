@@ -44,6 +44,7 @@ export const texts = {
   'webSearch.choose': 'Use the web',
   'webSearch.sources': 'From the web',
   'webSearch.open': 'Show what the model read: {title}',
+  'webSearch.openNumber': 'Show source {number}: {title}',
   'webSearch.readAt': 'Read {time}',
   'webSearch.result': 'Search result',
   'webSearch.visit': 'Open the page',
