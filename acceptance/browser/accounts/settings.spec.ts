@@ -1,6 +1,6 @@
 import { addModels, administrator, type Caller } from '../../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from '../accessible.ts';
-import { expect, giveCookie, password, signInElsewhere, test } from '../fixtures.ts';
+import { addPerson, expect, giveCookie, password, signInElsewhere, test } from '../fixtures.ts';
 import { dismissNotice, keepNotices } from '../timers.ts';
 
 test('adds a provider with a test, chooses models, edits it without the key, and deletes it', {
@@ -297,10 +297,44 @@ test('shows three groups of settings without technical terms, and names whom to 
     await expect(page.getByRole('main').getByRole('button')).toHaveCount(0);
     await expectAccessible(page);
   }
+  await page.goto(`${installation.url}/assistants/new`);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(page.getByLabel('Model')).toBeVisible();
+  await expect(page.locator('body')).not.toContainText(/provider|MCP|\btiers?\b|token/i, { useInnerText: true });
   await page.goto(installation.url);
   await page.getByRole('button', { name: 'Add files and tools' }).click();
   await expect(page.getByRole('menu')).not.toContainText(/provider|MCP|\btiers?\b|token/i);
 });
+
+test('names whom to ask when a shared model fails, without its address and without a link', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  const owner = await addPerson(installation);
+  await addModels(owner.caller, provider, ['error-401']);
+  await installation.query(`update users set role = 'admin' where email = '${owner.email}'`);
+  const { providers } = await owner.caller.must('GET', '/api/providers');
+  await owner.caller.must('PATCH', '/api/providers', {
+    id: providers[0].id,
+    sharedWith: { userIds: [await idOf(person)] },
+  });
+  await page.goto(installation.url);
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello');
+  await page.keyboard.press('Enter');
+  const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
+  await expect(answer).toContainText(/Choose another one, or tell .*Ada Admin/);
+  await expect(answer.getByRole('link')).toHaveCount(0);
+  await expect(answer).not.toContainText(/provider|key|http/i);
+  await page.reload();
+  await expect(answer).toContainText(/Choose another one, or tell .*Ada Admin/);
+  await installation.query(`update users set role = 'user' where email = '${owner.email}'`);
+});
+
+async function idOf({ caller }: { caller: Caller }): Promise<string> {
+  return (await caller.must('GET', '/api/me')).user.id;
+}
 
 test('shows one row above the content on a tablet, and all pages on demand', async ({ page, installation }) => {
   await giveCookie(page.context(), installation.url, await signInElsewhere(installation.url, administrator.email));

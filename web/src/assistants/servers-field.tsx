@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import formClasses from '../forms/form.module.css';
 import { useText } from '../i18n/i18n.ts';
+import { useAccess } from '../layout/use-access.ts';
 import { mcpServersQuery } from '../mcp/mcp-api.ts';
 import classes from './assistants.module.css';
 
@@ -18,9 +19,11 @@ type Props = {
 export function ServersField({ value, onChange, missing }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
+  const { canEditTools } = useAccess();
   const servers = data?.servers ?? [];
   const toggle = (id: string, isOn: boolean) =>
     onChange(isOn ? [...(value ?? []), id] : (value ?? []).filter((each) => each !== id));
+  if (servers.length === 0 && !canEditTools && value === null && missing === 0) return null;
   return (
     <div className={formClasses.form}>
       <ChoiceChips

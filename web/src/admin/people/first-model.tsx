@@ -1,10 +1,9 @@
-import '../../forms/switch.css';
 import 'virtual:texts/catalogue';
 import type { Provider } from '@homeport/contracts/catalogue/catalogue';
-import { Button, Checkbox } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { call } from '../../api/api.ts';
 import { catalogueQuery } from '../../api/queries.ts';
 import { enabledModels } from '../../conversation/choices/model-choice.ts';
@@ -28,6 +27,7 @@ export function FirstModel({ isWithout, error, onWithout }: Props) {
   const queries = useQueryClient();
   const isManaged = useIsManaged();
   const hasModel = useHasFirstModel();
+  const errorId = useId();
   const { data } = useQuery(catalogueQuery);
   const [shared, setShared] = useState<string>();
   const [failure, setFailure] = useState<unknown>();
@@ -62,7 +62,7 @@ export function FirstModel({ isWithout, error, onWithout }: Props) {
               {t('firstModel.add')}
             </Button>
           ) : (
-            <div className={classes.choices}>
+            <div className={classes.shareable}>
               {own.map((each) => (
                 <Button
                   key={each.id}
@@ -81,13 +81,23 @@ export function FirstModel({ isWithout, error, onWithout }: Props) {
         {t(own.length === 0 ? 'firstModel.none' : 'firstModel.text')}
       </Notice>
       <FormFailure failure={failure} />
-      <Checkbox
-        label={t('firstModel.without')}
-        checked={isWithout}
-        onChange={(event) => onWithout(event.currentTarget.checked)}
-        error={error}
-        aria-invalid={error === undefined ? undefined : true}
-      />
+      <div>
+        <label className={classes.without}>
+          <input
+            type="checkbox"
+            checked={isWithout}
+            onChange={(event) => onWithout(event.currentTarget.checked)}
+            aria-invalid={error === undefined ? undefined : true}
+            aria-describedby={error === undefined ? undefined : errorId}
+          />
+          {t('firstModel.without')}
+        </label>
+        {error === undefined ? null : (
+          <p id={errorId} className={classes.withoutError}>
+            {error}
+          </p>
+        )}
+      </div>
     </>
   );
 }

@@ -11,7 +11,7 @@ export const texts = {
   'firstModel.needed': 'Teile zuerst ein Modell, oder lade bewusst ohne eines ein.',
   'invitations.onlyHereTitle': 'Dieser Link öffnet sich nur auf diesem Computer',
   'invitations.onlyHere':
-    'Andere erreichen ihn nicht. Öffne Homeport unter einer Adresse deines Netzwerks und lade dort ein, oder setze BASE_URL auf eine öffentliche Adresse.',
+    'Andere erreichen ihn nicht. Starte Homeport mit HOST=0.0.0.0 und lade unter seiner Adresse im Netzwerk ein, oder setze BASE_URL auf eine öffentliche Adresse.',
   'invitations.network': 'Link für dein Netzwerk',
   'invitations.networkHint': 'Öffnet sich auf anderen Geräten im selben Netzwerk.',
 } as const;

@@ -10,7 +10,7 @@ export const texts = {
   'firstModel.needed': 'Share a model first, or choose to invite without one.',
   'invitations.onlyHereTitle': 'This link opens only on this computer',
   'invitations.onlyHere':
-    'Others can’t reach it. Open Homeport at an address of your network and invite again, or set BASE_URL to a public address.',
+    'Others can’t reach it. Start Homeport with HOST=0.0.0.0 and invite from its address in your network, or set BASE_URL to a public address.',
   'invitations.network': 'Link for your network',
   'invitations.networkHint': 'Opens on other devices in the same network.',
 } as const;
