@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { authSession, authUser } from './auth-answers.ts';
+import { readAdministratorNames } from './display-names.ts';
 import {
   chooseAccountCookie,
   clearedCookie,
@@ -16,7 +17,7 @@ import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } fro
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
 import { changePersonalization } from './user-administration.ts';
-import { readAdministratorNames, readPersonalization, renameUser } from './users.ts';
+import { readPersonalization, renameUser } from './users.ts';
 
 /** The dependencies of the account endpoints. */
 type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {

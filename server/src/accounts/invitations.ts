@@ -13,11 +13,12 @@ import type { InvitationsTable } from '../db/tables/people.ts';
 import type { Clock } from '../platform/clock.ts';
 import { KeyedMutex } from '../platform/concurrency/keyed-mutex.ts';
 import { insertPassword } from './credentials.ts';
+import { readDisplayName } from './display-names.ts';
 import { hashPassword } from './passwords.ts';
 import { insertSession, type SessionOrigin } from './sessions.ts';
 import { assertFewGuesses, recordGuess } from './sign-in-limit.ts';
 import { assertSwitches } from './user-administration.ts';
-import { emailTaken, insertUser, isEmailTaken, readDisplayName } from './users.ts';
+import { emailTaken, insertUser, isEmailTaken } from './users.ts';
 
 /** Invitations (contract.md section 3). The only writer of `invitations`. */
 

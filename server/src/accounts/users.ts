@@ -2,7 +2,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { AboutMe, Personalization } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
-import { limits } from '@homeport/contracts/limits';
 import { comparableEmail } from '@homeport/contracts/text/email';
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
@@ -89,26 +88,6 @@ export async function renameUser(db: Queryable, userId: string, name: string): P
 /** The name and the address of an account; undefined if it was deleted. */
 export function readNameAndEmail(db: Queryable, userId: string): Promise<{ name: string; email: string } | undefined> {
   return db.selectFrom('users').select(['name', 'email']).where('id', '=', userId).executeTakeFirst();
-}
-
-/** The name that others see; null for an account that is gone. */
-export async function readDisplayName(db: Queryable, userId: string): Promise<string | null> {
-  const query = db.selectFrom('users').select('name').where('id', '=', userId).where('deleted_at', 'is', null);
-  return (await query.executeTakeFirst())?.name ?? null;
-}
-
-/** Names of enabled administrators whom people can ask, the earliest accounts first. */
-export async function readAdministratorNames(db: Queryable): Promise<string[]> {
-  const rows = await db
-    .selectFrom('users')
-    .select('name')
-    .where('role', '=', 'admin')
-    .where('enabled', '=', true)
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(limits.namedAdministratorsMax)
-    .execute();
-  return rows.map(({ name }) => name);
 }
 
 /** Reads a person's own layer of the prompt context, which only they can see. Throws `not_found`. */
