@@ -3,6 +3,7 @@ import { binaryWorkbook, oldFormat } from './old-formats.ts';
 import { decoderFor } from './readers/encodings/text-encoding.ts';
 import { findMainPart } from './readers/main-part.ts';
 import { ZipFile } from './readers/zip.ts';
+import { unreadPicture } from './unread-pictures.ts';
 
 /** File formats by their bytes alone: the same content is the same document under any name. */
 
@@ -22,6 +23,8 @@ export function recognize(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   if (bytes.subarray(0, 1024).includes('%PDF-')) return { kind: 'pdf' };
   if (bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return packed(bytes, maxUnpackedBytes);
   if (bytes.subarray(0, 8).equals(compound)) throw oldFormat(bytes);
+  const picture = unreadPicture(bytes);
+  if (picture !== undefined) throw new DocumentRefused('unsupported', picture);
   if (bytes.subarray(0, 5).toString('latin1') === '{\\rtf') return { kind: 'rtf' };
   return { kind: textKind(bytes) };
 }
