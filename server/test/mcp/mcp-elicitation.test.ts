@@ -48,6 +48,8 @@ async function asking(order: string, work: (scene: Scene) => Promise<void>, wher
   const user = await where.signIn();
   await addModels(user, provider, ['order']);
   const { body } = await user.call('POST /api/mcp', { name: 'Everything', url: everything.url });
+  // Its hints make Homeport ask before this tool.
+  await user.call('PATCH /api/mcp', { id: body.server.id, toolPolicies: { 'trigger-url-elicitation': 'allow' } });
   await user.call('POST /api/mcp/trust', { id: body.server.id, fingerprint: body.server.fingerprint });
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, order);
@@ -128,6 +130,8 @@ test('declines an address without https without asking', async () => {
   const user = await app.signIn();
   await addModels(user, provider, ['order']);
   const { body } = await user.call('POST /api/mcp', { name: 'Everything', url: everything.url });
+  // Its hints make Homeport ask before this tool.
+  await user.call('PATCH /api/mcp', { id: body.server.id, toolPolicies: { 'trigger-url-elicitation': 'allow' } });
   await user.call('POST /api/mcp/trust', { id: body.server.id, fingerprint: body.server.fingerprint });
   const chatId = await createChat(user);
   const messageId = await submit(
