@@ -178,7 +178,7 @@ export const usageEndpoints = {
     method: 'POST',
     path: '/api/admin/budgets/preview',
     access: 'admin',
-    scope: 'admin:read',
+    scope: 'admin:write',
     summary: 'Returns whom these budgets would stop at once if they replaced the present ones; changes nothing',
     body: z.object({ budgets: z.array(newBudget).max(limits.budgetCountMax) }),
     response: z.object({ preview: budgetPreview }),
