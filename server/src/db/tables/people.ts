@@ -1,8 +1,8 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
-import type { SearchKind } from '@homeport/contracts/search-kinds';
 import type { PeopleSearch } from '@homeport/contracts/projects';
+import type { SearchKind } from '@homeport/contracts/search-kinds';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
 import type { TokenScope } from '@homeport/contracts/token-scopes';
 import type { ColumnType, Generated } from 'kysely';
