@@ -8,6 +8,7 @@ import { readHead } from './contents.ts';
 import { decodeText, isMarkedUp } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
+import { withoutMetadata } from './picture-metadata.ts';
 
 /** Artifacts that a message refers to as `artifact://<id>`, in the form a model gets them. */
 
@@ -81,7 +82,8 @@ export async function readAttachment(
       if (row.size > attachedImageMax) return named(`it is larger than ${attachedImageMax} bytes`);
       if (most > room) return named('there are too many files in this conversation');
       const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
-      return { source, kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
+      const url = `data:${type};base64,${withoutMetadata(type, image).toString('base64')}`;
+      return { source, kind: 'image', url, bytes: image.length };
     }
     const isCut = row.size > head.length;
     const text = isMarkedUp(head) ? undefined : decodeText(head, isCut);

@@ -67,6 +67,16 @@ test('sends texts with their names, pictures as data, and only the names of othe
   assert.equal(onlyText.content, `artifact://${text}`, 'what somebody types is not an attachment');
 });
 
+test('sends a photo without the place that its camera wrote into it', async () => {
+  const chatId = await createChat(user);
+  const place = Buffer.from('\xff\xe1\0\x15http://ns.adobe GPS', 'latin1');
+  const [start, rest] = [Buffer.from('ffd8', 'hex'), Buffer.from('ffdb0004abcdffd9', 'hex')];
+  const photo = await store(chatId, 'photo.jpg', Buffer.concat([start, place, rest]));
+  const [sent] = await ask(chatId, [{ type: 'text', text: 'Where is it?' }, fileOf(photo)]);
+  const url = `data:image/jpeg;base64,${Buffer.concat([start, rest]).toString('base64')}`;
+  assert.deepEqual(sent.content[1], { type: 'image_url', image_url: { url } });
+});
+
 test('never sends the source of a PDF as text, even if it is plain text', async () => {
   const chatId = await createChat(user);
   const pdf = await store(chatId, 'plain.pdf', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n');
