@@ -54,7 +54,9 @@ test('runs MCP servers from npm in the sandbox, restarts killed ones, and ends t
     const { id, fingerprint } = server;
     const trusted = (await user.must('POST', '/api/mcp/trust', { id, fingerprint })).server;
     assert.equal(trusted.trustState, 'trusted');
-    return trusted;
+    // Tools that say they have effects start as "ask".
+    const toolPolicies = Object.fromEntries(trusted.tools.map(({ name }: Json) => [name, 'allow']));
+    return (await user.must('PATCH', '/api/mcp', { id, toolPolicies })).server;
   };
   const servers = [
     await add('everything', [], { A_KEY: secret }),

@@ -287,7 +287,9 @@ export const administrationSamples = {
       'body.conversations.*.id': { names: 'text' },
       'body.conversations.*.messages.*.id': { names: 'text' },
       'body.providers.*.models.*.providerModelId': { names: 'text' },
+      'body.providers.*.models.*.standIns.*.providerModelId': { names: 'text' },
       'body.users.*.providers.*.models.*.providerModelId': { names: 'text' },
+      'body.users.*.providers.*.models.*.standIns.*.providerModelId': { names: 'text' },
     },
   },
 } satisfies Partial<Record<EndpointName, Sample>>;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
-import { until } from '../../../contracts/test/until.ts';
 import { interruptExpired } from '../../src/chat/ledger/interruption.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
@@ -130,12 +129,12 @@ test('joins a continuation that is running, so that a repeated request asks the 
     stream([...say(' three'), { pause: true }, ...say(' four.'), ...finish(call, 3)]),
   );
   const before = provider.requests.length;
-  const [first, second] = [resume(cut), resume(cut)];
-  await until('the provider is asked', () => provider.requests.length > before);
-  const third = resume(cut);
+  const join = () => postChat(cut.user, { chatId: cut.chatId, resume: true });
+  // Each head comes with the first word, so all three have joined before the rest.
+  const joined = [...(await Promise.all([join(), join()])), await join()];
   await untilStored(app, cut.chatId, ' three');
   provider.release();
-  for (const { text } of await Promise.all([first, second, third])) assert.equal(text, 'One two three four.');
+  for (const stream of joined) assert.equal((await readStream(stream)).text, 'One two three four.');
   assert.equal(provider.requests.length, before + 1);
 });
 

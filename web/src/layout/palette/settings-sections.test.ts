@@ -72,7 +72,7 @@ const pagesOfSearches = {
   'delete account': '/settings/import-export',
   backup: '/settings/admin/backups',
   password: '/settings/account',
-  doctor: '/settings/admin/backups',
+  doctor: '/settings/admin/check',
 };
 const searches: readonly (readonly [string, object, Record<string, string>])[] = [
   [
@@ -102,7 +102,7 @@ const searches: readonly (readonly [string, object, Record<string, string>])[] =
       sicherung: '/settings/admin/backups',
       'passwort ändern': '/settings/account',
       kennwort: '/settings/account',
-      prüfung: '/settings/admin/backups',
+      prüfung: '/settings/admin/check',
       sprache: '/settings/account',
       'daten herunterladen': '/settings/import-export',
       kosten: '/settings/usage',
