@@ -35,6 +35,7 @@ const fragment = fc.constantFrom(
   '\r\n',
   '\t\ttabs',
   'https://example.org/path',
+  '\\[[linked](https://example.org)\\]',
   '***',
   '* * *',
   '+ plus',
@@ -103,4 +104,17 @@ test('parses an endless paragraph in linear time', () => {
   }
   assert.ok(parses < 300, `${parses} parses`);
   assert.deepEqual(growing.update(text, true).tokens, parseBlocks(text).tokens);
+});
+
+test('reads a link in escaped brackets as a link, and brackets with commands as a formula', () => {
+  const kinds = (text: string): string[] =>
+    parseBlocks(text)
+      .tokens.flatMap((token) => ('tokens' in token && token.tokens ? token.tokens : [token]))
+      .map(({ type }) => type);
+  for (const text of ['\\[[RFC 2616](http://example.org)\\]', 'See \\[[a](/b)\\] and more']) {
+    assert.ok(kinds(text).includes('link'), text);
+    assert.ok(!kinds(text).includes('math'), text);
+  }
+  for (const text of ['\\[ f[x](y) + 1 \\]', 'so \\[ a_[1](2) \\] holds'])
+    assert.ok(kinds(text).includes('math'), text);
 });

@@ -32,13 +32,19 @@ export function blockMath(this: MathContext, src: string): MathToken | undefined
     const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end))?.[0];
     const text = src.slice(start.length, at).trim();
     // More on the same line: a formula inside a paragraph.
-    if (rest === undefined || !hasContent.test(text)) return undefined;
+    if (rest === undefined || !isFormula(text)) return undefined;
     return { type: 'math', raw: src.slice(0, end + rest.length), text, isDisplay: true, isClosed: true };
   }
   return undefined;
 }
 
 const hasContent = /[\p{L}\p{N}]/u;
+/** A link, as in `\[[text](address)\]`: the brackets are escaped. */
+const holdsLink = /\]\((?:https?:\/\/|mailto:|[/#])/i;
+
+function isFormula(text: string): boolean {
+  return hasContent.test(text) && !holdsLink.test(text);
+}
 
 /** Offset of the closing mark; `none` behind an empty line or another opening mark, `open` if the text ends before it. */
 function endOfFormula(text: string, from: number, close: string): number | 'none' | 'open' {
@@ -76,7 +82,7 @@ const inline = [
 export function inlineMath(src: string): MathToken | undefined {
   for (const { pattern, isDisplay } of inline) {
     const [raw, text] = pattern.exec(src) ?? [];
-    if (raw === undefined || text === undefined || text.length > maximumFormula || !hasContent.test(text)) continue;
+    if (raw === undefined || text === undefined || text.length > maximumFormula || !isFormula(text)) continue;
     return { type: 'math', raw, text: text.trim(), isDisplay, isClosed: true };
   }
   return undefined;
