@@ -11,7 +11,7 @@ import type { McpConnections } from './connection/connections.ts';
 import { mcpFailure, serverWords } from './connection/failures.ts';
 import { getOwnedMcpServer } from './servers.ts';
 import { plainBase64 } from './tool-result.ts';
-import { coveredTools } from './trusted-tools.ts';
+import { isTrustedListing } from './trusted-tools.ts';
 import type { McpServerRow } from './views.ts';
 
 /**
@@ -183,7 +183,7 @@ async function withTrusted<T>(
 /** The same rule as for tools: another listing than the trusted one is left alone. */
 async function openTrusted(deps: ContentDeps, row: McpServerRow): Promise<McpConnection> {
   const listing = await deps.mcp.current(row);
-  if (coveredTools(row, listing) === undefined) throw notTrusted();
+  if (!isTrustedListing(row, listing)) throw notTrusted();
   return deps.mcp.open(row);
 }
 

@@ -84,22 +84,6 @@ export async function recordDrift(
     .execute();
 }
 
-/** Stores a listing that has more tools than are trusted; the trust stays as it is. */
-export async function recordMore(
-  db: Queryable,
-  seen: Asked & { trusted_fingerprint: string | null },
-  definitions: Definitions,
-): Promise<void> {
-  await db
-    .updateTable('mcp_servers')
-    .set(columnsOf(definitions))
-    .where('id', '=', seen.id)
-    .where('revision', '=', seen.revision)
-    .where('trusted_fingerprint', '=', seen.trusted_fingerprint)
-    .where('fingerprint', 'is distinct from', definitions.fingerprint)
-    .execute();
-}
-
 /** Records a drift notice for these definitions in a conversation; false if it already has one. */
 export async function recordDriftNotice(
   db: Queryable,

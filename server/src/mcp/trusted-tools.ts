@@ -1,60 +1,36 @@
 import { limits } from '@homeport/contracts/limits';
 import type { McpTool } from '@homeport/contracts/mcp/mcp';
-import type { Listing } from './connection/connection.ts';
 import { type Definitions, fingerprintWith } from './fingerprint.ts';
 import { comparableTool, textChanges } from './tool-comparison.ts';
 import { type McpServerRow, parseDefinitions } from './views.ts';
 
-/** The parts of a server's current listing that are covered by its owner's trust. */
+/** A server's current listing, compared with the one that its owner trusted. */
 
 type TrustedRow = Pick<McpServerRow, 'trusted_tools' | 'trusted_fingerprint' | 'volatile_texts'>;
 type KnownRow = TrustedRow & Pick<McpServerRow, 'tools' | 'fingerprint'>;
-type Covered = {
-  /** The trusted definitions of the tools that the server lists. */
-  tools: McpTool[];
-  /** Whether the server also lists tools that wait for review. */
-  hasMore: boolean;
-};
 
-/** By listing and trusted fingerprint: a turn compares the same listing before each call. */
-const compared = new WeakMap<Definitions, Map<string, Covered | undefined>>();
+/** Results by listing and trust: a turn compares the same listing before each call. */
+const compared = new WeakMap<Definitions, Map<string, boolean>>();
 
 /**
- * The trusted tools that this listing still has, in their trusted definitions; undefined if the server has drifted. A
- * changed definition, or another program, is drift. So are added and removed tools, unless the server has announced
- * changes on this connection (`tools/list_changed`): while it has a trusted tool, those remain usable, and added ones
- * wait for review.
+ * Whether a listing is the trusted one. The order of members and of sets, and the accepted texts, may differ; anything
+ * else is drift, as is another program.
  */
-export function coveredTools(row: TrustedRow, listing: Listing): Covered | undefined {
-  const { trusted_fingerprint: fingerprint, trusted_tools: text } = row;
-  if (fingerprint === null || text === null) return undefined;
-  const known = compared.get(listing);
-  if (known?.has(fingerprint)) return known.get(fingerprint);
-  const covered = compare(parseDefinitions(text), fingerprint, new Set(row.volatile_texts), listing);
-  compared.set(listing, (known ?? new Map()).set(fingerprint, covered));
-  return covered;
+export function isTrustedListing(row: TrustedRow, listing: Definitions): boolean {
+  const { trusted_fingerprint: fingerprint, trusted_tools: text, volatile_texts: volatile } = row;
+  if (fingerprint === null || text === null) return false;
+  if (listing.fingerprint === fingerprint) return true;
+  const key = JSON.stringify([fingerprint, volatile]);
+  const known = compared.get(listing) ?? new Map<string, boolean>();
+  compared.set(listing, known);
+  const isTrusted = known.get(key) ?? isSame(parseDefinitions(text), row, listing);
+  known.set(key, isTrusted);
+  return isTrusted;
 }
 
-function compare(
-  trusted: McpTool[],
-  fingerprint: string,
-  volatile: ReadonlySet<string>,
-  listing: Listing,
-): Covered | undefined {
-  if (listing.fingerprint === fingerprint) return { tools: trusted, hasMore: false };
-  if (fingerprintWith(listing.program, trusted) !== fingerprint) return undefined;
-  const listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
-  const tools: McpTool[] = [];
-  for (const tool of trusted) {
-    const now = listed.get(tool.name);
-    if (now === undefined) continue;
-    if (comparableTool(now, volatile) !== comparableTool(tool, volatile)) return undefined;
-    tools.push(tool);
-  }
-  const hasMore = listed.size > tools.length;
-  if ((hasMore || tools.length < trusted.length) && !listing.hasAnnounced) return undefined;
-  if (tools.length === 0 && trusted.length > 0) return undefined;
-  return { tools, hasMore };
+function isSame(trusted: McpTool[], row: TrustedRow, { program, tools }: Definitions): boolean {
+  const isSameServer = fingerprintWith(program, trusted) === row.trusted_fingerprint;
+  return isSameServer && isSameList(trusted, tools, new Set(row.volatile_texts));
 }
 
 /**

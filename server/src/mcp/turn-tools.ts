@@ -11,11 +11,11 @@ import type { Elicitation, ElicitationAnswer } from './connection/elicitation.ts
 import { mcpFailure, refusedAccess, serverWords } from './connection/failures.ts';
 import { makePlain } from './connection/plain-messages.ts';
 import { throttleLines } from './connection/progress-lines.ts';
-import { recordDrift, recordDriftNotice, recordFailure, recordMore } from './listing-records.ts';
+import { recordDrift, recordDriftNotice, recordFailure } from './listing-records.ts';
 import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
-import { asKnown, coveredTools } from './trusted-tools.ts';
-import type { McpServerRow } from './views.ts';
+import { isTrustedListing } from './trusted-tools.ts';
+import { type McpServerRow, parseDefinitions } from './views.ts';
 
 /** The MCP tools in a turn (contract.md section 6): trusted definitions only, compared again before every call. */
 
@@ -25,9 +25,9 @@ export type TurnToolDeps = {
   clock: Clock;
 };
 
-/** A notice to the person: a server was left out, or some of its tools wait for review. */
+/** A notice to the person: a server was left out. */
 export type McpNotice = {
-  code: 'mcp_drifted' | 'mcp_new_tools' | 'mcp_unreachable' | 'mcp_sign_in';
+  code: 'mcp_drifted' | 'mcp_unreachable' | 'mcp_sign_in';
   message: string;
   /** The server to sign in to. */
   serverId?: string;
@@ -51,7 +51,7 @@ export type McpTurnTool = {
   readResource(uri: string, signal: AbortSignal): Promise<McpResult>;
 };
 
-/** Columns of a server that a turn reads. */
+/** Columns of a server that a turn reads; without its last listing. */
 const turnColumns = [
   'id',
   'owner_id',
@@ -68,7 +68,6 @@ const turnColumns = [
   'trusted_tools',
   'trusted_fingerprint',
   'volatile_texts',
-  'tools',
   'fingerprint',
   'reviewed_fingerprint',
   'last_error',
@@ -81,7 +80,7 @@ type NoticeTarget = { chatId: string; notify(notice: McpNotice): void };
 /**
  * The tools of the owner's enabled, trusted servers: those in `serverIds`, or all if null. Each server's current tools
  * are compared with the trusted ones; one that differs is marked drifted and left out, one that does not answer in time
- * is left out, tools that a server has added as announced wait for review, and `notify` is called. The model sees only trusted definitions.
+ * is left out, and `notify` is called. The model sees only trusted definitions.
  */
 export async function findMcpTools(
   deps: TurnToolDeps,
@@ -150,14 +149,12 @@ async function checkServer(
       });
     return undefined;
   }
-  const covered = coveredTools(row, listing);
-  if (covered === undefined) {
+  if (!isTrustedListing(row, listing)) {
     await reportDrift(deps, row, listing, notices);
     return undefined;
   }
-  if (covered.hasMore) await reportMore(deps, row, listing, notices);
   if (row.last_error !== null) await recordFailure(deps.db.kysely, row, null);
-  return { ...row, trusted: covered.tools };
+  return { ...row, trusted: parseDefinitions(row.trusted_tools ?? '[]') };
 }
 
 /** The current listing, or a refusal after a while; the wait continues in the background, for the next turn. */
@@ -215,7 +212,7 @@ async function readLinked(
     server,
     async () => {
       const listing = await deps.mcp.current(server);
-      if (coveredTools(server, listing) === undefined) {
+      if (!isTrustedListing(server, listing)) {
         throw new ApiError('mcp_tools_changed', 'The server has changed its tools since they were trusted.');
       }
       const connection = await deps.mcp.open(server);
@@ -272,30 +269,21 @@ async function callTool(
     if (!(await mayCall(deps, server, tool))) return withdrawn;
     const listing = await deps.mcp.list(server).catch((error) => signInError(server, error, notices));
     if ('errorText' in listing) return listing;
-    const covered = coveredTools(server, listing);
-    if (covered === undefined) {
+    if (!isTrustedListing(server, listing)) {
       await reportDrift(deps, server, listing, notices);
       return {
         errorText: `Not called: the tools of the MCP server “${server.name}” have changed since they were trusted.`,
       };
-    }
-    if (covered.hasMore) await reportMore(deps, server, listing, notices);
-    if (!hasTool(covered, tool)) {
-      return { errorText: `Not called: the MCP server “${server.name}” no longer lists this tool.` };
     }
     if (!(await mayCall(deps, server, tool))) return withdrawn;
     signal.throwIfAborted();
     const connection = await deps.mcp.open(server);
     // No await between this check and sending the call: no further change can arrive in between.
     const { latest, changes } = connection;
-    if (latest?.changes !== changes || !hasTool(coveredTools(server, latest), tool)) continue;
+    if (latest?.changes !== changes || !isTrustedListing(server, latest)) continue;
     return callOnce(deps, server, () => connection.call(tool, input, signal, observer), signal, notices);
   }
   return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
-}
-
-function hasTool(covered: ReturnType<typeof coveredTools>, { name }: McpTool): boolean {
-  return covered?.tools.some((tool) => tool.name === name) === true;
 }
 
 /** A sign-in that ended during the turn; anything else is thrown on. */
@@ -335,18 +323,6 @@ function notifySignIn({ id, name }: TurnRow, notices: NoticeTarget): void {
 async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, notices: NoticeTarget): Promise<void> {
   await recordDrift(deps.db.kysely, row, listing);
   await notifyDrift(deps, row, listing.fingerprint, notices);
-}
-
-/** Stores added tools for review, and notifies once per conversation and definitions. */
-async function reportMore(deps: TurnToolDeps, row: TurnRow, listing: Listing, notices: NoticeTarget): Promise<void> {
-  const known = asKnown(row, listing);
-  if (known.fingerprint !== row.fingerprint) await recordMore(deps.db.kysely, row, known);
-  if (known.fingerprint === row.reviewed_fingerprint) return;
-  if (!(await recordDriftNotice(deps.db.kysely, row.id, notices.chatId, known.fingerprint))) return;
-  notices.notify({
-    code: 'mcp_new_tools',
-    message: `The MCP server “${row.name}” has new tools. They stay unavailable until you review and trust them; the tools that you trusted still work.`,
-  });
 }
 
 /** Notifies once per conversation and definitions, unless the owner has reviewed them. */

@@ -7,7 +7,7 @@ import { echoTool, expectedFingerprint, type FakeMcp, type FakeTool, startFakeMc
 
 /**
  * A server changes its definitions at any moment, announced or not. A call is wrong if it arrives although the last
- * list of the server before it lacks this tool, or has a trusted tool in another definition. Changes after its last listing can't be
+ * definitions that the server listed before it are not the trusted ones. Changes after its last listing can't be
  * noticed: no call can name the definition it means.
  */
 
@@ -56,16 +56,11 @@ test(`${runs} interleavings of drift and calls never call with untrusted definit
   let badCalls = 0;
   let calls = 0;
   let withheld = 0;
-  let listed: readonly FakeTool[] = [];
-
-  const isAsTrusted = (tool: FakeTool): boolean => {
-    const before = good.find(({ name }) => name === tool.name);
-    return before === undefined || expectedFingerprint([before]) === expectedFingerprint([tool]);
-  };
-  fake.answer = ({ name }) => {
+  let listed = '';
+  let trusted = '';
+  fake.answer = () => {
     calls += 1;
-    const isListed = listed.some((tool) => tool.name === name);
-    if (!isListed || !listed.every(isAsTrusted)) badCalls += 1;
+    if (listed !== trusted) badCalls += 1;
     return { content: [{ type: 'text', text: 'done' }] };
   };
   const made = await user.call('POST /api/mcp', { name: 'Fake', url: fake.url });
@@ -93,12 +88,14 @@ test(`${runs} interleavings of drift and calls never call with untrusted definit
       const isPage = message.params?.cursor !== undefined;
       // A call that has arrived is judged by the definitions listed before it.
       if (message.method !== 'tools/call' && !isPage && left >= 0 && --left < 0) change();
-      if (message.method === 'tools/list' && !isPage) listed = fake.tools;
+      if (message.method === 'tools/list' && !isPage) listed = expectedFingerprint(fake.tools);
       return undefined;
     };
+    trusted = '';
     const answer = await user.call('POST /api/mcp/trust', { id, fingerprint: goodPrint });
-    if (answer.status === 200) assert.equal(answer.body.server.trustedFingerprint, goodPrint);
+    if (answer.status === 200) trusted = answer.body.server.trustedFingerprint;
     else assert.equal(answer.body.error.code, 'mcp_tools_changed');
+    if (trusted !== '') assert.equal(trusted, goodPrint);
     for (let turn = 0; turn < 2; turn += 1) {
       const tools = await findMcpTools(deps, { ownerId: user.id, chatId, serverIds: null }, () => undefined);
       if (left >= 0 && random(4) === 0) change();

@@ -83,7 +83,7 @@ test('trust covers command, arguments, environment and version', async () => {
   assert.equal(updated.body.server.version, '2.0');
 });
 
-test('a program that announces another tool is listed again before it is offered, and keeps its trusted tools', async () => {
+test('a program that announces other tools is listed again before it is offered', async () => {
   const user = await app.signIn();
   const changing = String.raw`$| = 1; my $more = ''; while (<STDIN>) { next unless /"id":(\d+)/; my $id = $1;
     my $result = /"initialize"/ ? '{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"p","version":"1"}}'
@@ -100,7 +100,7 @@ test('a program that announces another tool is listed again before it is offered
     const codes: string[] = [];
     const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
     const tools = await findMcpTools(app.service.deps, request, ({ code }) => codes.push(code));
-    return tools.length === 1 && codes.join() === 'mcp_new_tools';
+    return tools.length === 0 && codes.join() === 'mcp_drifted';
   });
 });
 

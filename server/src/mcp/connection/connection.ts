@@ -22,10 +22,9 @@ import { logLine, progressLine } from './progress-lines.ts';
 import { type McpTarget, openTransport } from './transports.ts';
 
 /**
- * `changes`: how often the server had announced changed tools when the listing began. `hasAnnounced`: whether
- * it has announced any on this connection.
+ * `changes`: how often the server had announced changed tools when the listing began.
  */
-export type Listing = Definitions & { at: number; changes: number; hasAnnounced: boolean };
+export type Listing = Definitions & { at: number; changes: number };
 
 /** Callbacks of a running call: progress lines, and questions to the person. */
 export type CallObserver = {
@@ -50,7 +49,6 @@ export class McpConnection {
   readonly #deps: ConnectionDeps;
   readonly #transport: McpTarget['transport'];
   #changes = 0;
-  #hasAnnounced = false;
   #streams = 0;
   #isClosed = false;
   #failure: unknown;
@@ -116,7 +114,7 @@ export class McpConnection {
         jsonSchemaValidator: {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#announced() } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#changed() } },
       },
     );
     const connection: McpConnection = new McpConnection(deps, client, target.transport);
@@ -306,8 +304,7 @@ export class McpConnection {
       throw this.#failure ?? error;
     });
     const version = this.#client.getServerVersion()?.version.slice(0, mcpBounds.versionText);
-    const definitions = readDefinitions(listed, this.#program);
-    const listing = { ...definitions, version, at: this.#deps.now(), changes, hasAnnounced: this.#hasAnnounced };
+    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes };
     this.#listing = listing;
     return listing;
   }
@@ -337,11 +334,6 @@ export class McpConnection {
     if (answer.action !== 'accept') return answer;
     if (asked.url !== undefined) return { action: 'accept' };
     return { action: 'accept', content: contentOf(asked.questions, answer.answers) as ElicitResult['content'] };
-  }
-
-  #announced(): void {
-    this.#hasAnnounced = true;
-    this.#changed();
   }
 
   #changed(): void {
