@@ -347,16 +347,19 @@ export const adminEndpoints = {
     query: z.object({ token: invitationToken.optional(), q: search, state: z.literal('open').optional(), ...page }),
     response: z.union([
       z.object({
-        invitation: z.object({
-          email: z.string(),
-          name: z.string().nullable(),
-          expiresAt: fields.timestamp,
-          /** Display name of the inviter; null if that account is gone. */
-          invitedBy: z.string().nullable(),
-        }),
+        invitation: z.object({ email: z.string(), name: z.string().nullable(), expiresAt: fields.timestamp }),
       }),
       z.object({ invitations: z.array(invitation), nextCursor }),
     ]),
+    errors: ['not_found', 'invitation_used', 'invitation_expired', 'rate_limited'],
+  }),
+  getInviter: endpoint({
+    method: 'GET',
+    path: '/api/invitations/inviter',
+    access: 'public',
+    summary: 'The display name of the person whose invitation the token opens; null if that account is gone',
+    query: z.object({ token: invitationToken }),
+    response: z.object({ name: z.string().nullable() }),
     errors: ['not_found', 'invitation_used', 'invitation_expired', 'rate_limited'],
   }),
   postInvitation: endpoint({
@@ -365,13 +368,7 @@ export const adminEndpoints = {
     access: 'admin',
     summary: 'Creates an invitation; its token appears this once',
     body: invitationBody,
-    response: z.object({
-      invitation,
-      token: z.string(),
-      url: z.string(),
-      /** The link with this machine's address in its network, if `url` opens only on the machine itself. */
-      networkUrl: z.string().nullable(),
-    }),
+    response: z.object({ invitation, token: z.string(), url: z.string() }),
     status: 201,
     errors: ['email_taken'],
   }),

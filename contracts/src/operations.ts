@@ -25,6 +25,8 @@ const count = z.number().int().min(0);
 
 const overview = z.object({
   version: z.string(),
+  /** The origin with this machine's address in its network, if the installation's opens only on the machine itself. */
+  networkOrigin: z.string().nullable(),
   isMaintained: z.boolean(),
   /** The disk of the data directory, in bytes; null if it cannot be read. */
   disk: z.object({ free: count, total: count }).nullable(),

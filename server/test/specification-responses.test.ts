@@ -172,7 +172,7 @@ const records: [string, z.ZodObject, string[]][] = [
     mcpServer,
     [
       ...['command', 'args', 'hasEnv', 'version', 'connection', 'clientId', 'hasClientSecret'],
-      ...['credentialsError', 'credentialsOrigin', 'offerId', 'createdAt'],
+      ...['credentialsError', 'credentialsOrigin', 'offerId', 'createdAt', 'volatileTexts'],
       ...['tools.title', 'tools.outputSchema', 'tools.annotations'],
     ],
   ],

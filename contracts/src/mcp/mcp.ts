@@ -72,8 +72,6 @@ const mcpDrift = z.object({
   added: z.array(mcpTool),
   removed: z.array(mcpTool),
   modified: z.array(z.object({ name: z.string(), before: mcpTool, after: mcpTool })),
-  /** If nothing but texts differs: these texts, as JSON pointers that begin with the name of the tool. */
-  texts: z.array(z.string()).optional(),
 });
 export type McpDrift = z.infer<typeof mcpDrift>;
 

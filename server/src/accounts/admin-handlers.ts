@@ -3,12 +3,12 @@ import { listEvents } from '../audit/audit-list.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
-import { networkOrigin } from '../http/network-origin.ts';
 import { ownOrigin } from '../http/origin.ts';
 import {
   createInvitation,
   listInvitations,
   openInvitation,
+  readInviterName,
   redeemInvitation,
   revokeInvitation,
 } from './invitations.ts';
@@ -46,17 +46,15 @@ export const getInvitations: AdminHandler<'getInvitations'> = async (deps, { que
     ? listInvitations(deps, query)
     : { invitation: await openInvitation(deps, query.token, request.address) };
 
+/** GET /api/invitations/inviter */
+export const getInviter: AdminHandler<'getInviter'> = async (deps, { query, request }) => ({
+  name: await readInviterName(deps, query.token, request.address),
+});
+
 /** POST /api/invitations */
 export const postInvitation: AdminHandler<'postInvitation'> = async (deps, input) => {
   const { invitation, token } = await createInvitation(deps, input.body, input.actor.id, sourceOf(input));
-  const origin = ownOrigin(deps.config, input.request);
-  const network = networkOrigin(deps.config, origin);
-  return {
-    invitation,
-    token,
-    url: invitationUrl(origin, token),
-    networkUrl: network === undefined ? null : invitationUrl(network, token),
-  };
+  return { invitation, token, url: invitationUrl(ownOrigin(deps.config, input.request), token) };
 };
 
 /** PUT /api/invitations */

@@ -100,10 +100,15 @@ export async function openInvitation(
   deps: InvitationDeps,
   token: string,
   address: string,
-): Promise<{ email: string; name: string | null; expiresAt: string; invitedBy: string | null }> {
+): Promise<{ email: string; name: string | null; expiresAt: string }> {
   const row = await findRedeemable(deps, token, address);
-  const invitedBy = await readDisplayName(deps.db.kysely, row.created_by);
-  return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString(), invitedBy };
+  return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString() };
+}
+
+/** The name of the person who invites; null if that account is gone. Throws like `openInvitation`. */
+export async function readInviterName(deps: InvitationDeps, token: string, address: string): Promise<string | null> {
+  const { created_by: inviterId } = await findRedeemable(deps, token, address);
+  return readDisplayName(deps.db.kysely, inviterId);
 }
 
 /** Per replica: tests have several in one process, which must meet only at the row. */

@@ -13,7 +13,7 @@ import { budgetsForEveryone, readMonths } from '../usage/overview.ts';
 
 type Needs = Pick<Platform, 'config' | 'db' | 'clock'>;
 
-export async function readOverview(deps: Needs): Promise<Overview> {
+export async function readOverview(deps: Needs, networkOrigin: string | undefined): Promise<Overview> {
   const { config, db, clock } = deps;
   const now = clock.now();
   const [maintenance, disk, backups, people, usage, budgets, outages] = await Promise.all([
@@ -27,6 +27,7 @@ export async function readOverview(deps: Needs): Promise<Overview> {
   ]);
   return {
     version: config.version,
+    networkOrigin: networkOrigin ?? null,
     isMaintained: maintenance !== null,
     disk,
     backups,

@@ -1,5 +1,5 @@
 import type { McpDrift, McpTool } from '@homeport/contracts/mcp/mcp';
-import { comparableTool, textChanges } from './tool-comparison.ts';
+import { comparableTool } from './tool-comparison.ts';
 
 /**
  * Compares definitions with those `before`; both are sorted by name. A different order of members or of sets is not a
@@ -20,7 +20,5 @@ export function driftBetween(
     if (earlier === undefined || comparableTool(earlier, accepted) === comparableTool(tool, accepted)) return [];
     return [{ name: tool.name, before: earlier, after: tool }];
   });
-  const texts = (textChanges(before, after) ?? []).filter((path) => !accepted.has(path)).sort();
-  const changed = added.length + removed.length + modified.length > 0;
-  return { changed, added, removed, modified, ...(texts.length === 0 ? {} : { texts }) };
+  return { changed: added.length + removed.length + modified.length > 0, added, removed, modified };
 }

@@ -1,7 +1,8 @@
 import { limits } from '@homeport/contracts/limits';
 import type { McpTool } from '@homeport/contracts/mcp/mcp';
+import { textChanges } from '@homeport/contracts/mcp/text-changes';
 import { type Definitions, fingerprintWith } from './fingerprint.ts';
-import { comparableTool, textChanges } from './tool-comparison.ts';
+import { comparableTool } from './tool-comparison.ts';
 import { type McpServerRow, parseDefinitions } from './views.ts';
 
 /** A server's current listing, compared with the one that its owner trusted. */

@@ -59,6 +59,7 @@ export const administrationSamples = {
   },
   deleteModelRegistry: nothing,
   getInvitations: nothing,
+  getInviter: { request: () => ({ query: { token: 'x'.repeat(43) } }), own: 404, ids: {} },
   postInvitation: {
     ...nothing,
     request: () => ({ body: { email: `${randomUUIDv7()}@example.org` } }),
@@ -176,7 +177,7 @@ export const administrationSamples = {
     ids: { 'body.oidc.clientId': { names: 'text' } },
   },
   // No identity provider is configured here.
-  postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404 },
+  postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404, ids: {} },
   getOidcCallback: { ...nothing, request: () => ({ params: { providerKey: 'sso' } }), own: 302 },
   getMcpServers: {
     ...nothing,

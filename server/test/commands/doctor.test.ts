@@ -144,7 +144,10 @@ test('really tries a workspace, and reports why it does not work', async () => {
   assert.match(docker?.message ?? '', /no Docker engine answers at unix:\/\/\/nowhere/);
   const local = (await findings({ workspaceMode: 'auto' })).get('workspaces');
   const isThere = local?.state === 'ok';
-  assert.match(local?.message ?? '', isThere ? /a test sandbox started and ran a command/ : /Workspaces do not work here: ./);
+  assert.match(
+    local?.message ?? '',
+    isThere ? /a test sandbox started and ran a command/ : /Workspaces do not work here: ./,
+  );
   assert.equal(local?.state, isThere ? 'ok' : 'warning');
   const left = await readdir(join(folder, 'workspaces')).catch(() => []);
   assert.deepEqual(

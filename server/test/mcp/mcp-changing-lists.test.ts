@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { acceptableTexts } from '@homeport/contracts/mcp/text-changes';
 import { until } from '../../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { createChat } from '../chat/chat-harness.ts';
@@ -126,7 +127,7 @@ test('texts that change with every listing can be accepted: models get the revie
     const tested = await user.call('POST /api/mcp/test', { id });
     const { fingerprint, tools } = tested.body.server;
     const texts = ['/echo/description', '/echo/inputSchema/properties/a~1b/description'];
-    assert.deepEqual(tested.body.drift.texts, texts);
+    assert.deepEqual(acceptableTexts(tested.body.drift, []), texts);
 
     const refused = await user.call('POST /api/mcp/trust', { id, fingerprint });
     assert.deepEqual([refused.status, refused.body.error.code], [409, 'mcp_tools_changed']);
@@ -150,7 +151,7 @@ test('texts that change with every listing can be accepted: models get the revie
       assert.match(await call(scene, 'echo'), /echo/);
     }
     const unchanged = await user.call('POST /api/mcp/test', { id });
-    assert.deepEqual([unchanged.body.drift.changed, unchanged.body.drift.texts], [false, undefined]);
+    assert.equal(unchanged.body.drift.changed, false);
     assert.notEqual(tools[0].description, reviewed.description);
 
     // Another text, another constraint and another tool are still drift.

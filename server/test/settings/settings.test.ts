@@ -38,6 +38,7 @@ test('a fresh installation has defaults, and no single sign-on', async () => {
     tokens: 'everyone',
     tokenMaxDays: null,
     sharing: 'inside',
+    peopleSearch: 'projects',
     branding: defaultBranding,
     oidc: {
       enabled: false,

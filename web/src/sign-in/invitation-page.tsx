@@ -18,7 +18,7 @@ import { useText } from '../i18n/i18n.ts';
 import { useBranding } from '../layout/branding.ts';
 import { EntryPage } from './sign-in-layout.tsx';
 
-type Invited = { email: string; name: string | null; expiresAt: string; invitedBy: string | null };
+type Invited = { email: string; name: string | null; expiresAt: string; inviter: string | null };
 
 /** `/invitation#token=…`: creates the account that an administrator offered. Only API requests contain the token. */
 export function InvitationPage() {
@@ -32,8 +32,11 @@ function invitationQuery(token: string) {
     queryKey: ['invitation', token],
     queryFn: async ({ signal }): Promise<Invited> => {
       if (token === '') throw new ApiFailure('not_found', '', { status: 404 });
-      const answer = await call('GET /api/invitations', { query: { token }, signal });
-      if ('invitation' in answer) return answer.invitation;
+      const [answer, { name: inviter }] = await Promise.all([
+        call('GET /api/invitations', { query: { token }, signal }),
+        call('GET /api/invitations/inviter', { query: { token }, signal }),
+      ]);
+      if ('invitation' in answer) return { ...answer.invitation, inviter };
       throw new ApiFailure('unreadable', '');
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -59,7 +62,7 @@ function Invitation({ token }: { token: string }) {
     <EntryPage
       title={t('invitation.title', { product: productName })}
       text={t('invitation.text', {
-        inviter: data.invitedBy ?? 'none',
+        inviter: data.inviter ?? 'none',
         date: new Intl.DateTimeFormat(dateLocale(), { dateStyle: 'long', timeStyle: 'short' }).format(
           new Date(data.expiresAt),
         ),

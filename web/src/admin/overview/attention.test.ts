@@ -6,6 +6,7 @@ import { attentionOf } from './attention.ts';
 
 const calm: Overview = {
   version: '0.1.0',
+  networkOrigin: null,
   isMaintained: false,
   disk: { free: 38e9, total: 100e9 },
   backups: { lastDone: null, lastEnded: null, isRunning: false, nextAt: null },

@@ -3,7 +3,7 @@ import '../../forms/forms.css';
 import type { Invitation } from '@homeport/contracts/admin';
 import { isLoopbackHost } from '@homeport/contracts/text/loopback';
 import { Button, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { call } from '../../api/api.ts';
 import { ChoiceChips } from '../../forms/choice-chips.tsx';
@@ -17,6 +17,7 @@ import { FormDialog } from '../../layout/dialogs/form-dialog.tsx';
 import { invitationsQuery } from '../admin-queries.ts';
 import { CopyField } from '../copy-field.tsx';
 import { formatTime } from '../format.ts';
+import { overviewQuery } from '../overview/overview-queries.ts';
 import {
   type AccountChoices,
   AccountSwitches,
@@ -27,7 +28,7 @@ import {
 } from './account-fields.tsx';
 import { FirstModel, useHasFirstModel } from './first-model.tsx';
 
-type Created = { invitation: Invitation; url: string; networkUrl: string | null };
+type Created = { invitation: Invitation; url: string };
 
 /**
  * Creates an invitation (with `again`, another one for the same person), then shows the link, which the server returns
@@ -56,7 +57,9 @@ export function InviteDialog({ again, onClose }: { again: Invitation | undefined
 
 function LinkToSend({ created, onClose }: { created: Created; onClose: () => void }) {
   const t = useText();
-  const { invitation, url, networkUrl } = created;
+  const { invitation, url } = created;
+  const { data } = useQuery(overviewQuery);
+  const networkUrl = inNetwork(url, data?.overview.networkOrigin ?? null);
   const isOnlyHere = isLoopbackHost(new URL(url).hostname);
   const linkHint = t('invitations.linkHint', { date: formatTime(invitation.expiresAt) });
   return (
@@ -81,6 +84,12 @@ function LinkToSend({ created, onClose }: { created: Created; onClose: () => voi
       </div>
     </div>
   );
+}
+
+/** The same link at another origin; null without one. */
+function inNetwork(url: string, origin: string | null): string | null {
+  const { pathname, hash } = new URL(url);
+  return origin === null ? null : origin + pathname + hash;
 }
 
 const hours = { day: 24, week: 168, month: 720 } as const;

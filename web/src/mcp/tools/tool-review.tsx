@@ -1,5 +1,6 @@
 import '../../layout/dialogs/dialogs.css';
 import type { McpServer, McpTool, ToolPolicy } from '@homeport/contracts/mcp/mcp';
+import { acceptableTexts } from '@homeport/contracts/mcp/text-changes';
 import { newlyAsking } from '@homeport/contracts/mcp/tool-hints';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -119,7 +120,7 @@ function TrustRow({
   const namesId = useId();
   const [asks, setAsks] = useState(true);
   const [isIgnoring, setIgnoring] = useState(false);
-  const texts = tested.drift.texts ?? [];
+  const texts = acceptableTexts(tested.drift, server.volatileTexts);
   const textsId = useId();
   const names = newlyAsking(tools, trustedBefore(tested))
     .map((tool) => tool.name)
