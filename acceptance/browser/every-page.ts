@@ -42,7 +42,7 @@ async function sectionsOfSettings(context: BrowserContext, installation: Install
   // The list of narrow screens has all pages.
   await page.setViewportSize({ width: 820, height: 1180 });
   await page.goto(`${installation.url}/settings/account`);
-  await page.getByRole('button', { name: /Section:/ }).click();
+  await page.getByRole('button', { name: /Section:|Abschnitt:/ }).click();
   await expect(page.locator('nav a[href="/settings/admin/users"]').last()).toBeVisible();
   const paths = await page.evaluate<string[]>(
     `[...document.querySelectorAll('nav a[href^="/settings/"]')].map((link) => link.getAttribute('href'))`,

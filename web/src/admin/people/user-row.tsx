@@ -22,14 +22,16 @@ export function UserRow({
   const t = useText();
   return (
     <li className={classes.row} data-off={user.enabled ? undefined : true}>
-      <input
-        type="checkbox"
-        className={people.pick}
-        checked={isPicked}
-        disabled={isMe}
-        onChange={(event) => onPick(event.currentTarget.checked)}
-        aria-label={t('users.select', { name: user.name })}
-      />
+      <label className={people.pickArea}>
+        <input
+          type="checkbox"
+          className={people.pick}
+          checked={isPicked}
+          disabled={isMe}
+          onChange={(event) => onPick(event.currentTarget.checked)}
+          aria-label={t('users.select', { name: user.name })}
+        />
+      </label>
       <div className={classes.about}>
         <div className={classes.name}>
           <Link to="/settings/admin/users/$userId" params={{ userId: user.id }} className={classes.cover}>
