@@ -41,7 +41,7 @@ type Props = {
 export function McpServersView({ userId, title, text, children }: Props) {
   const t = useText();
   const queries = useQueryClient();
-  const { data, error, refetch } = useQuery(mcpServersQuery(userId));
+  const { data, error, refetch } = useQuery({ ...mcpServersQuery(userId), refetchOnMount: 'always' });
   const api = useMemo(() => createMcpApi(userId), [userId]);
   const changes = useServerChanges(api, userId);
   const [dialog, setDialog] = useState<Dialog>();

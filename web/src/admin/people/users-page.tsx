@@ -74,7 +74,7 @@ export function UsersPage() {
           >
             {t('users.add')}
           </Button>
-          <Button leftSection={<MailPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+          <Button variant="filled" leftSection={<MailPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
             {t('users.invite')}
           </Button>
         </div>

@@ -316,7 +316,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.moving': 'Import und Export',
   'settings.admin': 'Verwaltung',
   'settings.overview': 'Übersicht',
-  'settings.check': 'Prüfung der Installation',
+  'settings.check': 'Prüfung',
   'settings.users': 'Benutzer',
   'settings.invitations': 'Einladungen',
   'settings.branding': 'Erscheinungsbild',
