@@ -23,7 +23,7 @@ class Copy {
 
   constructor(source: Buffer) {
     this.#source = source;
-    // A part that is made anew can be a little longer than the one in its place.
+    // A rewritten part can be a little longer than the one in its place.
     this.#bytes = Buffer.allocUnsafe(Math.ceil(source.length * 1.25) + 64);
   }
 
