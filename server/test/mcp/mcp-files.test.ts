@@ -102,7 +102,11 @@ test('a model that does not see gets a note in place of the picture', () =>
 
 test('a picture of several megabytes is stored as a file of the conversation and reaches the model', () =>
   scene(async ({ fake, call, user, chatId }) => {
-    const bytes = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(3_000_000, 7)]);
+    const [small, size] = [Buffer.from(png, 'base64'), 3_000_000];
+    const [chunk, end] = [Buffer.alloc(size + 12, 7), small.length - 12];
+    chunk.writeUInt32BE(size);
+    chunk.write('teSt', 4);
+    const bytes = Buffer.concat([small.subarray(0, end), chunk, small.subarray(end)]);
     fake.answer = () => ({ content: [{ type: 'image', data: bytes.toString('base64'), mimeType: 'image/png' }] });
     const { parts, sent } = await call(echo);
     const [file] = parts.flatMap((part) => (part.type === 'file' ? [part] : []));
