@@ -1,4 +1,4 @@
-import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
+import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/chat/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
 import { Brain, ChevronRight, Info, ListChecks } from 'lucide-react';
 import { memo, useState } from 'react';
@@ -35,7 +35,7 @@ export function PartView({ part, isLive, name }: PartProps) {
     case 'reasoning':
       return <Reasoning text={part.text} isGrowing={isLive && part.state === 'streaming'} name={name} />;
     case 'dynamic-tool':
-      return <ToolCall part={part} isLive={isLive} name={name} />;
+      return <WitnessedCall part={part} isLive={isLive} name={name} />;
     case 'file':
       return <FileView part={part} />;
     case 'data-notice':
@@ -173,4 +173,11 @@ function Notice({ data }: { data: unknown }) {
 
 function detailsOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'details' in data ? data.details : undefined;
+}
+
+/** The call is loaded on demand, and a short answer can end before: whether it ran in view is kept from the start. */
+function WitnessedCall(props: { part: DynamicToolPart; isLive: boolean; name: string }) {
+  const [wasLive, setWasLive] = useState(props.isLive);
+  if (props.isLive && !wasLive) setWasLive(true);
+  return <ToolCall {...props} wasLive={wasLive} />;
 }

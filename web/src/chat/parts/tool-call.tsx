@@ -23,14 +23,16 @@ const ToolApproval = lazyComponent(async () => (await import('../../mcp/approval
 const shownCharacters = 20_000;
 
 /** A tool call as one line that unfolds; a call that waits for the person as a card. */
-export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
+type Props = { part: DynamicToolPart; isLive: boolean; wasLive: boolean; name: string };
+
+export function ToolCall({ part, isLive, wasLive, name }: Props) {
   const t = useText();
   const words = toolCallTexts(part, isLive, t);
   const watched = useDuration(name, words.isRunning);
   const seconds = words.seconds ?? watched;
   const isOwn = isOwnTool(part.toolName);
   const [isOpen, setOpen] = useOpenWhile(isOwn && words.isRunning && part.preliminary === true);
-  useWrittenFile(part, isLive);
+  useWrittenFile(part, wasLive);
   const planned = plannedIn(part);
   if (planned !== undefined && planned.length > 0) return <PlanList items={planned} />;
   if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
