@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
-import { addModels, type Json } from '../../product.ts';
+import { addModels } from '../../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from '../accessible.ts';
 import { expect } from '../fixtures.ts';
+import { startModelServer } from '../model-server.ts';
 import { test } from '../workspace-fixtures.ts';
 
 /** File changes of an answer, beside the conversation. */
@@ -22,25 +20,12 @@ const command = [
 ].join('\n');
 
 /** A model that runs the command and then answers "done". */
-async function startModel() {
-  const server = createServer(async (request, response) => {
-    const { messages = [] }: { messages?: Json[] } = JSON.parse((await text(request)) || '{}');
-    const isDone = messages.some(({ role }) => role === 'tool');
+const startModel = () =>
+  startModelServer((messages) => {
     const call = { index: 0, id: 'call-1', function: { name: 'bash', arguments: JSON.stringify({ command }) } };
-    const delta = isDone ? { content: 'Everything is changed.' } : { tool_calls: [call] };
-    const events = [
-      { choices: [{ index: 0, delta }] },
-      { choices: [{ index: 0, delta: {}, finish_reason: isDone ? 'stop' : 'tool_calls' }] },
-    ];
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
+    const isDone = messages.some(({ role }) => role === 'tool');
+    return isDone ? { content: 'Everything is changed.' } : { tool_calls: [call] };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}/v1`, [Symbol.dispose]: () => void server.close() };
-}
 
 const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Changed files' });
 

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
 import { addModels, type Json } from '../../product.ts';
 import { expectAccessible, expectAccessibleHere } from '../accessible.ts';
 import { expect, giveCookie } from '../fixtures.ts';
+import { startModelServer } from '../model-server.ts';
 import { test as withWorkspace } from '../workspace-fixtures.ts';
 
 /** Files that a model writes in the workspace: their preview, the links to them, and the list of a conversation. */
@@ -28,30 +26,16 @@ const calls: Record<string, Json> = {
 };
 
 /** A model that makes the call that the last message names, and then tells the path. */
-async function startModel() {
-  const server = createServer(async (request, response) => {
-    const { messages = [] }: { messages?: Json[] } = JSON.parse((await text(request)) || '{}');
+const startModel = () =>
+  startModelServer((messages) => {
     const isDone = messages.at(-1)?.role === 'tool';
     const asked = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '');
     const named = Object.keys(calls).find((name) => asked.includes(name));
     const call = named === undefined || isDone ? undefined : calls[named];
-    const made = call && { name: call.name, arguments: JSON.stringify(call.arguments) };
-    const delta = made
-      ? { tool_calls: [{ index: 0, id: `call-${messages.length}`, function: made }] }
-      : { content: `See \`${path}:1\`, not \`other/file.html\`.` };
-    const events = [
-      { choices: [{ index: 0, delta }] },
-      { choices: [{ index: 0, delta: {}, finish_reason: call ? 'tool_calls' : 'stop' }] },
-    ];
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
+    if (call === undefined) return { content: `See \`${path}:1\`, not \`other/file.html\`.` };
+    const made = { name: call.name, arguments: JSON.stringify(call.arguments) };
+    return { tool_calls: [{ index: 0, id: `call-${messages.length}`, function: made }] };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}/v1`, [Symbol.dispose]: () => void server.close() };
-}
 
 const panel = (page: Page) => page.getByRole('complementary', { name: 'Workspace' });
 const shown = (page: Page) => panel(page).frameLocator('iframe');

@@ -1,10 +1,10 @@
-import { statfs } from 'node:fs/promises';
 import type { Overview } from '@homeport/contracts/operations';
 import { countPeople } from '../accounts/user-administration.ts';
 import { listBackups } from '../backups/backup-rows.ts';
 import { hasModel } from '../catalogue/has-model.ts';
 import { listOutages } from '../catalogue/outages.ts';
 import { intervalMs, lastDue, parseSchedule } from '../config/backup-schedule.ts';
+import { spaceOf } from '../platform/disk-space.ts';
 import type { Platform } from '../platform.ts';
 import { readMaintenance } from '../settings/public-config.ts';
 import { budgetsForEveryone, readMonths } from '../usage/overview.ts';
@@ -41,8 +41,8 @@ export async function readOverview(deps: Needs, networkOrigin: string | undefine
 /** A data directory that cannot be read is a finding of the check, not a failure of this page. */
 async function readDisk(folder: string): Promise<Overview['disk']> {
   try {
-    const { bavail, bsize, blocks } = await statfs(folder);
-    return { free: bavail * bsize, total: blocks * bsize };
+    const { freeBytes, totalBytes } = await spaceOf(folder);
+    return { free: freeBytes, total: totalBytes };
   } catch {
     return null;
   }

@@ -140,7 +140,8 @@ function levelOf(free: number, reserve: number, before: DiskLevel): DiskLevel {
   return isBelow(reserve, before !== 'ample') ? 'low' : 'ample';
 }
 
-async function spaceOf(folder: string): Promise<Space> {
+/** The space of the disk that has this folder. Throws where it cannot be read. */
+export async function spaceOf(folder: string): Promise<Space> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }

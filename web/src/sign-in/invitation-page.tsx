@@ -32,12 +32,11 @@ function invitationQuery(token: string) {
     queryKey: ['invitation', token],
     queryFn: async ({ signal }): Promise<Invited> => {
       if (token === '') throw new ApiFailure('not_found', '', { status: 404 });
-      const [answer, { name: inviter }] = await Promise.all([
-        call('GET /api/invitations', { query: { token }, signal }),
-        call('GET /api/invitations/inviter', { query: { token }, signal }),
-      ]);
-      if ('invitation' in answer) return { ...answer.invitation, inviter };
-      throw new ApiFailure('unreadable', '');
+      const answer = await call('GET /api/invitations', { query: { token }, signal });
+      if (!('invitation' in answer)) throw new ApiFailure('unreadable', '');
+      // Afterwards, because each refused token counts as a guess.
+      const { name: inviter } = await call('GET /api/invitations/inviter', { query: { token }, signal });
+      return { ...answer.invitation, inviter };
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -17,8 +17,8 @@ import classes from '../admin.module.css';
 import { openInvitationsQuery, usersQuery } from '../admin-queries.ts';
 import { BulkSwitches } from './bulk-switches.tsx';
 import { CreateUserDialog } from './create-user-dialog.tsx';
+import { InvitationRows } from './invitation-rows.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { OpenInvitations } from './open-invitations.tsx';
 import people from './people.module.css';
 import { peopleFilters, peopleSorts, readPeopleSearch, writePeopleSearch } from './people-search.ts';
 import { SelectionBar } from './selection-bar.tsx';
@@ -112,7 +112,7 @@ export function UsersPage() {
       {isLoaded || failure ? null : <Loading />}
       {users.length + invitations.length > 0 ? (
         <ul className={classes.list} aria-label={t('settings.users')} aria-busy={query.isPlaceholderData}>
-          <OpenInvitations invitations={invitations} />
+          <InvitationRows invitations={invitations} />
           {users.map((user) => (
             <UserRow
               key={user.id}

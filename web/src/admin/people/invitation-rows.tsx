@@ -10,8 +10,14 @@ import { showFailure, showToast } from '../../layout/toasts.tsx';
 import { invitationsQuery } from '../admin-queries.ts';
 import { InvitationRow } from './invitation-row.tsx';
 
-/** Rows of open invitations, which can be revoked. */
-export function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }) {
+/** Rows of invitations. Open ones can be revoked; `onAgain` invites the person of an ended one again. */
+export function InvitationRows({
+  invitations,
+  onAgain,
+}: {
+  invitations: readonly Invitation[];
+  onAgain?: (invitation: Invitation) => void;
+}) {
   const t = useText();
   const queries = useQueryClient();
   const [revoking, setRevoking] = useState<Invitation>();
@@ -33,7 +39,7 @@ export function OpenInvitations({ invitations }: { invitations: readonly Invitat
           key={invitation.id}
           invitation={invitation}
           onRevoke={() => setRevoking(invitation)}
-          onAgain={() => undefined}
+          onAgain={() => onAgain?.(invitation)}
         />
       ))}
       {revoking ? (
