@@ -18,7 +18,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 
-// The product's fetch guard can replace the client behind the built-in fetch, which loads at the first call.
+// The outbound guard replaces the built-in fetch and the client behind it, which loads at the first call.
+const builtInFetch = globalThis.fetch;
 await fetch('data:,');
 const dispatcherKeys = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
 const dispatchers = dispatcherKeys.map((key) => globalThis[key]);
@@ -32,6 +33,7 @@ for (;;) {
   const ended = once(process, 'test-file-ended');
   describe(file, { timeout }, () => import(pathToFileURL(file)));
   await ended;
+  globalThis.fetch = builtInFetch;
   for (const [index, key] of dispatcherKeys.entries()) if (key in globalThis) globalThis[key] = dispatchers[index];
 }
 process.disconnect();

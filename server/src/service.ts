@@ -248,7 +248,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       mcp.close();
       artifactStore.close();
       disk.close();
-      await egress.close();
+      egress.close();
     },
   };
 }

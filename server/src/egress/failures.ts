@@ -138,20 +138,13 @@ const reasonOfCode: Record<string, FailureReason> = {
   EACCES: 'unreachable',
   EPERM: 'unreachable',
   ETIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   ECONNABORTED: 'reset',
-  UND_ERR_SOCKET: 'reset',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
-  UND_ERR_HEADERS_OVERFLOW: 'protocol',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   EPROTO: 'tls',
 };
 
-/** The reason class of an error thrown by Node or undici. */
+/** The reason class of an error thrown by Node. */
 export function reasonOf(error: unknown): FailureReason {
   for (
     let current: unknown = error, depth = 0;

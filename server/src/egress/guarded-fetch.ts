@@ -1,6 +1,6 @@
 import { unreachable } from './failures.ts';
 import type { Guard } from './guard.ts';
-import type { EgressInit, EgressResponse, LeanRequest } from './lean-request.ts';
+import type { EgressInit, EgressResponse, HttpClient } from './http-client.ts';
 
 const bodylessStatuses = new Set([101, 204, 205, 304]);
 
@@ -15,14 +15,14 @@ const usualLimits: FetchLimits = { headersTimeoutMs: 60_000, idleTimeoutMs: 300_
  */
 export function createGuardedFetch(
   guard: Guard,
-  lean: LeanRequest,
+  client: HttpClient,
   limits: FetchLimits = usualLimits,
 ): typeof globalThis.fetch {
   return async (input, init) => {
     guard.check(input instanceof Request ? input.url : String(input));
     const request = new Request(input, { duplex: 'half', ...init });
     const body = request.body === null ? undefined : await request.bytes();
-    const response = await lean.request(request.url, {
+    const response = await client.request(request.url, {
       method: request.method,
       headers: Object.fromEntries(request.headers),
       signal: request.signal,

@@ -1,5 +1,5 @@
 import { failureDetails } from '../egress/failures.ts';
-import type { EgressResponse } from '../egress/lean-request.ts';
+import type { EgressResponse } from '../egress/http-client.ts';
 import { isRedirect } from '../egress/redirects.ts';
 import type { Platform } from '../platform.ts';
 import { PageRefused } from './page-reader.ts';

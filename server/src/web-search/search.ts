@@ -1,6 +1,6 @@
 import type { SearchKind } from '@homeport/contracts/search-kinds';
 import { failureDetails } from '../egress/failures.ts';
-import type { EgressResponse } from '../egress/lean-request.ts';
+import type { EgressResponse } from '../egress/http-client.ts';
 import type { Platform } from '../platform.ts';
 import { type SearchReason, searchError } from './search-error.ts';
 import { type SearchResult, tidyResults } from './search-results.ts';

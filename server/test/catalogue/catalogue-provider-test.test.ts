@@ -32,7 +32,7 @@ before(async () => {
   baseUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/v1`;
 });
 after(async () => {
-  await deps.egress.close();
+  deps.egress.close();
   server.closeAllConnections();
   server.close();
   await database.drop();
@@ -301,7 +301,7 @@ test('refused connections and blocked destinations have typed errors', async () 
     );
   }
   assert.equal(requests.length, 0);
-  await egress.close();
+  egress.close();
 });
 
 test('a redirect carries no secrets to another origin', async () => {

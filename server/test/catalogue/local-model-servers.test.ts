@@ -36,7 +36,7 @@ before(async () => {
   origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 });
 after(async () => {
-  await deps.egress.close();
+  deps.egress.close();
   server.closeAllConnections();
   server.close();
   await database.drop();

@@ -23,7 +23,7 @@ const address = server.address();
 assert.ok(typeof address === 'object' && address !== null);
 const origin = `http://127.0.0.1:${address.port}`;
 after(async () => {
-  await open.close();
+  open.close();
   server.close();
   server.closeAllConnections();
 });
@@ -103,20 +103,28 @@ test('refusals keep their code, before any request is sent', async () => {
     await assert.rejects(closed.fetch(input), { code: 'blocked_destination' });
   }
   assert.equal(received.length, count);
-  await closed.close();
+  closed.close();
 });
 
-test('the built-in fetch is guarded once installed, and its errors contain no secrets', async () => {
+test('the built-in fetch is guarded once installed, and a copy stored before is refused', async (t) => {
+  const builtIn = globalThis.fetch;
+  const places = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
+  const dispatchers = places.map((place) => Reflect.get(globalThis, place));
+  t.after(() => {
+    globalThis.fetch = builtIn;
+    for (const [index, place] of places.entries()) Reflect.set(globalThis, place, dispatchers[index]);
+  });
   const closed = createEgress({ allowPrivateEgress: false, allowInsecureHttp: true });
   closed.installGlobally();
   const count = received.length;
-  await assert.rejects(fetch(origin), (error) => {
-    assert.ok(error instanceof Error && error.cause instanceof Error && 'code' in error.cause);
-    assert.equal(error.cause.code, 'blocked_destination');
+  await assert.rejects(fetch(origin), { code: 'blocked_destination' });
+  await assert.rejects(builtIn(origin), (error) => {
+    assert.ok(error instanceof Error && error.cause instanceof Error);
+    assert.match(error.cause.message, /only through the outbound guard/);
     return true;
   });
   assert.equal(received.length, count);
   open.installGlobally();
   assert.equal((await fetch(origin)).status, 201);
-  await closed.close();
+  closed.close();
 });

@@ -81,7 +81,7 @@ const proxy = `http://me:p%40ss@127.0.0.1:${proxyPort}`;
 function egressWith(options: Partial<GuardOptions> = {}): Egress {
   const flags = { allowPrivateEgress: false, allowInsecureHttp: true };
   const egress = createEgress({ ...flags, lookup, tlsCa: [ca], httpsProxy: proxy, httpProxy: proxy, ...options });
-  closers.push(() => void egress.close());
+  closers.push(() => egress.close());
   return egress;
 }
 

@@ -11,12 +11,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { createEgress, type Egress } from '../../src/egress/egress.ts';
 import { type FailurePhase, type FailureReason, failureDetails } from '../../src/egress/failures.ts';
-import type { EgressInit, EgressResponse } from '../../src/egress/lean-request.ts';
+import type { EgressInit, EgressResponse } from '../../src/egress/http-client.ts';
 import { makeCertificates } from '../fakes/certificates.ts';
 
 const flags = { allowPrivateEgress: true, allowInsecureHttp: true };
 const open = createEgress(flags);
-const closers: (() => void)[] = [() => void open.close()];
+const closers: (() => void)[] = [() => open.close()];
 after(() => {
   for (const close of closers) close();
 });
@@ -352,7 +352,7 @@ test('unknown names, names without addresses and private ones get answers withou
   ];
   const errors = await Promise.all(messages.map((url) => assertBlocked(request(url, {}, closed))));
   assert.equal(new Set(errors).size, 1);
-  await closed.close();
+  closed.close();
 });
 
 test('accepts TLS certificates of the configured authority, and refuses unknown authorities and wrong names', async () => {
@@ -390,7 +390,7 @@ test('reuses a connection after its body was read, and closes it otherwise', asy
   (await request(server.origin, {}, egress)).body.destroy();
   await requestText(server.origin, {}, egress);
   assert.equal(connections, 2);
-  await egress.close();
+  egress.close();
 });
 
 test('both ways of reading return the same bytes, and leaving the loop ends the answer', async () => {

@@ -49,7 +49,7 @@ after(async () => {
   await app?.stop();
   for (const pod of pods) pod.kill('SIGKILL');
   await runtime?.close();
-  await egress.close();
+  egress.close();
   await api.close();
   await rm(folder, { recursive: true, force: true });
 });

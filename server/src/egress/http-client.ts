@@ -53,7 +53,7 @@ export type EgressResponse = {
   body: EgressBody;
 };
 
-export type LeanRequest = {
+export type HttpClient = {
   request(url: string, init: EgressInit): Promise<EgressResponse>;
   close(): void;
 };
@@ -78,7 +78,7 @@ const maxHeaderBytes = 32 * 1024;
 const keepAliveMs = 4_000;
 
 /** Node's own HTTP client on guarded connections: of the clients measured, the one with the least work per chunk. */
-export function createLeanRequest(guard: Guard): LeanRequest {
+export function createHttpClient(guard: Guard): HttpClient {
   const agents = createAgents(guard);
   return {
     async request(raw, init) {
