@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -24,6 +24,7 @@ const root = join(import.meta.dirname, '..');
 const scratch = scratchFolder();
 const clone = join(scratch, 'homeport');
 const backups = join(scratch, 'backups');
+const lacksCurl = process.env.REQUIRE_CURL !== '1' && spawnSync('curl', ['--version']).status !== 0;
 let product: Running;
 let caller: Caller;
 let trialPort: number;
@@ -277,7 +278,7 @@ async function serve(text: string): Promise<void> {
 for (const block of blocks) {
   const way = ways[keyOf(block)];
   if (way === undefined || 'test' in way || 'reason' in way) continue;
-  test(keyOf(block), async () => {
+  test(keyOf(block), { skip: lacksCurl && /^curl /m.test(block.text) && 'curl is not installed' }, async () => {
     await way.first?.();
     if ('serves' in way) await serve(block.text);
     else way.and(await shell(block.text));

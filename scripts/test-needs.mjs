@@ -73,6 +73,12 @@ const needs = [
   },
   { name: 'git', isFound: () => isInstalled('git'), for: 'tests of clones and commits', get: 'apt install git' },
   {
+    name: 'curl',
+    isFound: () => isInstalled('curl'),
+    for: 'tests of commands in the documentation',
+    get: 'apt install curl',
+  },
+  {
     name: 'systemd-analyze',
     isFound: () => isInstalled('systemd-analyze'),
     for: 'tests of the systemd unit',
