@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { lacks } from '../contracts/test/programs.ts';
 import { type Caller, freePort, pause, type Running, scratchFolder, setUp, startProduct } from './product.ts';
 
 /**
@@ -24,7 +25,7 @@ const root = join(import.meta.dirname, '..');
 const scratch = scratchFolder();
 const clone = join(scratch, 'homeport');
 const backups = join(scratch, 'backups');
-const lacksCurl = process.env.REQUIRE_CURL !== '1' && spawnSync('curl', ['--version']).status !== 0;
+const withoutCurl = process.env.REQUIRE_CURL !== '1' && lacks('curl');
 let product: Running;
 let caller: Caller;
 let trialPort: number;
@@ -278,7 +279,7 @@ async function serve(text: string): Promise<void> {
 for (const block of blocks) {
   const way = ways[keyOf(block)];
   if (way === undefined || 'test' in way || 'reason' in way) continue;
-  test(keyOf(block), { skip: lacksCurl && /^curl /m.test(block.text) && 'curl is not installed' }, async () => {
+  test(keyOf(block), { skip: /^curl /m.test(block.text) && withoutCurl }, async () => {
     await way.first?.();
     if ('serves' in way) await serve(block.text);
     else way.and(await shell(block.text));

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { lacks } from '../contracts/test/programs.ts';
 import { installCommitHook } from './commit-hook.mjs';
 import { checkCommitMessage } from './commit-message.mjs';
 
@@ -60,7 +61,7 @@ test('rejects a wrong form, type, verb or length with the reason', () => {
 const { CI, npm_config_omit, ...own } = process.env;
 const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
 const environment = { ...own, PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
-const skip = spawnSync('git', ['--version']).status === 0 ? false : 'git is not installed';
+const skip = lacks('git');
 const git = (cwd, ...args) =>
   execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
     cwd,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { lacks } from '../contracts/test/programs.ts';
 import { baseCommit, changedFiles, chooseTests } from './test-changed.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'homeport-changed-'));
@@ -32,7 +33,7 @@ const write = (file, text) => {
   writeFileSync(join(root, file), text);
 };
 for (const [file, text] of Object.entries(sources)) write(file, text);
-const skip = spawnSync('git', ['--version']).status === 0 ? false : 'git is not installed';
+const skip = lacks('git');
 
 const chosenFor = (...changed) => [...chooseTests(root, tests, changed).reasons.keys()];
 

@@ -73,6 +73,12 @@ const needs = [
   },
   { name: 'git', isFound: () => isInstalled('git'), for: 'tests of clones and commits', get: 'apt install git' },
   {
+    name: 'Python',
+    isFound: () => isInstalled('python3'),
+    for: 'tests of archives and of programs in a workspace',
+    get: 'apt install python3',
+  },
+  {
     name: 'curl',
     isFound: () => isInstalled('curl'),
     for: 'tests of commands in the documentation',

@@ -18,7 +18,9 @@ function chaos({ below, pick }: ReturnType<typeof dice>) {
     () => `mv -T ${quoted()} ${quoted()}`,
     () => `cp -rT ${quoted()} ${quoted()}`,
     () => `ln -sfn ${quoted()} ${quoted()}`,
-    () => `chmod ${pick(['600', '644', '755', '4755', '700', '444'])} ${quoted()}`,
+    // A folder stays readable: an ordinary user could not compare the trees.
+    () =>
+      `p=${quoted()}; chmod ${pick(['600', '644', '755', '4755', '700', '444'])} "$p"; [ ! -d "$p" ] || chmod u+rwx "$p"`,
     () => `p=${quoted()}; [ -d "$p" ] || head -c ${300_000 + below(2_000_000)} /dev/urandom > "$p"`,
     () => `p=${quoted()}; [ -f "$p" ] && truncate -s ${below(9)}M "$p"`,
     () => `p=${quoted()}; [ -f "$p" ] && printf x | dd of="$p" bs=1 conv=notrunc status=none`,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProcessState } from '@homeport/contracts/workspace/daemon';
+import { lacks } from '../../contracts/test/programs.ts';
 import { until } from '../../contracts/test/until.ts';
 import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
 
@@ -21,8 +22,7 @@ async function processOf(id: string): Promise<ProcessState> {
   return processes.find((process: ProcessState) => process.id === id);
 }
 
-const hasPython = existsSync('/usr/bin/python3');
-const hasGit = existsSync('/usr/bin/git');
+const withoutPython = lacks('python3');
 
 /** A duration that no other process of this machine sleeps for. */
 const odd = (seconds: number) => `${seconds}.${process.pid}`;
@@ -56,7 +56,7 @@ test('gives commands the environment of the contract, without the daemon’s own
     'GIT_TERMINAL_PROMPT',
   ];
   const pages = ['MANPAGER', 'PAGER', 'PIP_DISABLE_PIP_VERSION_CHECK', 'PIP_NO_INPUT', 'SYSTEMD_PAGER', 'VISUAL'];
-  const inVenv = hasPython ? ['VIRTUAL_ENV'] : [];
+  const inVenv = withoutPython ? [] : ['VIRTUAL_ENV'];
   assert.deepEqual(names, [...own, ...unattended, ...pages, ...inVenv, 'PWD', 'SHLVL', '_'].sort());
   assert.equal(textOf(await run('working-folder', 'pwd')), `${daemon.home}\n`);
   assert.equal(textOf(await run('scope', 'echo $HOMEPORT_SCOPE', { scope: 'chat:c1' })), 'chat:c1\n');
@@ -293,7 +293,7 @@ test('keeps the order in which a command writes to both outputs', async () => {
   assert.equal(textOf(await run('order', command, { joined: true })), expected);
 });
 
-test('commits in the name of the person, without waiting for an editor', { skip: !hasGit }, async () => {
+test('commits in the name of the person, without waiting for an editor', { skip: lacks('git') }, async () => {
   const author = { name: 'Nina "N" Meyer', email: 'nina@example.org' };
   const make = 'git init -q g && cd g && echo a > a && git add a && git commit -qm one';
   const amend = 'git commit --amend && GIT_EDITOR="echo two >" git commit -q --amend && git commit --allow-empty';
@@ -309,7 +309,7 @@ test('commits in the name of the person, without waiting for an editor', { skip:
   assert.equal(textOf(await run('own-name', own, { author })), 'Other nina@example.org\n');
 });
 
-test('runs Python in a virtual environment of the home', { skip: !hasPython }, async () => {
+test('runs Python in a virtual environment of the home', { skip: withoutPython }, async () => {
   const events = await run('venv', 'python3 -c "import sys; print(sys.prefix)"; command -v pip; pip --version');
   const [prefix, pip, version] = textOf(events).split('\n');
   assert.deepEqual(

@@ -111,7 +111,7 @@ async function read(vector: Vector): Promise<Answer[]> {
   if (vector.op === 'list') return [await files.call(`/v1/files${query}`)];
   const content = await files.call(`/v1/files/content${query}`);
   // Read as what it is not, or described as such: only then are a file's bytes refused.
-  if (['P008', 'P089', 'P095'].includes(vector.id)) return [content];
+  if (['P008', 'P089', 'P095', 'P118'].includes(vector.id)) return [content];
   const path = vector.wire === undefined && !vector.note ? pathOf(vector) : undefined;
   const searched =
     path === undefined ? [] : [await files.call('/v1/files/search', { json: { path, pattern: 'CANARY|INSIDE|root' } })];

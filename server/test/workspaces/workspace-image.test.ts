@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { lacks } from '../../../contracts/test/programs.ts';
 import { zipOf } from '../imports/import-makers.ts';
 
 const deploy = resolve(import.meta.dirname, '../../../deploy');
@@ -35,9 +36,7 @@ test('both recipes of the image have the packages that work needs', () => {
   }
 });
 
-const python = spawnSync('python3', ['--version']).status === 0;
-
-test('pptx2txt prints the slides in their order, with notes', { skip: python ? false : 'no Python here' }, async () => {
+test('pptx2txt prints the slides in their order, with notes', { skip: lacks('python3') }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-pptx-'));
   try {
     const text = (words: string) =>
