@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../../contracts/test/until.ts';
-import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
+import { type Json, type SignedIn, startTestApp } from '../app.ts';
 import { ManualClock } from '../fakes/manual-clock.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { failure, finish, say, stream } from '../fakes/provider/provider-scripts.ts';
@@ -9,16 +9,13 @@ import { addModels, answer, chatDetail, createChat, postChat, readStream, submit
 
 /** Circuit breakers of providers. */
 
-let app: TestApp;
 let first: FakeProvider;
 let second: FakeProvider;
 before(async () => {
   first = await startFakeProvider();
   second = await startFakeProvider();
-  app = await startTestApp();
 });
 after(async () => {
-  await app.stop();
   await first.close();
   await second.close();
 });
@@ -30,21 +27,27 @@ async function ask(user: SignedIn): Promise<Json> {
 }
 
 test('a dead provider is asked by the first turns only, its outage is shown, and stand-ins answer', async () => {
-  const user = await app.signIn();
-  const [chosen] = await addModels(user, first, ['dead']);
-  const [standIn] = await addModels(user, second, ['alive']);
-  await user.call('PATCH /api/models', { id: chosen, standIns: [standIn] });
-  first.script('dead', () => failure(503, 'overloaded'));
-  second.script('alive', (call) => stream([...say('alive'), ...finish(call, 1)]));
-  for (let turn = 0; turn < 12; turn += 1) {
-    assert.deepEqual((await ask(user)).servedBy, { modelId: standIn, reason: 'overloaded' });
+  // The pause of a circuit must not end while the turns of a busy machine run.
+  const own = await startTestApp({ clock: new ManualClock() });
+  try {
+    const user = await own.signIn();
+    const [chosen] = await addModels(user, first, ['dead']);
+    const [standIn] = await addModels(user, second, ['alive']);
+    await user.call('PATCH /api/models', { id: chosen, standIns: [standIn] });
+    first.script('dead', () => failure(503, 'overloaded'));
+    second.script('alive', (call) => stream([...say('alive'), ...finish(call, 1)]));
+    for (let turn = 0; turn < 12; turn += 1) {
+      assert.deepEqual((await ask(user)).servedBy, { modelId: standIn, reason: 'overloaded' });
+    }
+    assert.equal(first.requests.length, 5);
+    const { providers } = (await user.call('GET /api/providers')).body;
+    const { since, retryAt, reason } = providers[0].outage;
+    assert.equal(reason, 'overloaded');
+    assert.equal(Date.parse(retryAt) - Date.parse(since), 10_000);
+    assert.equal(providers[1].outage, undefined);
+  } finally {
+    await own.stop();
   }
-  assert.equal(first.requests.length, 5);
-  const { providers } = (await user.call('GET /api/providers')).body;
-  const { since, retryAt, reason } = providers[0].outage;
-  assert.equal(reason, 'overloaded');
-  assert.equal(Date.parse(retryAt) - Date.parse(since), 10_000);
-  assert.equal(providers[1].outage, undefined);
 });
 
 test('people without a stand-in wait for one probe, and are answered once the provider is back', async () => {
