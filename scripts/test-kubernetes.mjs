@@ -17,7 +17,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import pino from 'pino';
 import { loadConfig } from '../server/src/config/config.ts';
 import { daemonRequest } from '../server/src/egress/daemon-request.ts';
-import { tunnelRequest } from '../server/src/egress/tunnel-request.ts';
+import { tunnelRequest } from '../server/src/egress/outbound-proxy/tunnel-request.ts';
 import { createDaemon } from '../server/src/workspaces/daemon-client.ts';
 import { openKubernetesRuntime } from '../server/src/workspaces/runtimes/kubernetes/kubernetes-runtime.ts';
 import { workspaceName } from '../server/src/workspaces/runtimes/kubernetes/names.ts';

@@ -5,7 +5,7 @@ import { serveTasks } from './sandbox/serve.ts';
 serveTasks(
   {
     import: async () => (await import('./imports/import-task.ts')).importTask,
-    manifest: async () => (await import('./provision/manifest-task.ts')).manifestTask,
+    manifest: async () => (await import('./provision/manifest/manifest-task.ts')).manifestTask,
     registry: async () => (await import('./catalogue/registry/registry-task.ts')).registryTask,
     skill: async () => (await import('./assistants/skill-task.ts')).skillTask,
     page: async () => (await import('./web-search/page-task.ts')).pageTask,

@@ -5,9 +5,9 @@ import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/h
 import type { Platform } from '../platform.ts';
 import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
 import type { ChangedBy } from './changes.ts';
-import { findLocalServers } from './find-servers.ts';
 import { createModel, forgetModelLessons, deleteModel as removeModel, updateModel } from './models.ts';
-import { testProvider } from './provider-test.ts';
+import { findLocalServers } from './probes/find-servers.ts';
+import { testProvider } from './probes/provider-test.ts';
 import {
   createProvider,
   listProviders,

@@ -8,7 +8,7 @@ import { type Handler, streamed } from '../http/handler.ts';
 import { applyChanges, type Direction, listChanges, noChanges, openVersion } from '../workspaces/changes.ts';
 import { streamBody } from '../workspaces/daemon-response.ts';
 import { withFiles } from '../workspaces/files.ts';
-import { assertEnded, findWritingAnswer } from './run/turn-changes.ts';
+import { assertEnded, findWritingAnswer } from './run/prepare/turn-changes.ts';
 
 type Endpoints = typeof endpoints;
 

@@ -6,7 +6,7 @@ import { type Rotation, resealProviders } from '../catalogue/providers.ts';
 import type { Config } from '../config/config.ts';
 import { inTransaction } from '../db/pool.ts';
 import { resealMcpServers } from '../mcp/rotation.ts';
-import { type ExportOptions, exportInstallation } from '../provision/export-text.ts';
+import { type ExportOptions, exportInstallation } from '../provision/export/export-text.ts';
 import { replaceCanary, resealCanary } from '../secrets/canary.ts';
 import { createKeyRing, type KeyRing } from '../secrets/key-ring.ts';
 import { resealSettings } from '../settings/settings.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { trimEndOf } from '@homeport/contracts/text/trim-characters';
-import { parseProxy } from '../egress/outbound-proxy.ts';
+import { parseProxy } from '../egress/outbound-proxy/outbound-proxy.ts';
 import { parseCidr } from '../platform/client-address.ts';
 
 /** Parsers for the values of settings; they return undefined, or false, for values that are not accepted. */

@@ -1,5 +1,5 @@
 import { limits } from '@homeport/contracts/limits';
-import { isProxyException } from '../egress/outbound-proxy.ts';
+import { isProxyException } from '../egress/outbound-proxy/outbound-proxy.ts';
 import { parseSchedule } from './backup-schedule.ts';
 import { adviseOnPostgresUrl, parsePostgresUrl } from './database-url.ts';
 import { choice, flag, integer, list, optional, processors, text } from './setting-kinds.ts';

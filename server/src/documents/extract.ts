@@ -33,16 +33,16 @@ async function read(
   writer: PageWriter,
   bounds: DocumentBounds,
 ): Promise<void> {
-  if (kind === 'pdf') return (await import('./readers/pdf.ts')).readPdf(new Uint8Array(bytes), writer, bounds);
+  if (kind === 'pdf') return (await import('./readers/pdf/pdf.ts')).readPdf(new Uint8Array(bytes), writer, bounds);
   if (kind === 'rtf') return (await import('./readers/rtf.ts')).readRtf(bytes, writer);
   if (kind === 'html') return (await import('./readers/html.ts')).readHtml(bytes, writer);
   if (kind === 'eml') return (await import('./readers/eml.ts')).readEml(bytes, writer);
   if (zip === undefined) return (await import('./readers/text.ts')).readText(bytes, writer);
-  if (kind === 'docx') return (await import('./readers/docx.ts')).readDocx(zip, writer);
-  if (kind === 'xlsx') return (await import('./readers/xlsx.ts')).readXlsx(zip, writer);
+  if (kind === 'docx') return (await import('./readers/word/docx.ts')).readDocx(zip, writer);
+  if (kind === 'xlsx') return (await import('./readers/xlsx/xlsx.ts')).readXlsx(zip, writer);
   if (kind === 'pptx') return (await import('./readers/pptx.ts')).readPptx(zip, writer);
   if (kind === 'epub') return (await import('./readers/epub.ts')).readEpub(zip, writer);
   if (kind === 'odt' || kind === 'ods' || kind === 'odp') {
-    return (await import('./readers/odf.ts')).readOdf(zip, kind, writer);
+    return (await import('./readers/odf/odf.ts')).readOdf(zip, kind, writer);
   }
 }

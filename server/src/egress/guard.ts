@@ -12,8 +12,8 @@ import {
   parseDestination,
 } from './destination.ts';
 import { blockedDestination, reasonOf, unreachable } from './failures.ts';
-import { createProxyChoice, type ProxyAddress, type ProxySettings } from './outbound-proxy.ts';
-import { openTunnel } from './proxy-tunnel.ts';
+import { createProxyChoice, type ProxyAddress, type ProxySettings } from './outbound-proxy/outbound-proxy.ts';
+import { openTunnel } from './outbound-proxy/proxy-tunnel.ts';
 
 export type GuardOptions = EgressPolicy &
   ProxySettings & {

@@ -7,8 +7,8 @@ import { changedMembers, isPicture, newContent, pictureFault, type StoredContent
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import type { Tables } from '../db/tables/tables.ts';
 import type { Platform } from '../platform.ts';
-import { manifestError } from './manifest.ts';
-import type { AssistantEntry } from './manifest-reader.ts';
+import { manifestError } from './manifest/manifest.ts';
+import type { AssistantEntry } from './manifest/manifest-reader.ts';
 import { ownersOf } from './owners.ts';
 import type { Report } from './report.ts';
 

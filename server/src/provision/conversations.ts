@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { type ImportedChat, importChats } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
 import type { Tables } from '../db/tables/tables.ts';
-import { manifestError } from './manifest.ts';
+import { manifestError } from './manifest/manifest.ts';
 import type { Report } from './report.ts';
 
 /** Adds the conversations whose id is new; existing ones stay as they are, even those of other owners. */

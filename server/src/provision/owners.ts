@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../db/tables/tables.ts';
-import { manifestError } from './manifest.ts';
+import { manifestError } from './manifest/manifest.ts';
 
 /**
  * The ids of the users that entries of a list name by `ownerEmail`. Throws `invalid_request` with paths for the others.

@@ -2,7 +2,7 @@ import { secretPlaceholder } from '@homeport/contracts/manifest';
 import { findPasswordHashes } from '../accounts/credentials.ts';
 import { hashPassword, verifyPassword } from '../accounts/passwords.ts';
 import type { Platform } from '../platform.ts';
-import type { AccountEntry, ManifestReader } from './manifest-reader.ts';
+import type { AccountEntry, ManifestReader } from './manifest/manifest-reader.ts';
 
 /**
  * A password of the manifest, prepared before the transaction, which must not wait for it: `stored` is the hash it was

@@ -4,8 +4,8 @@ import { insertPrompts, lockAllNaming, type PromptContent, storePrompt } from '.
 import type { Shared } from '../assistants/sharing.ts';
 import type { Tables } from '../db/tables/tables.ts';
 import { fullOwners } from './assistants.ts';
-import { manifestError } from './manifest.ts';
-import type { PromptEntry } from './manifest-reader.ts';
+import { manifestError } from './manifest/manifest.ts';
+import type { PromptEntry } from './manifest/manifest-reader.ts';
 import { ownersOf } from './owners.ts';
 import type { Report } from './report.ts';
 

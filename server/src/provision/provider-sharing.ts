@@ -3,7 +3,7 @@ import type { ManifestProvider } from '@homeport/contracts/manifest';
 import { readSharing } from '../catalogue/sharing.ts';
 import type { ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';
-import { manifestError } from './manifest.ts';
+import { manifestError } from './manifest/manifest.ts';
 
 /** With whom a manifest shares providers: it names people by their e-mail addresses. */
 

@@ -12,7 +12,7 @@ import type { Platform } from '../platform.ts';
 import { AssistantsOfManifest } from './assistants.ts';
 import { applyCatalogues } from './catalogues.ts';
 import { applyConversations } from './conversations.ts';
-import { type CatalogueEntry, ManifestReader } from './manifest-reader.ts';
+import { type CatalogueEntry, ManifestReader } from './manifest/manifest-reader.ts';
 import { applyMcpOffers } from './mcp-offers.ts';
 import { type PreparedPasswords, preparePasswords } from './passwords.ts';
 import { applyPrompts } from './prompts.ts';

@@ -14,7 +14,7 @@ import {
   updateUsers,
 } from '../accounts/users.ts';
 import type { Tables } from '../db/tables/tables.ts';
-import type { AccountEntry } from './manifest-reader.ts';
+import type { AccountEntry } from './manifest/manifest-reader.ts';
 import type { PreparedPasswords } from './passwords.ts';
 import { differences, type Report } from './report.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { resolveCredentials } from '../../src/catalogue/credentials.ts';
-import { providerHeaders } from '../../src/catalogue/provider-call.ts';
+import { providerHeaders } from '../../src/catalogue/probes/provider-call.ts';
 import { getOwnedProvider, listProviders, updateProvider } from '../../src/catalogue/providers.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { type CatalogueTestDeps, catalogueDeps, encryptionKey, makeOwner, makeProvider } from './catalogue-makers.ts';

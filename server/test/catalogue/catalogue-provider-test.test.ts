@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
-import { type ProviderTestInput, providerTestBounds, testProvider } from '../../src/catalogue/provider-test.ts';
+import { type ProviderTestInput, providerTestBounds, testProvider } from '../../src/catalogue/probes/provider-test.ts';
 import { updateProvider } from '../../src/catalogue/providers.ts';
 import { createEgress, type Egress } from '../../src/egress/egress.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';

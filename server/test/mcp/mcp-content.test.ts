@@ -73,8 +73,8 @@ test("marks content attached from a server for the model as another party's text
     return made.artifact.id as string;
   };
   const ids = [await upload({ source: 'MCP server “Notes”, notes://1' }), await upload({})];
-  const { withAttachments } = await import('../../src/chat/run/attachments.ts');
-  const { noDocumentRoom } = await import('../../src/chat/run/attached-documents.ts');
+  const { withAttachments } = await import('../../src/chat/run/prepare/attachments.ts');
+  const { noDocumentRoom } = await import('../../src/chat/run/prepare/attached-documents.ts');
   const prompts: string[] = [];
   for (const id of ids) {
     const parts = JSON.stringify([

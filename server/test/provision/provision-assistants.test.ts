@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
-import { exportInstallation } from '../../src/provision/export-text.ts';
+import { exportInstallation } from '../../src/provision/export/export-text.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { addModels } from '../chat/chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';

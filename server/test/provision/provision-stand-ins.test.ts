@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { exportInstallation } from '../../src/provision/export-text.ts';
+import { exportInstallation } from '../../src/provision/export/export-text.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { digest, model, password, provision, signIn } from './provision-makers.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import type { Demands } from '../model/demands.ts';
-import { fitSchema } from '../model/fitting/tool-schema.ts';
+import { fitSchema } from '../model/fitting/tools/tool-schema.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 

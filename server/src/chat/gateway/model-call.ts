@@ -6,7 +6,7 @@ import { estimateTokens } from '../../platform/text-tokens.ts';
 import { countCalls, type ModelCall } from '../../usage/ledger.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 import { askModelOf, type TurnDeps } from '../run/model-call.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import type { Ended, PreparableCall } from './front.ts';

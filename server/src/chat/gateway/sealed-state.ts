@@ -5,7 +5,7 @@ import { type KeyRing, openBound, sealBound } from '../../secrets/key-ring.ts';
 import type { StepState } from '../model/protocol.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { argumentsObject } from '../model/request-parts.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 import { sourceOf } from '../run/model-call.ts';
 import type { GatewayMessage, StepItem } from './gateway-request.ts';
 

@@ -1,10 +1,10 @@
 import type { StandInReason } from '@homeport/contracts/catalogue/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Admission, Circuit } from '../../catalogue/circuits.ts';
+import { providerFailure } from './failures/provider-errors.ts';
+import { isOutage, standInReasonOf } from './failures/stand-in-reason.ts';
 import type { CompletionSink } from './protocol.ts';
-import { providerFailure } from './provider-errors.ts';
-import type { CompletionOptions, ModelClient } from './provider-stream.ts';
-import { isOutage, standInReasonOf } from './stand-in-reason.ts';
+import type { CompletionOptions, ModelClient } from './stream/provider-stream.ts';
 
 /** Pause while another call probes the provider. */
 const probedPauseMs = 1_000;

@@ -1,12 +1,12 @@
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { AnswerPicture } from './answer-pictures.ts';
-import type { AnswerSource } from './answer-sources.ts';
 import type { Demands } from './demands.ts';
 import type { ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
-import type { AnswerSink } from './think-tags.ts';
-import type { ToolCall, ToolCallBounds, ToolCallSink } from './tool-call-assembly.ts';
+import type { AnswerPicture } from './stream/answer-pictures.ts';
+import type { AnswerSource } from './stream/answer-sources.ts';
+import type { AnswerSink } from './stream/think-tags.ts';
+import type { ToolCall, ToolCallBounds, ToolCallSink } from './stream/tool-call-assembly.ts';
 
 /** Receives an answer while it streams: text, reasoning, tool calls, sources and pictures, in the model's order. */
 export type CompletionSink = AnswerSink &

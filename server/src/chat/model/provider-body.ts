@@ -1,5 +1,5 @@
 import { systemClock, type Timer } from '../../platform/clock.ts';
-import { droppedConnection } from './provider-errors.ts';
+import { droppedConnection } from './failures/provider-errors.ts';
 
 /** A response body. `pump` passes on chunks synchronously, which costs least; without it the body is iterated. */
 export type ProviderBody = AsyncIterable<Uint8Array> & {

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { oneLine } from '@homeport/contracts/text/line';
-import { isRecord } from './storable-text.ts';
+import { isRecord } from './stream/storable-text.ts';
 
 const maxLength = 300;
 const replacement = '…';

@@ -2,7 +2,7 @@ import type { FilePart, MessagePart } from '@homeport/contracts/chat/frames';
 import { brokenOffToolText } from '@homeport/contracts/chat/message-assembly';
 import { commandText, isCommandResult } from '@homeport/contracts/workspace/workspace-tools';
 import type { StepState } from './protocol.ts';
-import { isRecord } from './storable-text.ts';
+import { isRecord } from './stream/storable-text.ts';
 
 /** A message of the OpenAI-style chat API. */
 export type ChatMessage =

@@ -1,6 +1,6 @@
 import type { StepState } from './protocol.ts';
 import type { Step } from './provider-messages.ts';
-import { isRecord } from './storable-text.ts';
+import { isRecord } from './stream/storable-text.ts';
 
 /** Larger state is not stored: the turn uses it, but a continued response goes without it. */
 const storedMax = 8 * 1024 * 1024;

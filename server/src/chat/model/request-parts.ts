@@ -1,6 +1,6 @@
 import type { ModelRequest } from './protocol.ts';
 import type { ChatMessage } from './provider-messages.ts';
-import { isRecord } from './storable-text.ts';
+import { isRecord } from './stream/storable-text.ts';
 
 /** Helpers shared by the request writers of all protocols. */
 

@@ -8,8 +8,8 @@ import { estimateTokens } from '../../platform/text-tokens.ts';
 import { within } from '../../platform/waits.ts';
 import type { Platform } from '../../platform.ts';
 import type { Claimed } from '../ledger/response-start.ts';
+import { standInReasonOf } from '../model/failures/stand-in-reason.ts';
 import type { CompletionResult } from '../model/protocol.ts';
-import { standInReasonOf } from '../model/stand-in-reason.ts';
 import {
   linesOfPrompt,
   piecesOf,
@@ -38,8 +38,8 @@ import {
   isWorthSummary,
   keepAll,
 } from '../turn/context-window.ts';
-import { documentRoom, noDocumentRoom } from './attached-documents.ts';
-import { withAttachments } from './attachments.ts';
+import { documentRoom, noDocumentRoom } from './prepare/attached-documents.ts';
+import { withAttachments } from './prepare/attachments.ts';
 import { countFailure, type WrittenStart, writePruning, writeStart } from './summaries.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Frame } from '@homeport/contracts/chat/frames';
-import { isRecord, storableText } from '../model/storable-text.ts';
+import { isRecord, storableText } from '../model/stream/storable-text.ts';
 
 /** One tool call of a delegate, as a line for the person. */
 export type DelegateStep = { tool: string; subject: string; state: 'running' | 'done' | 'failed' };

@@ -1,6 +1,6 @@
 import type { ErrorDetails, Frame, MessageError } from '@homeport/contracts/chat/frames';
 import type { ApiError } from '@homeport/contracts/errors';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 
 /** The error that a message keeps: code, English text, and the facts that clients make texts from. */
 export function messageError({ code, message, details }: ApiError): MessageError {

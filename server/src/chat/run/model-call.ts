@@ -20,7 +20,7 @@ import {
   createModelClient,
   type ModelClient,
   type ProviderRequest,
-} from '../model/provider-stream.ts';
+} from '../model/stream/provider-stream.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import type { AskForText } from '../turn/title.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';

@@ -3,13 +3,13 @@ import { resolveModel } from '../../catalogue/model-choice.ts';
 import type { Claimed } from '../ledger/response-start.ts';
 import { readHistory, windowOf } from '../turn/context-history.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
-import { documentRoom } from './attached-documents.ts';
 import { compactRequested } from './context-step.ts';
 import { askOnceOf } from './model-call.ts';
+import { documentRoom } from './prepare/attached-documents.ts';
+import { chooseByAssistant } from './prepare/turn-assistant.ts';
+import { readTurnContext } from './prepare/turn-instructions.ts';
+import { type PreparingHooks, readBranch } from './prepare/turn-request.ts';
 import type { RunDeps } from './run-deps.ts';
-import { chooseByAssistant } from './turn-assistant.ts';
-import { readTurnContext } from './turn-instructions.ts';
-import { type PreparingHooks, readBranch } from './turn-request.ts';
 
 /** Makes the summary that a person asked for, with the model that would answer; resolves with that model. */
 export async function makeRequestedSummary(

@@ -17,6 +17,7 @@ import { addUsage } from '../model/usage.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { pictureStore } from './picture-store.ts';
+import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './prepare/turn-request.ts';
 import { makeRequestedSummary } from './requested-summary.ts';
 import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
@@ -37,7 +38,6 @@ import {
 import { RunOutput } from './run-output.ts';
 import { type Served, ServingModel } from './stand-ins.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
-import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
 /** Shared, because creating an error costs its stack each time. */
 const over = new DOMException('The answer has ended', 'AbortError');

@@ -12,7 +12,7 @@ import {
   type ResponseEnd,
 } from '../ledger/response-end.ts';
 import type { ResponseRow } from '../ledger/response-start.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 import { type AnswerEnd, plainEnd } from '../turn/answer-end.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { waitingCalls } from '../turn/waiting-calls.ts';

@@ -7,7 +7,7 @@ import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.t
 import { usableStandIns } from '../../catalogue/stand-ins.ts';
 import type { Platform } from '../../platform.ts';
 import type { ResponseRow } from '../ledger/response-start.ts';
-import { standInReasonOf } from '../model/stand-in-reason.ts';
+import { standInReasonOf } from '../model/failures/stand-in-reason.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 
 /** Which model answers a turn: the chosen one or, while nothing of the answer exists, one of its stand-ins. */

@@ -3,7 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import { answerFault } from '../../mcp/connection/elicitation.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 import { defineTool, readInput } from './tool-input.ts';
 import { type Tool, ToolFailure } from './tool-run.ts';
 

@@ -1,5 +1,5 @@
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
-import { isRecord, storableJson } from '../model/storable-text.ts';
+import { isRecord, storableJson } from '../model/stream/storable-text.ts';
 import { coerceArguments, matchesSchema } from './schema-match.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { cachedSchema } from '../model/fitting/tools.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { cachedSchema } from '../model/fitting/tools/tools.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 
 /**
  * Arguments compared with a tool's schema, as far as it says which types and values are allowed. Tools check their

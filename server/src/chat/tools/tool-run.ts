@@ -8,7 +8,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { within } from '../../platform/waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import type { PicturePart } from '../model/provider-messages.ts';
-import { storableJson, storableText } from '../model/storable-text.ts';
+import { storableJson, storableText } from '../model/stream/storable-text.ts';
 import type { ReadOnlyRun, ToolEffect, Verdict } from './rules/rule-judge.ts';
 
 /**

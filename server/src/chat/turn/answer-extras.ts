@@ -1,8 +1,8 @@
 import type { FilePart, Frame, SourceDocumentPart, SourceUrlPart } from '@homeport/contracts/chat/frames';
 import { sourceBounds, webAddress } from '@homeport/contracts/chat/sources';
 import { ApiError } from '@homeport/contracts/errors';
-import { type AnswerPicture, pictureBounds } from '../model/answer-pictures.ts';
-import type { AnswerSource } from '../model/answer-sources.ts';
+import { type AnswerPicture, pictureBounds } from '../model/stream/answer-pictures.ts';
+import type { AnswerSource } from '../model/stream/answer-sources.ts';
 
 /** Stores a picture as a file of the conversation. */
 export type StorePicture = (picture: AnswerPicture) => Promise<FilePart>;

@@ -1,7 +1,7 @@
 import { parseForeignJson } from '../../platform/json/json-scan.ts';
 import { estimateTokens } from '../../platform/text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
-import { isRecord, storableText } from '../model/storable-text.ts';
+import { isRecord, storableText } from '../model/stream/storable-text.ts';
 import { estimateMessage } from './token-estimate.ts';
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */

@@ -9,7 +9,7 @@ import { requestLoopback } from '../../../test/fakes/provider/provider-request.t
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 import { initialDialect } from '../model/provider-dialect.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
-import { createModelClient } from '../model/provider-stream.ts';
+import { createModelClient } from '../model/stream/provider-stream.ts';
 import { askTool } from '../tools/ask-tool.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import { Spending } from './spending.ts';

@@ -4,11 +4,11 @@ import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default'
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../../platform/clock.ts';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
+import { providerFailure } from '../model/failures/provider-errors.ts';
 import type { CompletionResult, CompletionSink, StepState, ToolDefinition } from '../model/protocol.ts';
-import { providerFailure } from '../model/provider-errors.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
-import { storableText } from '../model/storable-text.ts';
-import type { ToolCall } from '../model/tool-call-assembly.ts';
+import { storableText } from '../model/stream/storable-text.ts';
+import type { ToolCall } from '../model/stream/tool-call-assembly.ts';
 import { addUsage } from '../model/usage.ts';
 import { findTool, isOffered, readArguments } from '../tools/call-repair.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';

@@ -1,7 +1,7 @@
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/chat/frames';
 import { questionsIn } from '@homeport/contracts/chat/message-assembly';
 import { Semaphore } from '../../platform/concurrency/semaphore.ts';
-import { isRecord } from '../model/storable-text.ts';
+import { isRecord } from '../model/stream/storable-text.ts';
 import { type Asked, deniedByPolicy, type RunOptions, runCall, verdictOn } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
 import { emitResult } from './step-writer.ts';

@@ -1,5 +1,5 @@
 import { beforeFirst } from '@homeport/contracts/text/trim-characters';
-import { tunnelRequest } from '../../egress/tunnel-request.ts';
+import { tunnelRequest } from '../../egress/outbound-proxy/tunnel-request.ts';
 import type { Daemon } from '../daemon.ts';
 
 /** An app's response to a single request of its page. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import type { SessionWatch } from '../../accounts/session-watch.ts';
 import { findLiveSessions } from '../../accounts/sessions.ts';
-import { tunnelRequest } from '../../egress/tunnel-request.ts';
+import { tunnelRequest } from '../../egress/outbound-proxy/tunnel-request.ts';
 import type { Platform } from '../../platform.ts';
 import { joinStreams } from '../join-streams.ts';
 import type { Workspaces } from '../workspaces.ts';

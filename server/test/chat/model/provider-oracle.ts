@@ -1,9 +1,9 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
 import type { Usage } from '@homeport/contracts/chat/frames';
-import { readCompletion } from '../../../src/chat/model/event-reader.ts';
 import type { CompletionResult } from '../../../src/chat/model/protocol.ts';
 import { protocols } from '../../../src/chat/model/protocols/protocols.ts';
-import { completionBounds } from '../../../src/chat/model/provider-stream.ts';
+import { readCompletion } from '../../../src/chat/model/stream/event-reader.ts';
+import { completionBounds } from '../../../src/chat/model/stream/provider-stream.ts';
 
 /** A parsed answer, as Homeport and the maker's own client read it. */
 export type Answer = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ToolChoice } from '../../model/demands.ts';
 import type { ToolDefinition } from '../../model/protocol.ts';
-import { isRecord } from '../../model/storable-text.ts';
+import { isRecord } from '../../model/stream/storable-text.ts';
 import type { ResponsesBody } from './schema.ts';
 
 /** Tools of the Responses API: functions, tools whose input is text, and namespaces that hold both. */

@@ -1,8 +1,8 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import { learnFrom, learnStrictness, namesParameter } from '../failures/refusals.ts';
 import type { ModelRequest } from '../protocol.ts';
 import type { ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage } from '../provider-messages.ts';
-import { learnFrom, learnStrictness, namesParameter } from '../refusals.ts';
 import { learnNoPictures, learnNoTools, withoutPictures } from './abilities.ts';
 import { learnContinuation } from './continuation.ts';
 import { learnLimits, readLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCompletionParser } from '../protocols/openai-events.ts';
-import { completionBounds } from '../provider-stream.ts';
+import { completionBounds } from '../stream/provider-stream.ts';
 
 const sink = { text() {}, reasoning() {}, toolStart() {}, toolDelta() {} };
 

@@ -1,7 +1,7 @@
 import type { StepState } from '../protocol.ts';
 import type { ChatMessage } from '../provider-messages.ts';
-import { isRecord } from '../storable-text.ts';
-import type { ToolCall } from '../tool-call-assembly.ts';
+import { isRecord } from '../stream/storable-text.ts';
+import type { ToolCall } from '../stream/tool-call-assembly.ts';
 import type { RequestShape } from './shape.ts';
 
 /**

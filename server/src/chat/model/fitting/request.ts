@@ -6,8 +6,8 @@ import { fitAbilities, type LackingAbility, lackingFor } from './abilities.ts';
 import { fitContinuation } from './continuation.ts';
 import { createMessageFitter } from './messages.ts';
 import { learnShape } from './shape-refusals.ts';
-import { learnTools } from './tool-refusals.ts';
-import { fitTools, type OmittedTool } from './tools.ts';
+import { learnTools } from './tools/tool-refusals.ts';
+import { fitTools, type OmittedTool } from './tools/tools.ts';
 
 /** A request as the server gets it, with the tools that it does not get. */
 export type FittedRequest = {

@@ -1,15 +1,15 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
-import { createAnswerGatherer } from '../answer-gatherer.ts';
-import { createPictureReader } from '../answer-pictures.ts';
-import { createSourceReader } from '../answer-sources.ts';
-import { explained, explanationOf, readReason, settleReason } from '../finish-reasons.ts';
-import { createJsonEvents } from '../json-events.ts';
+import { droppedConnection, streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
-import { droppedConnection, streamedError, unreadableAnswer } from '../provider-errors.ts';
 import { argumentsObject } from '../request-parts.ts';
-import { isRecord } from '../storable-text.ts';
-import { createThinkSplitter } from '../think-tags.ts';
-import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
+import { createPictureReader } from '../stream/answer-pictures.ts';
+import { createSourceReader } from '../stream/answer-sources.ts';
+import { explained, explanationOf, readReason, settleReason } from '../stream/finish-reasons.ts';
+import { createJsonEvents } from '../stream/json-events.ts';
+import { isRecord } from '../stream/storable-text.ts';
+import { createThinkSplitter } from '../stream/think-tags.ts';
+import { createToolCallAssembler } from '../stream/tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
 /** A content block so far: its members, and the texts that are still growing. */

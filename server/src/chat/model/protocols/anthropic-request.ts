@@ -4,7 +4,7 @@ import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
 import { argumentsObject, inlineData, parseHistory, rememberLast, splitInstructions } from '../request-parts.ts';
-import { isRecord } from '../storable-text.ts';
+import { isRecord } from '../stream/storable-text.ts';
 
 type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { completionBounds } from '../provider-stream.ts';
+import { completionBounds } from '../stream/provider-stream.ts';
 import { createGeminiParser } from './gemini-events.ts';
 
 type Piece = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { isRecord, storableText } from '../storable-text.ts';
+import { isRecord, storableText } from '../stream/storable-text.ts';
 
 /**
  * Arguments of a Gemini call that arrive in pieces: each has the JSON path of a value and the value, or the next piece

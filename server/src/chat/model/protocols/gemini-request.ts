@@ -1,6 +1,6 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { AnswerFormat, ToolChoice } from '../demands.ts';
-import { cachedSchema } from '../fitting/tools.ts';
+import { cachedSchema } from '../fitting/tools/tools.ts';
 import type { ModelRequest, StepState } from '../protocol.ts';
 import { isRefused, kept, type ProviderDialect } from '../provider-dialect.ts';
 import type { ChatMessage, ContentPart } from '../provider-messages.ts';
@@ -12,7 +12,7 @@ import {
   splitInstructions,
   withInstructionsAsText,
 } from '../request-parts.ts';
-import { isRecord } from '../storable-text.ts';
+import { isRecord } from '../stream/storable-text.ts';
 
 type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 

@@ -1,17 +1,24 @@
 import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { Usage } from '@homeport/contracts/chat/frames';
 import { createParser } from 'eventsource-parser';
-import { createAnswerGatherer } from '../answer-gatherer.ts';
-import { createPictureReader } from '../answer-pictures.ts';
-import { createSourceReader, titlesIn } from '../answer-sources.ts';
-import { explained, explanationOf, filtersOf, type ReportedEnd, readReason, settleReason } from '../finish-reasons.ts';
+import { streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import { createStateGatherer, type StateMember } from '../fitting/reasoning.ts';
-import { parseJson } from '../json-events.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
-import { streamedError, unreadableAnswer } from '../provider-errors.ts';
-import { isRecord } from '../storable-text.ts';
-import { createThinkSplitter } from '../think-tags.ts';
-import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
+import { createPictureReader } from '../stream/answer-pictures.ts';
+import { createSourceReader, titlesIn } from '../stream/answer-sources.ts';
+import {
+  explained,
+  explanationOf,
+  filtersOf,
+  type ReportedEnd,
+  readReason,
+  settleReason,
+} from '../stream/finish-reasons.ts';
+import { parseJson } from '../stream/json-events.ts';
+import { isRecord } from '../stream/storable-text.ts';
+import { createThinkSplitter } from '../stream/think-tags.ts';
+import { createToolCallAssembler } from '../stream/tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
 /** Characters that change the meaning of a JSON string or are not allowed in one, including line ends. */

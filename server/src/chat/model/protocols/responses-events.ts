@@ -1,15 +1,15 @@
 import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
-import { createAnswerGatherer } from '../answer-gatherer.ts';
-import { createPictureReader } from '../answer-pictures.ts';
-import { createSourceReader } from '../answer-sources.ts';
-import { explained, explanationOf } from '../finish-reasons.ts';
-import { createJsonEvents } from '../json-events.ts';
+import { streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
-import { streamedError, unreadableAnswer } from '../provider-errors.ts';
-import { isRecord } from '../storable-text.ts';
-import { createThinkSplitter } from '../think-tags.ts';
-import { createToolCallAssembler } from '../tool-call-assembly.ts';
+import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
+import { createPictureReader } from '../stream/answer-pictures.ts';
+import { createSourceReader } from '../stream/answer-sources.ts';
+import { explained, explanationOf } from '../stream/finish-reasons.ts';
+import { createJsonEvents } from '../stream/json-events.ts';
+import { isRecord } from '../stream/storable-text.ts';
+import { createThinkSplitter } from '../stream/think-tags.ts';
+import { createToolCallAssembler } from '../stream/tool-call-assembly.ts';
 import { count, usageOf } from '../usage.ts';
 
 /** An output item so far. Its `done` event may repeat what its deltas brought. */
