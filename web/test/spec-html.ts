@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
-import { decodeEntities } from '../src/markdown/entities.ts';
-import { plainText, runningText } from '../src/markdown/running-text.ts';
-import { asMarkdownToken } from '../src/markdown/tokens.ts';
+import { decodeEntities } from '../src/markdown/parser/entities.ts';
+import { plainText, runningText } from '../src/markdown/parser/running-text.ts';
+import { asMarkdownToken } from '../src/markdown/parser/tokens.ts';
 
 /** HTML as in the examples of the CommonMark and GFM specifications, made from the tokens that the page renders. */
 export function specHtml(tokens: readonly Token[]): string {

@@ -2,13 +2,13 @@ import type { Token, Tokens } from 'marked';
 import { createElement, type ReactNode, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import { AlertBox } from './alert-box.tsx';
-import type { Alert } from './alerts.ts';
+import type { Alert } from './parser/alerts.ts';
 import { CodeBlock } from './code/code-block.tsx';
-import { decodeEntities } from './entities.ts';
+import { decodeEntities } from './parser/entities.ts';
 import { cellNodes, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';
-import { runningText } from './running-text.ts';
-import { asMarkdownToken } from './tokens.ts';
+import { runningText } from './parser/running-text.ts';
+import { asMarkdownToken } from './parser/tokens.ts';
 
 /** Deeper nesting is shown as source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Token } from 'marked';
-import { parseBlocks, StreamingBlocks } from './blocks.ts';
-import { headingLevels } from './heading-levels.ts';
+import { parseBlocks, StreamingBlocks } from './parser/blocks.ts';
+import { headingLevels } from './parser/heading-levels.ts';
 import { presentable } from './presentable.ts';
-import { isSameBlock, type Placed } from './same-block.ts';
+import { isSameBlock, type Placed } from './parser/same-block.ts';
 
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const longest = 40_000;

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import { createContext, type MouseEvent, type ReactNode, useContext, useId, useMemo } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import { type Footnote, orderedFootnotes } from './footnotes.ts';
+import { type Footnote, orderedFootnotes } from './parser/footnotes.ts';
 import classes from './markdown.module.css';
 
 type Notes = { prefix: string; labels: readonly string[] };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Token, TokensList } from 'marked';
-import { parseBlocks, StreamingBlocks } from './blocks.ts';
-import { BoundedLexer } from './bounded-lexer.ts';
-import { closeUnfinishedMarks } from './unfinished-marks.ts';
+import { parseBlocks, StreamingBlocks } from './parser/blocks.ts';
+import { BoundedLexer } from './parser/bounded-lexer.ts';
+import { closeUnfinishedMarks } from './parser/unfinished-marks.ts';
 
 const length = 60_000;
 /** Openers without their closing half, repeated again and again. */

@@ -1,17 +1,17 @@
 import { FileText } from 'lucide-react';
 import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode, useContext } from 'react';
-import { ArtifactLink, CitationLink } from './artifact-link.tsx';
-import { citedTexts } from './citation.ts';
-import { decodeEntities } from './entities.ts';
-import { FilePathLink } from './file-path-link.tsx';
+import { ArtifactLink, CitationLink } from './links/artifact-link.tsx';
+import { citedTexts } from './links/citation.ts';
+import { decodeEntities } from './parser/entities.ts';
+import { FilePathLink } from './links/file-path-link.tsx';
 import { FootnoteMark } from './footnotes-view.tsx';
-import { safeLink } from './links.ts';
+import { safeLink } from './links/links.ts';
 import { MathView } from './math/math-view.tsx';
-import { RemoteImage } from './remote-image.tsx';
-import { plainText, runningText } from './running-text.ts';
-import { SourceLinks } from './source-links.ts';
-import { asMarkdownToken, type MarkdownToken } from './tokens.ts';
+import { RemoteImage } from './links/remote-image.tsx';
+import { plainText, runningText } from './parser/running-text.ts';
+import { SourceLinks } from './links/source-links.ts';
+import { asMarkdownToken, type MarkdownToken } from './parser/tokens.ts';
 
 const maximumDepth = 24;
 

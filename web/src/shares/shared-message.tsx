@@ -2,7 +2,7 @@ import type { OpenedShare } from '@homeport/contracts/sharing';
 import { Download } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import { safeLink } from '../markdown/links.ts';
+import { safeLink } from '../markdown/links/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import classes from './share-page.module.css';
 

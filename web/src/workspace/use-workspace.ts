@@ -6,7 +6,7 @@ import { workspaceQuery } from '../api/queries.ts';
 import { failureText } from '../i18n/failure-text.ts';
 import { useText } from '../i18n/i18n.ts';
 import { showFailure } from '../layout/toasts.tsx';
-import { filesKey } from './workspace-files.ts';
+import { filesKey } from './files/workspace-files.ts';
 
 /** Milliseconds between two questions for its state. */
 const ask = { starting: 1_000, else: 10_000 };

@@ -2,7 +2,7 @@ import 'virtual:texts/workspace';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useText } from '../i18n/i18n.ts';
 import { useTitle } from '../layout/branding.ts';
-import { home, searchOf } from './paths.ts';
+import { home, searchOf } from './files/paths.ts';
 import classes from './workspace.module.css';
 import { WorkspaceView } from './workspace-view.tsx';
 

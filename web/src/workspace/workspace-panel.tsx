@@ -5,7 +5,7 @@ import { Maximize2 } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import { SidePanel } from '../layout/panel/side-panel.tsx';
-import { home, searchOf } from './paths.ts';
+import { home, searchOf } from './files/paths.ts';
 import type { AppPlace } from './previews/previews-api.ts';
 import classes from './workspace.module.css';
 import { type WorkspacePlace, WorkspaceView } from './workspace-view.tsx';

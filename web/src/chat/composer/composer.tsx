@@ -26,8 +26,8 @@ import { useAttachments, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { usePublishedHeight } from './use-published-height.ts';
 import { useSendMessage } from './use-send-message.ts';
-import { useSuggestionChoice } from './use-suggestion-choice.ts';
-import { useSuggestions } from './use-suggestions.ts';
+import { useSuggestionChoice } from './suggestions/use-suggestion-choice.ts';
+import { useSuggestions } from './suggestions/use-suggestions.ts';
 import { useTurnOptions } from './use-turn-options.ts';
 
 type Props = {
@@ -52,9 +52,9 @@ const QueueChips = lazyComponent(async () => (await import('./queue-chips.tsx'))
 const PastedChips = lazyComponent(async () => (await import('./pasted-chips.tsx')).PastedChips);
 const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.tsx')).AssistantChip);
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
-const SuggestionMenu = lazyComponent(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
+const SuggestionMenu = lazyComponent(async () => (await import('./suggestions/suggestion-menu.tsx')).SuggestionMenu);
 const PromptDialog = lazyComponent(async () => (await import('../../mcp/prompt-dialog.tsx')).PromptDialog);
-const FillPromptDialog = lazyComponent(async () => (await import('./fill-prompt-dialog.tsx')).FillPromptDialog);
+const FillPromptDialog = lazyComponent(async () => (await import('./suggestions/fill-prompt-dialog.tsx')).FillPromptDialog);
 const AttachmentTray = lazyComponent(
   async () => (await import('../../files/attachments/attachment-tray.tsx')).AttachmentTray,
 );

@@ -2,8 +2,8 @@ import type { Chat, Message } from '@homeport/contracts/chat/conversations';
 import { useMemo } from 'react';
 import { writtenFiles } from '../../conversation/workspace-paths.ts';
 import { ConversationFiles } from '../../files/conversation-files.tsx';
-import { originsOf } from '../../workspace/file-origins.ts';
-import { WrittenFiles } from '../../workspace/written-files.tsx';
+import { originsOf } from '../../workspace/files/file-origins.ts';
+import { WrittenFiles } from '../../workspace/files/written-files.tsx';
 
 type Props = { chatId: string; chat: Chat | undefined; messages: readonly Message[] };
 

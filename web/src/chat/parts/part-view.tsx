@@ -7,7 +7,7 @@ import { fileIcon } from '../../files/preview/file-kind.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useAccess } from '../../layout/use-access.ts';
-import { safeLink } from '../../markdown/links.ts';
+import { safeLink } from '../../markdown/links/links.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { ToolCall } from '../lazy-parts.ts';
 import classes from './part-view.module.css';

@@ -7,14 +7,14 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { calledPath } from '../../conversation/workspace-paths.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
-import { safeLink } from '../../markdown/links.ts';
-import { useWrittenFile } from '../../workspace/use-written-file.ts';
+import { safeLink } from '../../markdown/links/links.ts';
+import { useWrittenFile } from '../../workspace/files/use-written-file.ts';
 import classes from './part-view.module.css';
 import { isOwnTool, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
 const ToolDetails = lazyComponent(async () => (await import('../../workspace/tool-details.tsx')).ToolDetails);
-const PublishedFile = lazyComponent(async () => (await import('../../workspace/published-file.tsx')).PublishedFile);
+const PublishedFile = lazyComponent(async () => (await import('../../workspace/files/published-file.tsx')).PublishedFile);
 const OpenedApp = lazyComponent(async () => (await import('../../workspace/previews/opened-app.tsx')).OpenedApp);
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
 const ToolApproval = lazyComponent(async () => (await import('../../mcp/approvals/tool-approval.tsx')).ToolApproval);

@@ -7,7 +7,7 @@ import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
 import { messageText } from '../../conversation/message-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
-import { SourceLinks } from '../../markdown/source-links.ts';
+import { SourceLinks } from '../../markdown/links/source-links.ts';
 import { MessageEditor } from '../lazy-parts.ts';
 import { groupKey, groupParts, type PartGroup } from '../parts/part-groups.ts';
 import { FileView, PartView, StepsView } from '../parts/part-view.tsx';

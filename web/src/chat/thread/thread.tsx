@@ -9,7 +9,7 @@ import { knownFiles } from '../../conversation/workspace-paths.ts';
 import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
-import { FilePaths } from '../../markdown/file-paths.ts';
+import { FilePaths } from '../../markdown/links/file-paths.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
 import classes from './thread.module.css';

@@ -4,7 +4,7 @@ import { failureText } from '../../i18n/failure-text.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { showFailure, showToast } from '../../layout/toasts.tsx';
-import { filesKey } from '../workspace-files.ts';
+import { filesKey } from '../files/workspace-files.ts';
 import { type Answer, type ChangeRequest, changesQuery, changeWorkspace, shortList } from './changes-api.ts';
 
 const ConfirmDialog = lazyComponent(

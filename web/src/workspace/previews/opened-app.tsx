@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { AppWindow } from 'lucide-react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { useText } from '../../i18n/i18n.ts';
-import { readAppPath, readPort } from '../paths.ts';
+import { readAppPath, readPort } from '../files/paths.ts';
 import { textOf } from '../tool-output.ts';
 import classes from './previews.module.css';
 

@@ -2,9 +2,9 @@ import type { McpPrompt } from '@homeport/contracts/mcp/content';
 import type { Prompt } from '@homeport/contracts/prompts';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { placeholderNames } from '../../conversation/draft/placeholders.ts';
-import { useText } from '../../i18n/i18n.ts';
-import { showToast } from '../../layout/toasts.tsx';
+import { placeholderNames } from '../../../conversation/draft/placeholders.ts';
+import { useText } from '../../../i18n/i18n.ts';
+import { showToast } from '../../../layout/toasts.tsx';
 import type { Suggestion } from './suggestion-menu.tsx';
 import type { useSuggestions } from './use-suggestions.ts';
 

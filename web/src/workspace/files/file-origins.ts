@@ -1,7 +1,7 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
-import type { Origin } from '../files/origin.ts';
-import { safeLink } from '../markdown/links.ts';
-import { readPublished } from './tool-output.ts';
+import type { Origin } from '../../files/origin.ts';
+import { safeLink } from '../../markdown/links/links.ts';
+import { readPublished } from '../tool-output.ts';
 
 /** The files that the person attached and the model published, by their ids. */
 export function originsOf(messages: readonly Message[]): ReadonlyMap<string, Origin> {

@@ -3,15 +3,15 @@ import type { Message } from '@homeport/contracts/chat/conversations';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { workspaceQuery } from '../api/queries.ts';
-import { usedWritingTools } from '../conversation/choices/writing-tools.ts';
-import { writtenFiles } from '../conversation/workspace-paths.ts';
-import fileClasses from '../files/files.module.css';
-import { fileIcon } from '../files/preview/file-kind.ts';
-import { useText } from '../i18n/i18n.ts';
-import { changesQuery } from './changes/changes-api.ts';
+import { workspaceQuery } from '../../api/queries.ts';
+import { usedWritingTools } from '../../conversation/choices/writing-tools.ts';
+import { writtenFiles } from '../../conversation/workspace-paths.ts';
+import fileClasses from '../../files/files.module.css';
+import { fileIcon } from '../../files/preview/file-kind.ts';
+import { useText } from '../../i18n/i18n.ts';
+import { changesQuery } from '../changes/changes-api.ts';
 import { nameOf, parentOf } from './paths.ts';
-import classes from './workspace.module.css';
+import classes from '../workspace.module.css';
 
 /** Answers whose recorded changes are read for the list, the newest. */
 const readAnswers = 10;

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react';
-import { stepPlaceholder } from '../../conversation/draft/placeholders.ts';
-import { findTrigger, type Trigger } from '../../conversation/draft/suggestions.ts';
+import { stepPlaceholder } from '../../../conversation/draft/placeholders.ts';
+import { findTrigger, type Trigger } from '../../../conversation/draft/suggestions.ts';
 
 /** Key handler of the open list; true if it handled the key. */
 export type SuggestionList = { onKey: (event: KeyboardEvent) => boolean };

@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useContext } from 'react';
-import { homePath } from '../conversation/workspace-paths.ts';
+import { homePath } from '../../conversation/workspace-paths.ts';
 import { FilePaths } from './file-paths.ts';
 
 /** Text that names a file of the workspace: a link that opens it beside the conversation. Otherwise only the content. */

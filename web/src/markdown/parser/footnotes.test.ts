@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import '../../test/browser-entities.ts';
-import { specHtml } from '../../test/spec-html.ts';
+import '../../../test/browser-entities.ts';
+import { specHtml } from '../../../test/spec-html.ts';
 import { parseBlocks, StreamingBlocks } from './blocks.ts';
 import { orderedFootnotes } from './footnotes.ts';
 

@@ -12,15 +12,15 @@ import {
   Trash2,
 } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useRef, useState } from 'react';
-import { copyText } from '../clipboard.ts';
-import fileClasses from '../files/files.module.css';
-import { PathDialog } from '../files/path-dialog.tsx';
-import { fileIcon } from '../files/preview/file-kind.ts';
-import { formatSize } from '../files/preview/file-look.ts';
-import { dateLocale } from '../i18n/format-locale.ts';
-import { useText } from '../i18n/i18n.ts';
-import { AnchoredMenu } from '../layout/menus/anchored-menu.tsx';
-import { showToast } from '../layout/toasts.tsx';
+import { copyText } from '../../clipboard.ts';
+import fileClasses from '../../files/files.module.css';
+import { PathDialog } from '../../files/path-dialog.tsx';
+import { fileIcon } from '../../files/preview/file-kind.ts';
+import { formatSize } from '../../files/preview/file-look.ts';
+import { dateLocale } from '../../i18n/format-locale.ts';
+import { useText } from '../../i18n/i18n.ts';
+import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
+import { showToast } from '../../layout/toasts.tsx';
 import { NameForm } from './name-form.tsx';
 import { home, joinPath, parentOf } from './paths.ts';
 import { downloadAddress } from './workspace-files.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import '../../test/browser-entities.ts';
+import '../../../test/browser-entities.ts';
 import { decodeEntities } from './entities.ts';
 
 test('decodes names and numbers, once', () => {

@@ -1,12 +1,12 @@
 import 'virtual:texts/conversation';
-import '../../forms/forms.css';
+import '../../../forms/forms.css';
 import type { Prompt } from '@homeport/contracts/prompts';
 import { Button, Textarea } from '@mantine/core';
 import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from 'react';
-import { fillPlaceholders, placeholderNames } from '../../conversation/draft/placeholders.ts';
-import classes from '../../forms/form.module.css';
-import { useText } from '../../i18n/i18n.ts';
-import { FormDialog } from '../../layout/dialogs/form-dialog.tsx';
+import { fillPlaceholders, placeholderNames } from '../../../conversation/draft/placeholders.ts';
+import classes from '../../../forms/form.module.css';
+import { useText } from '../../../i18n/i18n.ts';
+import { FormDialog } from '../../../layout/dialogs/form-dialog.tsx';
 
 type Props = { prompt: Pick<Prompt, 'title' | 'text'>; onText: (text: string) => void; onClose: () => void };
 

@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import classes from './markdown.module.css';
+import classes from '../markdown.module.css';
 
 /** A link to an artifact opens it in its conversation's panel; elsewhere only its name is shown. */
 export function ArtifactLink({ id, children }: { id: string; children: ReactNode }) {

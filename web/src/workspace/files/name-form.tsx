@@ -1,10 +1,10 @@
-import '../forms/forms.css';
+import '../../forms/forms.css';
 import { Button, TextInput } from '@mantine/core';
 import { useId } from 'react';
-import { FormFailure } from '../forms/notice.tsx';
-import { useApiForm } from '../forms/use-api-form.ts';
-import { useText } from '../i18n/i18n.ts';
-import classes from './workspace.module.css';
+import { FormFailure } from '../../forms/notice.tsx';
+import { useApiForm } from '../../forms/use-api-form.ts';
+import { useText } from '../../i18n/i18n.ts';
+import classes from '../workspace.module.css';
 
 type Props = {
   label: string;

@@ -2,11 +2,11 @@ import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { takeFirstOpening } from '../conversation/choices/preview-opening.ts';
-import { useThreadActions } from '../conversation/thread-actions.ts';
-import { calledPath } from '../conversation/workspace-paths.ts';
-import { filesKey as artifactsKey } from '../files/files-api.ts';
-import { previewKind } from '../files/preview/file-kind.ts';
+import { takeFirstOpening } from '../../conversation/choices/preview-opening.ts';
+import { useThreadActions } from '../../conversation/thread-actions.ts';
+import { calledPath } from '../../conversation/workspace-paths.ts';
+import { filesKey as artifactsKey } from '../../files/files-api.ts';
+import { previewKind } from '../../files/preview/file-kind.ts';
 import { filesKey } from './workspace-files.ts';
 
 const writing = new Set(['bash', 'write_file', 'edit_file', 'delegate']);

@@ -1,9 +1,9 @@
 import type { WorkspaceEntry } from '@homeport/contracts/workspace/daemon';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { publicConfigQuery } from '../api/queries.ts';
-import { uploadWorkspaceFile } from '../api/upload.ts';
-import { UploadQueue } from '../files/attachments/upload-queue.ts';
+import { publicConfigQuery } from '../../api/queries.ts';
+import { uploadWorkspaceFile } from '../../api/upload.ts';
+import { UploadQueue } from '../../files/attachments/upload-queue.ts';
 import { joinPath } from './paths.ts';
 
 /** Uploads into a folder; they continue when the folder is left. */

@@ -1,11 +1,11 @@
 import type { WorkspaceEntry, WorkspaceFile, WorkspaceListing } from '@homeport/contracts/workspace/daemon';
 import { infiniteQueryOptions, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { call, fileAddress } from '../api/api.ts';
-import { ApiFailure } from '../api/api-failure.ts';
-import { failureText } from '../i18n/failure-text.ts';
-import { useText } from '../i18n/i18n.ts';
-import { showFailure, showToast } from '../layout/toasts.tsx';
+import { call, fileAddress } from '../../api/api.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
+import { failureText } from '../../i18n/failure-text.ts';
+import { useText } from '../../i18n/i18n.ts';
+import { showFailure, showToast } from '../../layout/toasts.tsx';
 import { nameOf } from './paths.ts';
 
 export const filesKey = ['workspace-files'];

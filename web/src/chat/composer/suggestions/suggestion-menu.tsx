@@ -13,17 +13,17 @@ import {
   useImperativeHandle,
   useState,
 } from 'react';
-import { call } from '../../api/api.ts';
-import { matchesQuery, type Trigger } from '../../conversation/draft/suggestions.ts';
-import { useText } from '../../i18n/i18n.ts';
-import { AssistantPicture } from '../../layout/records/assistant-picture.tsx';
+import { call } from '../../../api/api.ts';
+import { matchesQuery, type Trigger } from '../../../conversation/draft/suggestions.ts';
+import { useText } from '../../../i18n/i18n.ts';
+import { AssistantPicture } from '../../../layout/records/assistant-picture.tsx';
 import {
   assistantListQuery,
   promptListQuery,
   type Search,
   type SkillChoice,
   skillChoiceQuery,
-} from '../../layout/records/assistant-queries.ts';
+} from '../../../layout/records/assistant-queries.ts';
 import classes from './suggestion-menu.module.css';
 import type { ActiveOption, SuggestionList } from './use-suggestions.ts';
 
