@@ -1,4 +1,4 @@
-import type { accountEndpoints } from '@homeport/contracts/accounts';
+import type { accountEndpoints } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../deps.ts';

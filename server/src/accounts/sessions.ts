@@ -1,5 +1,5 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import type { AccountSession } from '@homeport/contracts/accounts';
+import type { AccountSession } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { Selectable } from 'kysely';

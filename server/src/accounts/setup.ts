@@ -1,4 +1,4 @@
-import type { setupBody } from '@homeport/contracts/accounts';
+import type { setupBody } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { sql } from 'kysely';

@@ -1,4 +1,4 @@
-import type { Personalization } from '@homeport/contracts/accounts';
+import type { Personalization } from '@homeport/contracts/accounts/accounts';
 import type { ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { AboutMe, Personalization } from '@homeport/contracts/accounts';
+import type { AboutMe, Personalization } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
 import { comparableEmail } from '@homeport/contracts/text/email';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AboutMe } from '@homeport/contracts/accounts';
+import type { AboutMe } from '@homeport/contracts/accounts/accounts';
 import type { MessageMetadata } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';

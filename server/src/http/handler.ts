@@ -9,7 +9,7 @@ import type {
   ResponseOf,
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
-import type { TokenScope } from '@homeport/contracts/token-scopes';
+import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type { Form } from './body/form-body.ts';
 import type { HttpResponse } from './response.ts';
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue/catalogue';
 import { defaultTiers } from '@homeport/contracts/catalogue/default-tiers';
 import { limits } from '@homeport/contracts/limits';
-import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
+import type { ManifestModel, ManifestProvider } from '@homeport/contracts/provision/manifest';
 import { bindCredentials } from '../catalogue/credentials.ts';
 import type { ModelRecord } from '../catalogue/models.ts';
 import type { ProviderRecord } from '../catalogue/providers.ts';

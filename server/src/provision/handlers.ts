@@ -1,4 +1,4 @@
-import type { provisionEndpoints } from '@homeport/contracts/provision';
+import type { provisionEndpoints } from '@homeport/contracts/provision/provision';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
 import { provisionInstallation } from './provision.ts';

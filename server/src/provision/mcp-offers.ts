@@ -1,4 +1,4 @@
-import type { ManifestMcpOffer } from '@homeport/contracts/manifest';
+import type { ManifestMcpOffer } from '@homeport/contracts/provision/manifest';
 import type { Transaction } from 'kysely';
 import type { AuditSource } from '../audit/audit.ts';
 import type { Tables } from '../db/tables/tables.ts';

@@ -1,4 +1,4 @@
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import { findPasswordHashes } from '../accounts/credentials.ts';
 import { hashPassword, verifyPassword } from '../accounts/passwords.ts';
 import type { Platform } from '../platform.ts';

@@ -1,4 +1,4 @@
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import { findApiKey, findHeaders, type ProviderPlace, sealApiKey, sealHeaders } from '../catalogue/credentials.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 

@@ -1,5 +1,5 @@
 import type { SharedWith } from '@homeport/contracts/catalogue/catalogue';
-import type { ManifestProvider } from '@homeport/contracts/manifest';
+import type { ManifestProvider } from '@homeport/contracts/provision/manifest';
 import { readSharing } from '../catalogue/sharing.ts';
 import type { ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';

@@ -1,6 +1,6 @@
 import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
-import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { ProvisionReport } from '@homeport/contracts/provision/provision';
 import { sql, type Transaction } from 'kysely';
 import { assertAnAdministrator, lockAdministrators } from '../accounts/users.ts';
 import { type AuditSource, recordEvent } from '../audit/audit.ts';

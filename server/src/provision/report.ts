@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { limits } from '@homeport/contracts/limits';
-import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { ProvisionReport } from '@homeport/contracts/provision/provision';
 
 const warningsMax = 500;
 

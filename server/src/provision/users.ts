@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import type { Transaction } from 'kysely';
 import { findPasswordHashes, setPasswords } from '../accounts/credentials.ts';
 import { hashPassword } from '../accounts/passwords.ts';

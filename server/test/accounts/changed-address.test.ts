@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import { resealProviders } from '../../src/catalogue/providers.ts';
 import { resealMcpServers } from '../../src/mcp/rotation.ts';
 import { createKeyRing, seal } from '../../src/secrets/key-ring.ts';

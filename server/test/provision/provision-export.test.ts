@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import { openDatabase } from '../../src/db/pool.ts';
 import { exportInstallation } from '../../src/provision/export/export-text.ts';
 import type { ManifestForm } from '../../src/provision/manifest/manifest-text.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
 import { dump } from 'js-yaml';
 import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { digest, model, password, provision, provisionText, sampleManifest, signIn, text } from './provision-makers.ts';

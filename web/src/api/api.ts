@@ -2,7 +2,7 @@ import type { ChatBody } from '@homeport/contracts/chat/chat';
 import type { ChatDetail, ChatList } from '@homeport/contracts/chat/conversations';
 import type { BodyInputOf, EndpointSpec, QueryInputOf, ResponseOf } from '@homeport/contracts/endpoint';
 import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
-import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { ProvisionReport } from '@homeport/contracts/provision/provision';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace/workspace';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { setProxySession } from './proxy-session.ts';

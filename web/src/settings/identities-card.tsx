@@ -1,4 +1,4 @@
-import type { Identity } from '@homeport/contracts/accounts';
+import type { Identity } from '@homeport/contracts/accounts/accounts';
 import { Button } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

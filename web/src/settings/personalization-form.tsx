@@ -1,7 +1,7 @@
 import '../forms/forms.css';
 import '../forms/switch.css';
 import 'virtual:texts/instructions';
-import type { Personalization } from '@homeport/contracts/accounts';
+import type { Personalization } from '@homeport/contracts/accounts/accounts';
 import { NativeSelect, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';

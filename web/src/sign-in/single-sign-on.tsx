@@ -1,4 +1,4 @@
-import type { OidcRefusal } from '@homeport/contracts/accounts';
+import type { OidcRefusal } from '@homeport/contracts/accounts/accounts';
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { call } from '../api/api.ts';

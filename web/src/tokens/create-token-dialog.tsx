@@ -4,7 +4,7 @@ import 'virtual:texts/admin';
 import 'virtual:texts/tokens';
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
-import { adminScopes, type TokenScope, tokenScopes } from '@homeport/contracts/token-scopes';
+import { adminScopes, type TokenScope, tokenScopes } from '@homeport/contracts/accounts/token-scopes';
 import { Button, Switch, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { CopyField } from '../admin/copy-field.tsx';

@@ -1,4 +1,4 @@
-import type { AccessToken, UserToken } from '@homeport/contracts/tokens';
+import type { AccessToken, UserToken } from '@homeport/contracts/accounts/tokens';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

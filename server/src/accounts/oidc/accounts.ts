@@ -1,4 +1,4 @@
-import type { OidcRefusal } from '@homeport/contracts/accounts';
+import type { OidcRefusal } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import { type AuditSource, recordEvent } from '../../audit/audit.ts';
 import { type Database, inTransaction, type Queryable } from '../../db/pool.ts';

@@ -1,4 +1,4 @@
-import type { accountEndpoints } from '@homeport/contracts/accounts';
+import type { accountEndpoints } from '@homeport/contracts/accounts/accounts';
 import type { Config } from '../../config/config.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../../http/handler.ts';
 import { ownOrigin } from '../../http/origin.ts';

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Identity } from '@homeport/contracts/accounts';
+import type { Identity } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { type AuditSource, recordEvent } from '../../audit/audit.ts';

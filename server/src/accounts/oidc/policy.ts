@@ -1,4 +1,4 @@
-import type { OidcRefusal } from '@homeport/contracts/accounts';
+import type { OidcRefusal } from '@homeport/contracts/accounts/accounts';
 import * as fields from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import { oneLine } from '@homeport/contracts/text/line';

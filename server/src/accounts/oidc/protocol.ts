@@ -1,4 +1,4 @@
-import type { OidcRefusal } from '@homeport/contracts/accounts';
+import type { OidcRefusal } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { AuthorizationCodeGrantChecks, IDToken } from 'openid-client';
 import { parseForeignJson } from '../../platform/json/json-scan.ts';

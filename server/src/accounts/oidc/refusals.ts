@@ -1,4 +1,4 @@
-import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts';
+import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 
 /** An error of the provider (RFC 6749, sections 4.1.2.1 and 5.2): its code and its own explanation, unbounded text. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { OidcRefusal } from '@homeport/contracts/accounts';
+import type { OidcRefusal } from '@homeport/contracts/accounts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import { recordRefusedSignOn } from '../../audit/audit.ts';

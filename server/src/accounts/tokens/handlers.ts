@@ -1,4 +1,4 @@
-import type { tokenEndpoints } from '@homeport/contracts/tokens';
+import type { tokenEndpoints } from '@homeport/contracts/accounts/tokens';
 import type { Deps } from '../../deps.ts';
 import { type Handler, sourceOf } from '../../http/handler.ts';
 import { createToken, deleteToken, listAllTokens, listTokens } from './tokens.ts';

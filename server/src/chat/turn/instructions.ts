@@ -1,4 +1,4 @@
-import type { AboutMe } from '@homeport/contracts/accounts';
+import type { AboutMe } from '@homeport/contracts/accounts/accounts';
 import type { InstructionLayer } from '@homeport/contracts/chat/context';
 
 /** Text that people wrote for each layer, and the facts for the layer `moment`. */

@@ -1,6 +1,6 @@
 import type { Audience } from '@homeport/contracts/catalogue/sharing';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { ManifestAssistant, ManifestPrompt } from '@homeport/contracts/manifest';
+import type { ManifestAssistant, ManifestPrompt } from '@homeport/contracts/provision/manifest';
 import { sql } from 'kysely';
 import { installationOwner } from '../../catalogue/catalogue-owner.ts';
 import type { Queryable } from '../../db/pool.ts';

@@ -1,5 +1,5 @@
 import type { Parameters } from '@homeport/contracts/chat/parameters';
-import type { ManifestConversation } from '@homeport/contracts/manifest';
+import type { ManifestConversation } from '@homeport/contracts/provision/manifest';
 import { sql } from 'kysely';
 import type { Queryable } from '../../db/pool.ts';
 import type { OnLoss } from './export.ts';

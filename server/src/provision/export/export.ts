@@ -4,7 +4,7 @@ import {
   type ManifestStandIn,
   type ManifestUser,
   secretPlaceholder,
-} from '@homeport/contracts/manifest';
+} from '@homeport/contracts/provision/manifest';
 import { sql } from 'kysely';
 import { installationOwner } from '../../catalogue/catalogue-owner.ts';
 import { findHeaders } from '../../catalogue/credentials.ts';

@@ -7,7 +7,7 @@ import type {
   ManifestPrompt,
   ManifestProvider,
   ManifestUser,
-} from '@homeport/contracts/manifest';
+} from '@homeport/contracts/provision/manifest';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import type { ImportedChat } from '../../conversations/imported-chats.ts';

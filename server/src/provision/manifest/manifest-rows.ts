@@ -1,5 +1,5 @@
 import type { MessagePart } from '@homeport/contracts/chat/frames';
-import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/manifest';
+import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/provision/manifest';
 import type { ImportedChat } from '../../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../../conversations/messages.ts';
 import { indexedText } from '../../conversations/search-text.ts';

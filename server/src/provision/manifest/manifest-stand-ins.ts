@@ -1,4 +1,4 @@
-import type { ManifestStandIn } from '@homeport/contracts/manifest';
+import type { ManifestStandIn } from '@homeport/contracts/provision/manifest';
 import type { CataloguePlan, StoredCatalogue } from '../catalogue-plan.ts';
 import { manifestError } from './manifest.ts';
 

@@ -12,7 +12,7 @@ import {
   manifestHead,
   manifestPrompt,
   manifestUser,
-} from '@homeport/contracts/manifest';
+} from '@homeport/contracts/provision/manifest';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { assertCustomHeaders } from '../../egress/headers.ts';

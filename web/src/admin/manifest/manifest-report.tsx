@@ -1,4 +1,4 @@
-import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { ProvisionReport } from '@homeport/contracts/provision/provision';
 import { Button } from '@mantine/core';
 import { Notice } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';

@@ -1,5 +1,5 @@
 import type { FieldError } from '@homeport/contracts/errors';
-import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { ProvisionReport } from '@homeport/contracts/provision/provision';
 import { useState } from 'react';
 import { sendManifest } from '../../api/api.ts';
 import { ApiFailure } from '../../api/api-failure.ts';

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { spaceOf } from '../src/daemon/space/home-space.ts';
+import { spaceOf } from '../../src/daemon/space/home-space.ts';
 import { startFiles } from './files-harness.ts';
 
 const mebibyte = 1024 ** 2;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from '../../contracts/test/until.ts';
+import { until } from '../../../contracts/test/until.ts';
 import { at, openBelow, startFiles } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;

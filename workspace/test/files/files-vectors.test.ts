@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from '../../contracts/test/until.ts';
+import { until } from '../../../contracts/test/until.ts';
 import { type Answer, openBelow, startFiles } from './files-harness.ts';
 
 /**
@@ -29,7 +29,7 @@ type Vector = {
   wire?: string;
   note?: string;
 };
-const source = new URL('../../server/test/vectors/path-vectors.json', import.meta.url);
+const source = new URL('../../../server/test/vectors/path-vectors.json', import.meta.url);
 const vectors = (JSON.parse(readFileSync(source, 'utf8')) as Vector[]).filter(({ target }) => target === 'workspace');
 const canary = 'TOP-SECRET-CANARY-7f3a';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseRules } from '../src/daemon/changes/ignored.ts';
+import { parseRules } from '../../src/daemon/changes/ignored.ts';
 import { shortly, startChanges } from './changes-harness.ts';
 
 /** Whether Git leaves out a path, folders with a slash at their end; each was asked with `git check-ignore`. */

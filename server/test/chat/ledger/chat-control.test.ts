@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import { sessionCheckMs } from '../../src/accounts/session-watch.ts';
-import { type Clock, systemClock } from '../../src/platform/clock.ts';
-import { createCaller, type SignedIn, startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { say } from '../fakes/provider/provider-scripts.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import { sessionCheckMs } from '../../../src/accounts/session-watch.ts';
+import { type Clock, systemClock } from '../../../src/platform/clock.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { say } from '../../fakes/provider/provider-scripts.ts';
 import {
   addModels,
   chatDetail,
@@ -15,7 +15,7 @@ import {
   submission,
   submit,
   untilStored,
-} from './chat-harness.ts';
+} from '../chat-harness.ts';
 
 let maker: TestApp;
 let other: TestApp;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { seededRandom } from '../../contracts/test/seeded-random.ts';
+import { seededRandom } from '../../../contracts/test/seeded-random.ts';
 import { startChanges, treeOf } from './changes-harness.ts';
 
 const turns = Number(process.env.HOMEPORT_UNDO_TURNS ?? 20);

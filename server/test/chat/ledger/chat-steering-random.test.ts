@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import { askTool } from '../../src/chat/tools/ask-tool.ts';
-import type { ToolUser } from '../../src/chat/tools/find-tools.ts';
-import type { Tool } from '../../src/chat/tools/tool-run.ts';
-import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { chunk, finish, say } from '../fakes/provider/provider-scripts.ts';
-import { addModels, chatDetail, createChat, submission } from './chat-harness.ts';
-import { random } from './turn/compaction-harness.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import { askTool } from '../../../src/chat/tools/ask-tool.ts';
+import type { ToolUser } from '../../../src/chat/tools/find-tools.ts';
+import type { Tool } from '../../../src/chat/tools/tool-run.ts';
+import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { chunk, finish, say } from '../../fakes/provider/provider-scripts.ts';
+import { addModels, chatDetail, createChat, submission } from '../chat-harness.ts';
+import { random } from '../turn/compaction-harness.ts';
 
 /**
  * Random concurrent actions of users and failures on a conversation, at two replicas: every message is delivered

@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { lacks } from '../../contracts/test/programs.ts';
-import { until } from '../../contracts/test/until.ts';
-import { compileGlob } from '../src/daemon/file-system/glob.ts';
-import { safeName } from '../src/daemon/files/archive.ts';
-import { type GrepLine, runGrep } from '../src/daemon/files/grep.ts';
-import { writeZip, type ZipEntry } from '../src/daemon/files/zip.ts';
+import { lacks } from '../../../contracts/test/programs.ts';
+import { until } from '../../../contracts/test/until.ts';
+import { compileGlob } from '../../src/daemon/file-system/glob.ts';
+import { safeName } from '../../src/daemon/files/archive.ts';
+import { type GrepLine, runGrep } from '../../src/daemon/files/grep.ts';
+import { writeZip, type ZipEntry } from '../../src/daemon/files/zip.ts';
 import { at, openBelow, startFiles } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
-import * as fields from './fields.ts';
-import { limits } from './limits.ts';
+import { endpoint } from '../endpoint.ts';
+import * as fields from '../fields.ts';
+import { limits } from '../limits.ts';
 
 /** Setup, sign-in and the signed-in user (contract.md section 3). No other route exists under /api/auth. */
 

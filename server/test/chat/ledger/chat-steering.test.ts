@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import { createCaller, type SignedIn, startTestApp, type TestApp } from '../app.ts';
-import { echoTool, type FakeMcp, startFakeMcp } from '../fakes/mcp-server.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { chunk, type FakeChatBody, finish, say } from '../fakes/provider/provider-scripts.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
+import { echoTool, type FakeMcp, startFakeMcp } from '../../fakes/mcp-server.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { chunk, type FakeChatBody, finish, say } from '../../fakes/provider/provider-scripts.ts';
 import {
   addModels,
   answer,
@@ -16,7 +16,7 @@ import {
   readStream,
   submission,
   submit,
-} from './chat-harness.ts';
+} from '../chat-harness.ts';
 
 let app: TestApp;
 let second: TestApp;

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode } from '../errors.ts';
 
 /** Meaning of each error code and the remedy, for docs/errors.md. */
 export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: string }>> = {

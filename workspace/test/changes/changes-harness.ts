@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ChangedFile, changesApplied, type TurnChanges, turnChanges } from '@homeport/contracts/workspace/daemon';
-import { trackActivity } from '../src/daemon/activity.ts';
-import { type ChangeBounds, Changes } from '../src/daemon/changes/changes.ts';
-import type { Daemon } from '../src/daemon/state.ts';
-import { exitOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
+import { trackActivity } from '../../src/daemon/activity.ts';
+import { type ChangeBounds, Changes } from '../../src/daemon/changes/changes.ts';
+import type { Daemon } from '../../src/daemon/state.ts';
+import { exitOf, type RunningDaemon, startDaemon, textOf } from '../running-daemon.ts';
 
 /** Everything in a folder: kind, mode and content of each path, but for what the daemon keeps. */
 export function treeOf(home: string, folder = '', tree: Record<string, string> = {}): Record<string, string> {

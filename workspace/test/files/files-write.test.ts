@@ -14,8 +14,8 @@ import {
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { until } from '../../contracts/test/until.ts';
-import { numbered } from '../src/daemon/files/publish.ts';
+import { until } from '../../../contracts/test/until.ts';
+import { numbered } from '../../src/daemon/files/publish.ts';
 import { at, openBelow, startFiles } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;

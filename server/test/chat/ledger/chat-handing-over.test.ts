@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import type { Tool } from '../../src/chat/tools/tool-run.ts';
-import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { stream } from '../fakes/provider/provider-scripts.ts';
-import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import type { Tool } from '../../../src/chat/tools/tool-run.ts';
+import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { stream } from '../../fakes/provider/provider-scripts.ts';
+import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from '../chat-harness.ts';
 
 /** A replica that stops during a response: another one continues it without an interruption for followers. */
 

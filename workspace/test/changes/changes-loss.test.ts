@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../../contracts/test/until.ts';
+import { until } from '../../../contracts/test/until.ts';
 import { shortly, startChanges, treeOf } from './changes-harness.ts';
 
 const kept = '.workspace/.homeport-changes';

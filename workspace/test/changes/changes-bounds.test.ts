@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ChangeBounds } from '../src/daemon/changes/changes.ts';
+import type { ChangeBounds } from '../../src/daemon/changes/changes.ts';
 import { bareChanges } from './changes-harness.ts';
 
 const KiB = 1024;

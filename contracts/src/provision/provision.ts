@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
-import * as fields from './fields.ts';
-import { limits } from './limits.ts';
+import { endpoint } from '../endpoint.ts';
+import * as fields from '../fields.ts';
+import { limits } from '../limits.ts';
 import { manifest } from './manifest.ts';
 
 /** The installation manifest, version 1 (contract.md section 9). */

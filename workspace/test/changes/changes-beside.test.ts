@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Applied } from '../src/daemon/changes/apply.ts';
+import type { Applied } from '../../src/daemon/changes/apply.ts';
 import { bareChanges } from './changes-harness.ts';
 
 const nothing = { value: undefined };

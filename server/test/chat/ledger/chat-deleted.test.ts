@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { addModels, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
+import { startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { addModels, createChat, idle, postChat, readStream, submit } from '../chat-harness.ts';
 
 /** A conversation that is deleted during a running response. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import { startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import { startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import {
   addModels,
   answer,
@@ -13,7 +13,7 @@ import {
   readStream,
   submission,
   submit,
-} from './chat-harness.ts';
+} from '../chat-harness.ts';
 
 let app: TestApp;
 let provider: FakeProvider;

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { trackActivity } from '../src/daemon/activity.ts';
-import { handleFiles } from '../src/daemon/files/requests.ts';
-import { createDaemonServer } from '../src/daemon/http.ts';
-import type { Daemon } from '../src/daemon/state.ts';
+import { trackActivity } from '../../src/daemon/activity.ts';
+import { handleFiles } from '../../src/daemon/files/requests.ts';
+import { createDaemonServer } from '../../src/daemon/http.ts';
+import type { Daemon } from '../../src/daemon/state.ts';
 
 export type Answer = {
   status: number;

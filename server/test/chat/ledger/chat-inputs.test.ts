@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../contracts/test/until.ts';
-import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
-import { finish, say, stream } from '../fakes/provider/provider-scripts.ts';
+import { until } from '../../../../contracts/test/until.ts';
+import { type SignedIn, startTestApp, type TestApp } from '../../app.ts';
+import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
+import { finish, say, stream } from '../../fakes/provider/provider-scripts.ts';
 import {
   addModels,
   answer,
@@ -14,7 +14,7 @@ import {
   readStream,
   submission,
   submit,
-} from './chat-harness.ts';
+} from '../chat-harness.ts';
 
 let app: TestApp;
 let provider: FakeProvider;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
-import * as fields from './fields.ts';
-import { limits } from './limits.ts';
-import { line } from './text/line.ts';
+import { endpoint } from '../endpoint.ts';
+import * as fields from '../fields.ts';
+import { limits } from '../limits.ts';
+import { line } from '../text/line.ts';
 import { tokenScopes } from './token-scopes.ts';
 
 /** Personal access tokens (contract.md section 12). No token can call these endpoints: none of them has a scope. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { aboutMe } from './accounts.ts';
-import { brandingPatch, oidcPatch } from './admin.ts';
-import { assistantContent } from './assistants.ts';
+import { aboutMe } from '../accounts/accounts.ts';
+import { brandingPatch, oidcPatch } from '../admin.ts';
+import { assistantContent } from '../assistants.ts';
 import {
   modelFields,
   modelFlags,
@@ -10,16 +10,16 @@ import {
   providerFields,
   tierFields,
   tierList,
-} from './catalogue/catalogue.ts';
-import { abilities, prices } from './catalogue/model-facts.ts';
-import { title } from './chat/conversations.ts';
-import { parameters } from './chat/parameters.ts';
-import { turnBudget } from './chat/turn-budget.ts';
-import * as fields from './fields.ts';
-import { limits } from './limits.ts';
+} from '../catalogue/catalogue.ts';
+import { abilities, prices } from '../catalogue/model-facts.ts';
+import { title } from '../chat/conversations.ts';
+import { parameters } from '../chat/parameters.ts';
+import { turnBudget } from '../chat/turn-budget.ts';
+import * as fields from '../fields.ts';
+import { limits } from '../limits.ts';
 import { manifestPart } from './manifest-parts.ts';
-import { mcpOfferFields } from './mcp/offers.ts';
-import { promptFields } from './prompts.ts';
+import { mcpOfferFields } from '../mcp/offers.ts';
+import { promptFields } from '../prompts.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).
