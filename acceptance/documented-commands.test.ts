@@ -150,7 +150,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'docs/operations.md: kubectl create namespace chat && kubectl create namespace people': {
     reason:
-      'it needs a cluster; scripts/test-kubernetes.mjs does it where there is one, kubernetes-chart.test.ts renders the chart',
+      'it needs a cluster; scripts/test/test-kubernetes.mjs does it where there is one, kubernetes-chart.test.ts renders the chart',
   },
   'docs/install.md: helm install homeport homeport-chart-0.1.0.tgz --namespace chat --values values.yaml': {
     reason: 'it needs a cluster; kubernetes-chart.test.ts renders the chart',

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 export const inputs = [
   'package-lock.json',
   'scripts/build.mjs',
-  'scripts/docs-pages.mjs',
-  'scripts/docs-site.mjs',
+  'scripts/docs/docs-pages.mjs',
+  'scripts/docs/docs-site.mjs',
   'docs',
   'contracts/src',
   'server/src',

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build as bundle } from 'esbuild';
 import { hashInputs, stampFile } from './build-inputs.mjs';
-import { buildDocs } from './docs-site.mjs';
-import { noticesOf } from './notices.mjs';
+import { buildDocs } from './docs/docs-site.mjs';
+import { noticesOf } from './release/notices.mjs';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkCitations } from './citation-rules.mjs';
-import { checkCoverage } from './coverage-rules.mjs';
-import { checkDocumentation } from './docs-pages.mjs';
-import { checkImportRules } from './import-rules.mjs';
+import { checkCitations } from './check/citation-rules.mjs';
+import { checkCoverage } from './check/coverage-rules.mjs';
+import { checkDocumentation } from './docs/docs-pages.mjs';
+import { checkImportRules } from './check/import-rules.mjs';
 import { checkRegexes } from './regex-rules.mjs';
 import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLanguage, checkLockfile, checkSpreads } from './text-rules.mjs';

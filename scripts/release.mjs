@@ -22,10 +22,10 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { isBuilt } from './build-inputs.mjs';
-import { bytesOf, packDeb, packFolder, setModes } from './release-archives.mjs';
-import { architectures, binariesFor } from './release-packages.mjs';
-import { sbomText } from './release-sbom.mjs';
-import { layComplete, layNpm, version } from './release-tree.mjs';
+import { bytesOf, packDeb, packFolder, setModes } from './release/release-archives.mjs';
+import { architectures, binariesFor } from './release/release-packages.mjs';
+import { sbomText } from './release/release-sbom.mjs';
+import { layComplete, layNpm, version } from './release/release-tree.mjs';
 
 const root = dirname(import.meta.dirname);
 

@@ -7,17 +7,17 @@ import { startTestServer, throwAwayFolder } from '../server/test/postgres.ts';
 import { build } from './build.mjs';
 import { isBuilt } from './build-inputs.mjs';
 import { check } from './check.mjs';
-import { dependencyGraph, includesFile, reachedFrom } from './import-graph.mjs';
+import { dependencyGraph, includesFile, reachedFrom } from './check/import-graph.mjs';
 import { release } from './release.mjs';
-import { architectures, NotFetched } from './release-packages.mjs';
+import { architectures, NotFetched } from './release/release-packages.mjs';
 import { run } from './run.mjs';
 import { listFiles } from './source-text.mjs';
-import { findPgBouncer, startPgBouncer } from './system-pgbouncer.mjs';
-import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
-import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
-import { countDeclared, dependsOnSql, isAlone, sortTestFiles } from './test-files.mjs';
-import { hasBrowser } from './test-needs.mjs';
-import { runTestFiles } from './test-pool.mjs';
+import { findPgBouncer, startPgBouncer } from './test/system-pgbouncer.mjs';
+import { findSystemPostgres, startSystemPostgres } from './test/system-postgres.mjs';
+import { EngineFailure, whyNoEngine, withEngine } from './test/test-docker.mjs';
+import { countDeclared, dependsOnSql, isAlone, sortTestFiles } from './test/test-files.mjs';
+import { hasBrowser } from './test/test-needs.mjs';
+import { runTestFiles } from './test/test-pool.mjs';
 
 const root = dirname(import.meta.dirname);
 // Ten times the duration of the slowest file; a file that hangs is named instead of blocking the run.

@@ -4,8 +4,8 @@
 // runs nothing; --slowest prints the files that took longest.
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
-import { baseCommit, changedFiles, chooseTests } from './test-changed.mjs';
-import { describeMissing, findMissing } from './test-needs.mjs';
+import { baseCommit, changedFiles, chooseTests } from './test/test-changed.mjs';
+import { describeMissing, findMissing } from './test/test-needs.mjs';
 import { listParts } from './test-parts.mjs';
 
 const root = dirname(import.meta.dirname);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { before, test } from 'node:test';
 import { type Caller, pause, type Running, scratchFolder, setUp, startProduct } from '../product.ts';
 
-/** The built product with workspaces in a real engine; scripts/test-docker.mjs passes its address. */
+/** The built product with workspaces in a real engine; scripts/test/test-docker.mjs passes its address. */
 const engineHost = process.env.HOMEPORT_TEST_DOCKER_HOST ?? '';
 const settings = {
   WORKSPACE_MODE: 'docker',

@@ -62,7 +62,7 @@ function cases(name: BalancerName): void {
   let callers: Caller[];
 
   before(async () => {
-    database = await startProgram('scripts/throw-away-postgres.mjs');
+    database = await startProgram('scripts/test/throw-away-postgres.mjs');
     env.DATABASE_URL = database.url;
     provider = await startProvider();
     for (let index = 0; index < 3; index += 1) places.push({ dataDir: scratchFolder(), port: await freePort() });

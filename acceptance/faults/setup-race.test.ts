@@ -14,7 +14,7 @@ test(`creates one administrator in ${attempts} concurrent setups`, async () => {
 });
 
 test(`creates one administrator in ${attempts} concurrent setups at two replicas`, async () => {
-  const database = await startProgram('scripts/throw-away-postgres.mjs');
+  const database = await startProgram('scripts/test/throw-away-postgres.mjs');
   const env = { DATABASE_URL: database.url, AUTH_SECRET: randomUUID(), SETTINGS_ENCRYPTION_KEY: randomUUID() };
   const replicas = await Promise.all([startProduct(scratchFolder(), env), startProduct(scratchFolder(), env)]);
   await race(replicas);

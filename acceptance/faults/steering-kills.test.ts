@@ -48,7 +48,7 @@ const env: Record<string, string> = { AUTH_SECRET: randomUUID(), SETTINGS_ENCRYP
 const random = seededRandom(seedOf('steering kills'));
 
 before(async () => {
-  database = await startProgram('scripts/throw-away-postgres.mjs');
+  database = await startProgram('scripts/test/throw-away-postgres.mjs');
   env.DATABASE_URL = database.url;
   // Follows the message: uses a tool first, asks first, or just answers.
   model = await startModelServer((messages, toolNames) => {

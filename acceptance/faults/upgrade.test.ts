@@ -5,7 +5,7 @@ import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import { findHelm } from '../../scripts/get-helm.mjs';
+import { findHelm } from '../../scripts/test/get-helm.mjs';
 import {
   addModels,
   type Caller,
@@ -54,7 +54,7 @@ const running: Running[] = [];
 
 before(async () => {
   [oldDist, newDist] = previous === undefined ? [dist, nextRelease()] : [previous, dist];
-  database = await startProgram('scripts/throw-away-postgres.mjs');
+  database = await startProgram('scripts/test/throw-away-postgres.mjs');
   env.DATABASE_URL = database.url;
   provider = await startProvider();
 });

@@ -54,7 +54,7 @@ let model: (name: string, turn: number) => ModelOfKind;
 const models = { slow: 'words-5000@50', short: 'words-40@200', finishing: 'pause-words-250@50' };
 
 before(async () => {
-  database = await startProgram('scripts/throw-away-postgres.mjs');
+  database = await startProgram('scripts/test/throw-away-postgres.mjs');
   const secrets = { AUTH_SECRET: randomUUID(), SETTINGS_ENCRYPTION_KEY: randomUUID() };
   const env = { DATABASE_URL: database.url, ...secrets };
   provider = await startProvider();

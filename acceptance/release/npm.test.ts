@@ -12,7 +12,7 @@ import { command, doMainJob, emptyFolder, releaseFolder, version } from './insta
 
 const root = join(import.meta.dirname, '../..');
 // The files of this machine's packages, one a line.
-const script = join(root, 'scripts/release-packages.mjs');
+const script = join(root, 'scripts/release/release-packages.mjs');
 const kept = dirname(execFileSync(process.execPath, [script], { encoding: 'utf8' }).split('\n', 1)[0] ?? '');
 const scratch = scratchFolder();
 const place = emptyFolder(scratch, 'place');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
-import { findSystemPostgres, startSystemPostgres } from '../../../scripts/system-postgres.mjs';
+import { findSystemPostgres, startSystemPostgres } from '../../../scripts/test/system-postgres.mjs';
 import { cores, type Pinned } from './processes.ts';
 import { callApi, launchProduct, scratchFolder, setUp } from './product.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { findSystemPostgres, startSystemPostgres } from '../../../scripts/system-postgres.mjs';
+import { findSystemPostgres, startSystemPostgres } from '../../../scripts/test/system-postgres.mjs';
 import { readBackup } from '../../src/backups/verify.ts';
 import type { Config } from '../../src/config/config.ts';
 import { openDatabase } from '../../src/db/pool.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../../contracts/test/free-port.ts';
-import { findPgBouncer, startPgBouncer } from '../../../scripts/system-pgbouncer.mjs';
+import { findPgBouncer, startPgBouncer } from '../../../scripts/test/system-pgbouncer.mjs';
 import { admin } from '../command-admin.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { findPgBouncer, startPgBouncer } from '../../../scripts/system-pgbouncer.mjs';
+import { findPgBouncer, startPgBouncer } from '../../../scripts/test/system-pgbouncer.mjs';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Database, inTransaction, lacksLimits, openDatabase, type Queryable } from '../../src/db/pool.ts';
 import { createEmptyDatabase, silentLog, type TestDatabase } from '../database.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { TLSSocket } from 'node:tls';
 import { freePort } from '../../../contracts/test/free-port.ts';
-import { findPgBouncer, startPgBouncer } from '../../../scripts/system-pgbouncer.mjs';
+import { findPgBouncer, startPgBouncer } from '../../../scripts/test/system-pgbouncer.mjs';
 import { createTestDatabase } from '../database.ts';
 import { makeCertificates } from '../fakes/certificates.ts';
 import { dataFolder, startServer } from '../process.ts';

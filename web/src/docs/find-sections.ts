@@ -1,4 +1,4 @@
-/** The index as `scripts/docs-site.mjs` writes it: a section is page, heading, its id, text. */
+/** The index as `scripts/docs/docs-site.mjs` writes it: a section is page, heading, its id, text. */
 export type SearchIndex = {
   pages: readonly (readonly [address: string, title: string])[];
   sections: readonly (readonly [page: number, heading: string, id: string, text: string])[];

@@ -15,7 +15,7 @@ import { openDockerRuntime } from '../../../src/workspaces/runtimes/docker/docke
 import { newWorkspaceToken, sha256 } from '../../../src/workspaces/tokens.ts';
 import { testConfig } from '../../app.ts';
 
-/** Tests against a real engine: scripts/test-docker.mjs starts one and passes its address. */
+/** Tests against a real engine: scripts/test/test-docker.mjs starts one and passes its address. */
 export const engineHost = process.env.HOMEPORT_TEST_DOCKER_HOST ?? '';
 const image = process.env.HOMEPORT_TEST_DOCKER_IMAGE ?? '';
 
@@ -48,7 +48,7 @@ export class DockerLab {
 
   static async open(changes: Partial<Config> = {}): Promise<DockerLab> {
     const address = parseDockerHost(engineHost);
-    assert.ok(address !== undefined && image !== '', 'run node scripts/test-docker.mjs');
+    assert.ok(address !== undefined && image !== '', 'run node scripts/test/test-docker.mjs');
     const folder = await mkdtemp(join(tmpdir(), 'homeport-docker-'));
     const config = {
       ...testConfig,

@@ -29,7 +29,7 @@ test('reads and writes nothing outside while names are exchanged concurrently', 
     // One stream: the output is read as text.
     Tty: true,
     Entrypoint: ['/usr/bin/node'],
-    Cmd: ['--test', '--test-reporter=tap', '/src/workspace/test/files-races.test.ts'],
+    Cmd: ['--test', '--test-reporter=tap', '/src/workspace/test/files/files-races.test.ts'],
     Env: [...(Config.Env ?? []), `SWAP_RACES=${races}`, 'SWAP_FOLDER=/home/user'],
     HostConfig: { ...HostConfig, Mounts: [...(HostConfig.Mounts ?? []), sources] },
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { loadAll } from 'js-yaml';
-import { findHelm } from '../../../../scripts/get-helm.mjs';
+import { findHelm } from '../../../../scripts/test/get-helm.mjs';
 import type { Json } from '../../app.ts';
 
 /** The chart as Helm itself renders it. */
@@ -10,7 +10,7 @@ import type { Json } from '../../app.ts';
 export const chart = fileURLToPath(new URL('../../../../deploy/helm/homeport', import.meta.url));
 export const helm = findHelm();
 export const skip =
-  helm === undefined && process.env.REQUIRE_HELM !== '1' ? 'no helm: node scripts/get-helm.mjs' : false;
+  helm === undefined && process.env.REQUIRE_HELM !== '1' ? 'no helm: node scripts/test/get-helm.mjs' : false;
 export const least = {
   baseUrl: 'https://chat.example.org:8443',
   existingSecret: 'keys',
@@ -18,7 +18,7 @@ export const least = {
 };
 
 export function render(values: Json, release = 'house', flags: readonly string[] = []): Json[] {
-  assert.ok(helm !== undefined, 'no helm: node scripts/get-helm.mjs');
+  assert.ok(helm !== undefined, 'no helm: node scripts/test/get-helm.mjs');
   const args = ['template', release, chart, '--namespace', 'chat', '--values', '-', ...flags];
   return loadAll(execFileSync(helm, args, { input: JSON.stringify(values), encoding: 'utf8', stdio: 'pipe' })).filter(
     (object) => object !== null,

@@ -17,7 +17,7 @@ const small = { ...least, workspaces: { enabled: false }, networkPolicy: { enabl
 
 /** Helm beside a cluster in this process. */
 function run(args: readonly string[], input: string): Promise<{ stdout: string }> {
-  assert.ok(helm !== undefined, 'no helm: node scripts/get-helm.mjs');
+  assert.ok(helm !== undefined, 'no helm: node scripts/test/get-helm.mjs');
   const running = promisify(execFile)(helm, args, { env: { PATH: process.env.PATH, HOME: tmpdir() } });
   running.child.stdin?.end(input);
   return running;

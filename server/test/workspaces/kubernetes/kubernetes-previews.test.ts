@@ -13,7 +13,7 @@ import { type KubernetesApi, startKubernetesApi } from '../../fakes/kubernetes-a
 import { expectEchoApp, PreviewBrowser, startEchoApp } from '../preview-browser.ts';
 
 /**
- * The Kubernetes runtime with a real daemon at the address of the pod; scripts/test-kubernetes.mjs does the same in a
+ * The Kubernetes runtime with a real daemon at the address of the pod; scripts/test/test-kubernetes.mjs does the same in a
  * real cluster.
  */
 

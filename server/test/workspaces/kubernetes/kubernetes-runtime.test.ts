@@ -18,7 +18,7 @@ import { podName, workspaceName } from '../../../src/workspaces/runtimes/kuberne
 import { type Json, testConfig } from '../../app.ts';
 import { type KubernetesApi, runningPod, startKubernetesApi } from '../../fakes/kubernetes-api.ts';
 
-/** The runtime against a fake API; scripts/test-kubernetes.mjs uses a real one. */
+/** The runtime against a fake API; scripts/test/test-kubernetes.mjs uses a real one. */
 
 const id = 'somebody';
 const set = `statefulsets/${workspaceName('homeport', id)}`;

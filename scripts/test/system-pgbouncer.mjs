@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../contracts/test/free-port.ts';
-import { giveTo } from '../server/src/db/embedded/cluster.ts';
-import { chooseRunAs, commandLine } from '../server/src/db/embedded/programs.ts';
+import { freePort } from '../../contracts/test/free-port.ts';
+import { giveTo } from '../../server/src/db/embedded/cluster.ts';
+import { chooseRunAs, commandLine } from '../../server/src/db/embedded/programs.ts';
 
 /** The distribution's PgBouncer; undefined if there is none. */
 export function findPgBouncer() {

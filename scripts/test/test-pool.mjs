@@ -4,8 +4,8 @@ import { fork } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const root = dirname(import.meta.dirname);
-const reporter = join(root, 'scripts/test-reporter.mjs');
+const root = join(import.meta.dirname, '../..');
+const reporter = join(root, 'scripts/test/test-reporter.mjs');
 // Seconds that each file took in its last run. The longest files start first, so that all processes end at about the
 // same time.
 const timesFile = join(root, 'node_modules/.cache/test-seconds.json');
@@ -40,7 +40,7 @@ export async function runTestFiles(
 
 /** Starts one process and feeds it files from the queue; resolves when it has exited. */
 function runWorker({ queue, counts, seconds, failed, env, fileTimeoutMs, isAlone, stdio, print }) {
-  const worker = fork(join(root, 'scripts/test-worker.mjs'), {
+  const worker = fork(join(root, 'scripts/test/test-worker.mjs'), {
     cwd: root,
     env,
     execArgv: [`--test-reporter=${reporter}`],

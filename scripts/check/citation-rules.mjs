@@ -1,5 +1,5 @@
 // Citations of docs/spec: the section, heading or row that a comment or document names must exist.
-import { readSource } from './source-text.mjs';
+import { readSource } from '../source-text.mjs';
 
 const specification = 'control-plane-api.md';
 const contract = 'contract.md';

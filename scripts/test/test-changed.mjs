@@ -1,8 +1,8 @@
 // The tests that reach what changed since a commit, for `npm test -- changed [commit]`.
 import { execFileSync } from 'node:child_process';
-import { inputs } from './build-inputs.mjs';
-import { dependencyGraph, includesFile, reachedFrom } from './import-graph.mjs';
-import { listFiles } from './source-text.mjs';
+import { inputs } from '../build-inputs.mjs';
+import { dependencyGraph, includesFile, reachedFrom } from '../check/import-graph.mjs';
+import { listFiles } from '../source-text.mjs';
 
 /** Changes of these concern every test: packages, and the scripts that run tests. */
 const concernsAll =

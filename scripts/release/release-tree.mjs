@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { setModes, unpack } from './release-archives.mjs';
 import { platformPackages } from './release-packages.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const version = manifest.version;
 

@@ -1,6 +1,6 @@
 // The files that each source file imports or reads by path, and the files that reach a given one.
 import { posix } from 'node:path';
-import { listImports, readSource } from './source-text.mjs';
+import { listImports, readSource } from '../source-text.mjs';
 
 const code = /\.(ts|tsx|mts|mjs|js)$/;
 const tests = /\.(test|spec)\.(ts|tsx|mjs)$/;

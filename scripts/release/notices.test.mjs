@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { noticesOf, packageFolders } from './notices.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const server = createRequire(join(root, 'server/package.json'));
 const web = createRequire(join(root, 'web/package.json'));
 

@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'homeport/release');
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 
@@ -55,7 +55,7 @@ export class NotFetched extends Error {}
 
 async function fetched(name, version) {
   const wanted = name.startsWith('node-') ? nodeDigests[`${name}@${version}`] : lock[`node_modules/${name}`].integrity;
-  if (wanted === undefined) throw new Error(`scripts/release-packages.mjs has no digest of ${name}@${version}`);
+  if (wanted === undefined) throw new Error(`scripts/release/release-packages.mjs has no digest of ${name}@${version}`);
   mkdirSync(kept, { recursive: true });
   const file = join(kept, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
   if (existsSync(file) && digestOf(file) === wanted) return file;

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { checkDocumentation, readMenu, readPages } from './docs-pages.mjs';
 import { buildDocs } from './docs-site.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 let folder;
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-docs-'));

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { chromiumPath } from '../acceptance/chromium.ts';
+import { chromiumPath } from '../../acceptance/chromium.ts';
 import { findHelm } from './get-helm.mjs';
 import { findPgBouncer } from './system-pgbouncer.mjs';
 import { findSystemPostgres } from './system-postgres.mjs';
@@ -49,7 +49,7 @@ const needs = [
     name: 'Helm',
     isFound: () => findHelm() !== undefined,
     for: 'tests of the chart',
-    get: 'node scripts/get-helm.mjs',
+    get: 'node scripts/test/get-helm.mjs',
   },
   {
     name: 'reverse proxies',

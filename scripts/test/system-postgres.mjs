@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { giveTo } from '../server/src/db/embedded/cluster.ts';
-import { chooseRunAs, commandLine } from '../server/src/db/embedded/programs.ts';
-import { throwAwayFolder, throwAwaySettings } from '../server/test/postgres.ts';
+import { giveTo } from '../../server/src/db/embedded/cluster.ts';
+import { chooseRunAs, commandLine } from '../../server/src/db/embedded/programs.ts';
+import { throwAwayFolder, throwAwaySettings } from '../../server/test/postgres.ts';
 
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';

@@ -1,6 +1,6 @@
 // The test files of each part of a run. Files are recognized by their name and by what they import, not by a fixed
 // folder, so that a file can move within server/test.
-import { listFiles, readSource } from './source-text.mjs';
+import { listFiles, readSource } from '../source-text.mjs';
 
 const unit = /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/;
 const server = /^server\/test\/.*\.test\.ts$/;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { listFiles } from './source-text.mjs';
+import { listFiles } from '../source-text.mjs';
 import { aloneNames, dependsOnSql, isAlone, longNames, sortTestFiles, sqlNames } from './test-files.mjs';
 import { describeMissing } from './test-needs.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const files = listFiles(root);
 const sorted = sortTestFiles(root, files);
 const baseName = (file) => file.slice(file.lastIndexOf('/') + 1);
@@ -35,7 +35,7 @@ test('finds tests of containers by their engine, in any folder', () => {
 test('runs tests that start and stop processes of the server alone', () => {
   const [own] = sorted.server.filter((file) => baseName(file) === 'own-installation.test.ts');
   assert.equal(isAlone(root, own), true);
-  assert.equal(isAlone(root, 'scripts/test-files.test.mjs'), false);
+  assert.equal(isAlone(root, 'scripts/test/test-files.test.mjs'), false);
   assert.equal(dependsOnSql('server/test/chat/chat-answers.test.ts'), true);
   assert.equal(dependsOnSql('server/test/chat/chat-answer-size.test.ts'), false);
 });

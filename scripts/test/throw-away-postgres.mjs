@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestServer } from '../server/test/postgres.ts';
+import { startTestServer } from '../../server/test/postgres.ts';
 import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
 
 const system = findSystemPostgres();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { checkImportRules } from './import-rules.mjs';
-import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
+import { checkDocumentPaths, checkFileLengths, checkLockfile } from '../text-rules.mjs';
 
 const made = [];
 after(() => {
@@ -236,7 +236,7 @@ describe('one planted violation is reported for', () => {
       'the server in acceptance',
       'workspaces acceptance/health.test.ts',
       {
-        'acceptance/health.test.ts': "import { app } from '../server/src/app.ts';\napp;\n",
+        'acceptance/health.test.ts': "import { app } from '../../server/src/app.ts';\napp;\n",
       },
     ],
     [

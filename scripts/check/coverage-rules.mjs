@@ -1,7 +1,7 @@
 // acceptance/COVERAGE.md: every row names a test that exists, every endpoint and every error code has a row.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFiles } from './source-text.mjs';
+import { listFiles } from '../source-text.mjs';
 
 const page = 'acceptance/COVERAGE.md';
 const testFile = /\.(test|spec)\.(ts|tsx|mjs)$/;
@@ -11,8 +11,8 @@ const reference = /`([^`]+\.(?:test|spec)\.(?:ts|tsx|mjs))` "((?:[^"\\]|\\.)+)"/
 
 /** Checks the page; `{problems, open}`: `open` counts the rows that wait for their issue. */
 export async function checkCoverage(root) {
-  const { endpoints } = await import('../contracts/src/endpoints.ts');
-  const { errorStatus } = await import('../contracts/src/errors.ts');
+  const { endpoints } = await import('../../contracts/src/endpoints.ts');
+  const { errorStatus } = await import('../../contracts/src/errors.ts');
   const wanted = {
     Endpoints: Object.values(endpoints).map(({ method, path }) => `${method} ${path}`),
     'Error codes': Object.keys(errorStatus),

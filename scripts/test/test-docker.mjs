@@ -17,9 +17,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { run } from './run.mjs';
+import { run } from '../run.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const image = 'homeport-workspace-test:latest';
 const startMs = 30_000;
 
@@ -269,7 +269,7 @@ function ask(host, method, path, body) {
   });
 }
 
-/** Manual use: `node scripts/test-docker.mjs [file]`, after `npm run build`. */
+/** Manual use: `node scripts/test/test-docker.mjs [file]`, after `npm run build`. */
 if (process.argv[1] === import.meta.filename) {
   const why = whyNoEngine();
   if (why === undefined) {

@@ -2,10 +2,10 @@
 // sbom` cannot do that: without development packages it leaves out shared ones, with them it reports errors in theirs.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { platformPackages } from './release-packages.mjs';
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, '../..');
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 
 /** The document, the same for the same lockfile and build. */

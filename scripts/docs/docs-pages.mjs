@@ -1,7 +1,7 @@
 // Pages of the documentation, their order and contents.
 import { basename, posix } from 'node:path';
 import { Marked } from 'marked';
-import { listFiles, readSource } from './source-text.mjs';
+import { listFiles, readSource } from '../source-text.mjs';
 
 /** The list of all pages, whose headings are the groups of the menu. */
 const startFile = 'docs/README.md';

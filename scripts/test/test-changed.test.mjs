@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { lacks } from '../contracts/test/programs.ts';
+import { lacks } from '../../contracts/test/programs.ts';
 import { baseCommit, changedFiles, chooseTests } from './test-changed.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'homeport-changed-'));
@@ -61,7 +61,7 @@ test('tests the built product after a change that no test imports', () => {
 });
 
 test('runs everything after a change of packages or of the test runner', () => {
-  for (const file of ['package-lock.json', 'web/package.json', 'scripts/test-pool.mjs'])
+  for (const file of ['package-lock.json', 'web/package.json', 'scripts/test/test-pool.mjs'])
     assert.deepEqual(chooseTests(root, tests, [file]).all, [file]);
 });
 
