@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { TokenScope } from './accounts/token-scopes.ts';
 import type { ErrorCode } from './errors.ts';
 import { limits } from './limits.ts';
-import type { TokenScope } from './accounts/token-scopes.ts';
 
 /**
  * Required credentials (control-plane-api.md "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session

@@ -1,4 +1,5 @@
 import { accountEndpoints } from './accounts/accounts.ts';
+import { tokenEndpoints } from './accounts/tokens.ts';
 import { adminEndpoints } from './admin.ts';
 import { assistantEndpoints } from './assistants.ts';
 import { catalogueEndpoints } from './catalogue/endpoints.ts';
@@ -23,7 +24,6 @@ import { provisionEndpoints } from './provision/provision.ts';
 import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skills.ts';
 import { systemEndpoints } from './system.ts';
-import { tokenEndpoints } from './accounts/tokens.ts';
 import { usageEndpoints } from './usage.ts';
 import { webSearchEndpoints } from './web-search.ts';
 import { workspaceEndpoints } from './workspace/workspace.ts';

@@ -1,6 +1,7 @@
 // Rules for imports between folders (CONTRIBUTING.md, "Import rules"). Reads text, not types: fast, and needs no compiler.
-import { resolveImport } from './import-graph.mjs';
+
 import { listFiles, listImports, readSource, withoutCommentsAndStrings } from '../source-text.mjs';
+import { resolveImport } from './import-graph.mjs';
 
 const code = /\.(ts|tsx|mjs|js)$/;
 const test = /\.test\.(ts|tsx|mjs)$/;

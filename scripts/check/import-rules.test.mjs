@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { checkImportRules } from './import-rules.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile } from '../text-rules.mjs';
+import { checkImportRules } from './import-rules.mjs';
 
 const made = [];
 after(() => {

@@ -1,5 +1,5 @@
-import { errorAdvice } from '../../contracts/src/error-texts/error-advice.ts';
 import { english } from '../../contracts/src/error-texts/english.ts';
+import { errorAdvice } from '../../contracts/src/error-texts/error-advice.ts';
 import { errorStatus } from '../../contracts/src/errors.ts';
 
 const opening = `# Errors

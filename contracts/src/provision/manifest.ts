@@ -17,9 +17,9 @@ import { parameters } from '../chat/parameters.ts';
 import { turnBudget } from '../chat/turn-budget.ts';
 import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
-import { manifestPart } from './manifest-parts.ts';
 import { mcpOfferFields } from '../mcp/offers.ts';
 import { promptFields } from '../prompts.ts';
+import { manifestPart } from './manifest-parts.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
-import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import { invalidToken, isAccessToken, shownToken } from './credentials.ts';
 import type { Actor } from './handler.ts';
 

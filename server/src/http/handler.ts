@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type {
   BodyOf,
   EndpointSpec,
@@ -9,7 +10,6 @@ import type {
   ResponseOf,
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
-import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type { Form } from './body/form-body.ts';
 import type { HttpResponse } from './response.ts';
 

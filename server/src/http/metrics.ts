@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '@homeport/contracts/errors';
 import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
+import { ApiError } from '@homeport/contracts/errors';
 import type { Metrics } from '../platform/metrics.ts';
 import { equalSecret } from '../secrets/equal-secret.ts';
 import { invalidToken, isAccessToken } from './credentials.ts';

@@ -1,5 +1,5 @@
-import type { ApiError, ErrorCode } from '@homeport/contracts/errors';
 import type { ProviderReason } from '@homeport/contracts/error-texts/provider-reasons';
+import type { ApiError, ErrorCode } from '@homeport/contracts/errors';
 
 /** Errors in the shapes of OpenAI and Anthropic. */
 

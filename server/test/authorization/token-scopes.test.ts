@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { adminScopes, grantsScope, type TokenScope, tokenScopes } from '@homeport/contracts/accounts/token-scopes';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
-import { adminScopes, grantsScope, type TokenScope, tokenScopes } from '@homeport/contracts/accounts/token-scopes';
 import { createToken, tokenCaller } from '../accounts/tokens/token-calls.ts';
 import type { Json } from '../app.ts';
 import { addressOf, bodyOf } from './authorization-request.ts';

@@ -1,8 +1,8 @@
 import { Info, Lightbulb, MessageSquareWarning, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import type { AlertKind } from './parser/alerts.ts';
 import classes from './markdown.module.css';
+import type { AlertKind } from './parser/alerts.ts';
 
 const icons = {
   note: Info,

@@ -2,11 +2,11 @@ import type { Token, Tokens } from 'marked';
 import { createElement, type ReactNode, useState } from 'react';
 import { useText } from '../i18n/i18n.ts';
 import { AlertBox } from './alert-box.tsx';
-import type { Alert } from './parser/alerts.ts';
 import { CodeBlock } from './code/code-block.tsx';
-import { decodeEntities } from './parser/entities.ts';
 import { cellNodes, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';
+import type { Alert } from './parser/alerts.ts';
+import { decodeEntities } from './parser/entities.ts';
 import { runningText } from './parser/running-text.ts';
 import { asMarkdownToken } from './parser/tokens.ts';
 

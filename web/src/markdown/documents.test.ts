@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Token } from 'marked';
 import { parseBlocks, StreamingBlocks } from './parser/blocks.ts';
 import { headingLevels } from './parser/heading-levels.ts';
-import { presentable } from './presentable.ts';
 import { isSameBlock, type Placed } from './parser/same-block.ts';
+import { presentable } from './presentable.ts';
 
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const longest = 40_000;

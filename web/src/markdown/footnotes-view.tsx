@@ -1,8 +1,8 @@
 import type { Token } from 'marked';
 import { createContext, type MouseEvent, type ReactNode, useContext, useId, useMemo } from 'react';
 import { useText } from '../i18n/i18n.ts';
-import { type Footnote, orderedFootnotes } from './parser/footnotes.ts';
 import classes from './markdown.module.css';
+import { type Footnote, orderedFootnotes } from './parser/footnotes.ts';
 
 type Notes = { prefix: string; labels: readonly string[] };
 

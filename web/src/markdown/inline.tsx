@@ -1,16 +1,16 @@
 import { FileText } from 'lucide-react';
 import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode, useContext } from 'react';
+import { FootnoteMark } from './footnotes-view.tsx';
 import { ArtifactLink, CitationLink } from './links/artifact-link.tsx';
 import { citedTexts } from './links/citation.ts';
-import { decodeEntities } from './parser/entities.ts';
 import { FilePathLink } from './links/file-path-link.tsx';
-import { FootnoteMark } from './footnotes-view.tsx';
 import { safeLink } from './links/links.ts';
-import { MathView } from './math/math-view.tsx';
 import { RemoteImage } from './links/remote-image.tsx';
-import { plainText, runningText } from './parser/running-text.ts';
 import { SourceLinks } from './links/source-links.ts';
+import { MathView } from './math/math-view.tsx';
+import { decodeEntities } from './parser/entities.ts';
+import { plainText, runningText } from './parser/running-text.ts';
 import { asMarkdownToken, type MarkdownToken } from './parser/tokens.ts';
 
 const maximumDepth = 24;

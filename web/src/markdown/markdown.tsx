@@ -1,12 +1,12 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useRef, useState } from 'react';
 import { Block, MoreBlocks, blocks as nestedBlocks } from './block.tsx';
-import { StreamingBlocks } from './parser/blocks.ts';
 import { WithFootnotes } from './footnotes-view.tsx';
-import { headingLevels } from './parser/heading-levels.ts';
 import classes from './markdown.module.css';
-import { presentable } from './presentable.ts';
+import { StreamingBlocks } from './parser/blocks.ts';
+import { headingLevels } from './parser/heading-levels.ts';
 import { isSameBlock, type Placed } from './parser/same-block.ts';
+import { presentable } from './presentable.ts';
 import { StreamingContext } from './streaming-context.ts';
 
 /** Groups shown at first: no readable answer has a thousand blocks. */

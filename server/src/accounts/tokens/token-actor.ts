@@ -1,5 +1,5 @@
-import type { User } from '@homeport/contracts/fields';
 import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
+import type { User } from '@homeport/contracts/fields';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/pool.ts';
 import { addressBucket } from '../../platform/client-address.ts';

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { adminScopes, type TokenScope } from '@homeport/contracts/accounts/token-scopes';
+import type { AccessToken, tokenBody, UserToken } from '@homeport/contracts/accounts/tokens';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
-import { adminScopes, type TokenScope } from '@homeport/contracts/accounts/token-scopes';
-import type { AccessToken, tokenBody, UserToken } from '@homeport/contracts/accounts/tokens';
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../../audit/audit.ts';

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { ApiError } from '@homeport/contracts/errors';
-import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { validate } from '../../http/body/validate.ts';

@@ -1,6 +1,6 @@
+import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
-import { grantsScope } from '@homeport/contracts/accounts/token-scopes';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import type { Deps } from '../../deps.ts';
 import type { Actor, Handler, RequestFacts } from '../../http/handler.ts';

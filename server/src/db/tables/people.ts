@@ -1,10 +1,10 @@
 import type { AboutMe } from '@homeport/contracts/accounts/accounts';
+import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import type { PeopleSearch } from '@homeport/contracts/projects';
 import type { SearchKind } from '@homeport/contracts/search-kinds';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
-import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from '../columns.ts';
 

@@ -10,7 +10,16 @@ import { followResponse } from '../../../src/chat/run/follow.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from '../../app.ts';
 import { type FakeProvider, startFakeProvider } from '../../fakes/provider/provider.ts';
 import { finish, stream } from '../../fakes/provider/provider-scripts.ts';
-import { addModels, chatDetail, createChat, partsOf, passLease, postChat, readStream, submit } from '../chat-harness.ts';
+import {
+  addModels,
+  chatDetail,
+  createChat,
+  partsOf,
+  passLease,
+  postChat,
+  readStream,
+  submit,
+} from '../chat-harness.ts';
 
 let first: TestApp;
 let second: TestApp;

@@ -22,12 +22,12 @@ import classes from './composer.module.css';
 import { blockedHint, ComposerButtons } from './composer-buttons.tsx';
 import { ComposerTools } from './composer-tools.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
+import { useSuggestionChoice } from './suggestions/use-suggestion-choice.ts';
+import { useSuggestions } from './suggestions/use-suggestions.ts';
 import { useAttachments, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { usePublishedHeight } from './use-published-height.ts';
 import { useSendMessage } from './use-send-message.ts';
-import { useSuggestionChoice } from './suggestions/use-suggestion-choice.ts';
-import { useSuggestions } from './suggestions/use-suggestions.ts';
 import { useTurnOptions } from './use-turn-options.ts';
 
 type Props = {
@@ -54,7 +54,9 @@ const AssistantChip = lazyComponent(async () => (await import('./assistant-chip.
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
 const SuggestionMenu = lazyComponent(async () => (await import('./suggestions/suggestion-menu.tsx')).SuggestionMenu);
 const PromptDialog = lazyComponent(async () => (await import('../../mcp/prompt-dialog.tsx')).PromptDialog);
-const FillPromptDialog = lazyComponent(async () => (await import('./suggestions/fill-prompt-dialog.tsx')).FillPromptDialog);
+const FillPromptDialog = lazyComponent(
+  async () => (await import('./suggestions/fill-prompt-dialog.tsx')).FillPromptDialog,
+);
 const AttachmentTray = lazyComponent(
   async () => (await import('../../files/attachments/attachment-tray.tsx')).AttachmentTray,
 );

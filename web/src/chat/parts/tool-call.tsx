@@ -14,7 +14,9 @@ import { isOwnTool, toolCallTexts } from './tool-call-texts.ts';
 import { useDuration } from './use-duration.ts';
 
 const ToolDetails = lazyComponent(async () => (await import('../../workspace/tool-details.tsx')).ToolDetails);
-const PublishedFile = lazyComponent(async () => (await import('../../workspace/files/published-file.tsx')).PublishedFile);
+const PublishedFile = lazyComponent(
+  async () => (await import('../../workspace/files/published-file.tsx')).PublishedFile,
+);
 const OpenedApp = lazyComponent(async () => (await import('../../workspace/previews/opened-app.tsx')).OpenedApp);
 const PlanList = lazyComponent(async () => (await import('../../agent/plan-list.tsx')).PlanList);
 const ToolApproval = lazyComponent(async () => (await import('../../mcp/approvals/tool-approval.tsx')).ToolApproval);

@@ -1,8 +1,8 @@
 import { ImageIcon } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../i18n/i18n.ts';
-import { imageAddress } from './links.ts';
 import classes from '../markdown.module.css';
+import { imageAddress } from './links.ts';
 
 /** An image on another server. Its address can leak data, so it is loaded only when the person asks for it. */
 export function RemoteImage({ address, description }: { address: string; description: string }) {

@@ -1,7 +1,7 @@
 import { Lexer, type MarkedOptions, type Token, type TokensList } from 'marked';
+import { blockMath, inlineMath, nextInlineMath, nextMath } from '../math/math-syntax.ts';
 import { BoundedTokenizer } from './bounded-tokenizer.ts';
 import { footnote, footnoteReference, nextFootnote } from './footnotes.ts';
-import { blockMath, inlineMath, nextInlineMath, nextMath } from '../math/math-syntax.ts';
 
 /** Nesting levels of lists and quotes, and of emphasis and links, that are parsed. */
 const maximumDepth = 24;

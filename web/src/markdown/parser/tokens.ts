@@ -1,6 +1,6 @@
 import type { MarkedToken, Token } from 'marked';
-import type { Footnote, FootnoteReference } from './footnotes.ts';
 import type { MathToken } from '../math/math-syntax.ts';
+import type { Footnote, FootnoteReference } from './footnotes.ts';
 
 export type MarkdownToken = MarkedToken | MathToken | Footnote | FootnoteReference;
 

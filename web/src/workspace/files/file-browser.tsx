@@ -12,12 +12,12 @@ import { useFileDrop } from '../../files/use-file-drop.ts';
 import { FormFailure } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';
 import { ConfirmDialog } from '../../layout/dialogs/confirm-dialog.tsx';
+import classes from '../workspace.module.css';
 import { EntryList } from './entry-list.tsx';
 import { FileView } from './file-view.tsx';
 import { NameForm } from './name-form.tsx';
 import { crumbsOf, home, joinPath, nameOf } from './paths.ts';
 import { useWorkspaceUploads } from './use-workspace-uploads.ts';
-import classes from '../workspace.module.css';
 import { joinPages, placeQuery, useWorkspaceFiles } from './workspace-files.ts';
 
 /** A running workspace's files: one folder at a time, or one file. */

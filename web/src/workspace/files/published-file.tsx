@@ -1,8 +1,8 @@
 import type { DynamicToolPart } from '@homeport/contracts/chat/frames';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { ArtifactChip } from '../../files/attachments/artifact-chip.tsx';
-import classes from './published-file.module.css';
 import { readPublished } from '../tool-output.ts';
+import classes from './published-file.module.css';
 
 /** A file that a model has published in the conversation; it opens beside it. */
 export function PublishedFile({ part }: { part: DynamicToolPart }) {

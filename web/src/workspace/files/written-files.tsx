@@ -10,8 +10,8 @@ import fileClasses from '../../files/files.module.css';
 import { fileIcon } from '../../files/preview/file-kind.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { changesQuery } from '../changes/changes-api.ts';
-import { nameOf, parentOf } from './paths.ts';
 import classes from '../workspace.module.css';
+import { nameOf, parentOf } from './paths.ts';
 
 /** Answers whose recorded changes are read for the list, the newest. */
 const readAnswers = 10;

@@ -1,4 +1,8 @@
-import type { ProviderErrorDetails, ProviderProblem, ProviderReason } from '@homeport/contracts/error-texts/provider-reasons';
+import type {
+  ProviderErrorDetails,
+  ProviderProblem,
+  ProviderReason,
+} from '@homeport/contracts/error-texts/provider-reasons';
 import { isOverflow } from '../fitting/limits.ts';
 import { type FailureFacts, namedParameter } from './failure-facts.ts';
 import { retryTimeIn } from './retry-delay.ts';

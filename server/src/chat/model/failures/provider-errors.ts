@@ -1,7 +1,7 @@
 import { providerEnglish } from '@homeport/contracts/error-texts/provider-english';
+import type { ProviderErrorDetails } from '@homeport/contracts/error-texts/provider-reasons';
 import { wordError } from '@homeport/contracts/error-texts/word-error';
 import { ApiError } from '@homeport/contracts/errors';
-import type { ProviderErrorDetails } from '@homeport/contracts/error-texts/provider-reasons';
 import { failureDetails } from '../../../egress/failures.ts';
 import { firstSentence, withoutSecrets } from '../provider-message.ts';
 import { isRecord } from '../stream/storable-text.ts';
