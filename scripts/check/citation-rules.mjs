@@ -5,7 +5,7 @@ const specification = 'control-plane-api.md';
 const contract = 'contract.md';
 const folder = 'docs/spec';
 // Migrations never change: an installation compares them with the applied ones.
-const skipped = /^(docs\/spec|server\/src\/db\/migrations)\/|^scripts\/citation-rules/;
+const skipped = /^(docs\/spec|server\/src\/db\/migrations)\/|^scripts\/check\/citation-rules/;
 const cited = /\.(ts|tsx|mjs|css|md|sql|yaml)$/;
 
 const numbers = /\bcontract\.md\)?\s+sections?\s+(\d+(?:(?:,|\s+and)\s+\d+)*)/g;

@@ -236,7 +236,7 @@ describe('one planted violation is reported for', () => {
       'the server in acceptance',
       'workspaces acceptance/health.test.ts',
       {
-        'acceptance/health.test.ts': "import { app } from '../../server/src/app.ts';\napp;\n",
+        'acceptance/health.test.ts': "import { app } from '../server/src/app.ts';\napp;\n",
       },
     ],
     [

@@ -7,7 +7,7 @@ const skipped =
   /^(?:docs\/spec\/|acceptance\/COVERAGE\.md$|acceptance\/browser\/POINTS\.md$|docs\/(?:settings|commands|errors|metrics|api-reference)\.md$|web\/src\/locales\/|server\/src\/db\/migrations\/|scripts\/language\/|scripts\/text-rules\.test\.mjs$|.*\/(?:vectors|fixtures|results|data)\/)/;
 const test = /(?:\.(?:test|spec)\.(?:ts|tsx|mjs)$|^(?:contracts|server|workspace)\/test\/|^acceptance\/)/;
 const helpFile =
-  /^(?:server\/src\/(?:operations|commands|imports|exports|backups)\/[\w-]*commands?[\w-]*\.ts|server\/src\/(?:admin|config-table|config\/[\w-]+)\.ts|workspace\/src\/cli\/|scripts\/[\w-]+\.mjs$)/;
+  /^(?:server\/src\/(?:operations|commands|imports|exports|backups)\/[\w-]*commands?[\w-]*\.ts|server\/src\/(?:admin|config-table|config\/[\w-]+)\.ts|workspace\/src\/cli\/|scripts\/(?:(?!reference\/)\w+\/)?[\w-]+\.mjs$)/;
 const promptFile = /^server\/src\/(?:chat\/(?:turn|tools)\/|settings\/default-instructions)/;
 const endpointTable = /^contracts\/src\//;
 const hashComments = /(?:\.(?:sh|ya?ml|toml|conf)|(?:^|\/)(?:Dockerfile[\w.-]*|Caddyfile))$/;

@@ -6,7 +6,7 @@ import { listFiles } from '../source-text.mjs';
 
 /** Changes of these concern every test: packages, and the scripts that run tests. */
 const concernsAll =
-  /^(package(-lock)?\.json|(.*\/)?package\.json|tsconfig.*\.json|scripts\/(test|test-.*|run|import-graph|source-text)\.mjs|acceptance\/playwright\.config\.ts)$/;
+  /^(package(-lock)?\.json|(.*\/)?package\.json|tsconfig.*\.json|scripts\/(test|test-parts|run|source-text|check\/import-graph|test\/[^/]+)\.mjs|acceptance\/playwright\.config\.ts)$/;
 /** The check covers these, so no test has to. */
 const checkedOnly = /\.md$|^(biome|knip)\.json$|^LICENSE$|^\.git|^scripts\/regex-verdicts\.json$/;
 
