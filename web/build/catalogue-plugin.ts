@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
 import type { Plugin } from 'vite';
@@ -10,8 +11,8 @@ const idsFile = new URL('../src/i18n/text-ids.ts', import.meta.url);
 const mainArea = 'main';
 
 /**
- * Serves the texts of src/locales/<locale>/<area>.ts, compiled from ICU MessageFormat at build time, so that the
- * browser needs no parser. A malformed text fails the build with its id.
+ * Serves the texts of src/locales/<locale>/, compiled from ICU MessageFormat at build time, so that the
+ * browser needs no parser. A malformed text fails the build with its id. An area is a file at any depth, named after it.
  *
  * - `virtual:catalogue/<locale>`: the texts of a locale, for English those of the first page load
  * - `virtual:texts/<area>`: loads the English texts of an area
@@ -40,19 +41,28 @@ export function catalogue(): Plugin {
   };
 }
 
-/** The areas of a locale, in order. */
+/** The areas of a locale, in order. Throws if two files have the same name. */
 export function listAreas(locale: string): string[] {
-  return readdirSync(new URL(`${locale}/`, localesFolder))
-    .map((file) => file.slice(0, -'.ts'.length))
-    .sort();
+  return [...filesOf(locale).keys()].sort();
+}
+
+/** The path of each area's file from the folder of the locale. */
+function filesOf(locale: string): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const path of globSync('**/*.ts', { cwd: fileURLToPath(new URL(`${locale}/`, localesFolder)) })) {
+    const area = basename(path, '.ts');
+    if (files.has(area)) throw new Error(`Two files of texts are named ${area}.ts`);
+    files.set(area, path);
+  }
+  return files;
 }
 
 /** The module with the union of all text ids. */
 export function textIdsModule(): string {
-  const areas = listAreas('en');
+  const files = [...filesOf('en')].sort(([, a], [, b]) => (a < b ? -1 : 1));
   const nameOf = (area: string): string => area.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  const imports = areas.map((area) => `import type { texts as ${nameOf(area)} } from '../locales/en/${area}.ts';`);
-  const members = areas.map((area) => `  | keyof typeof ${nameOf(area)}`);
+  const imports = files.map(([area, path]) => `import type { texts as ${nameOf(area)} } from '../locales/en/${path}';`);
+  const members = files.map(([area]) => `  | keyof typeof ${nameOf(area)}`);
   return `// Generated from web/src/locales/en/ by web/build/catalogue-plugin.ts.
 ${imports.join('\n')}
 
@@ -76,7 +86,9 @@ function loaderOf(locale: string): string {
 }
 
 function fileOf(locale: string, area: string): URL {
-  return new URL(`${locale}/${area}.ts`, localesFolder);
+  const path = filesOf(locale).get(area);
+  if (path === undefined) throw new Error(`There are no texts named ${area}`);
+  return new URL(`${locale}/${path}`, localesFolder);
 }
 
 async function compileAreas(locale: string, areas: readonly string[]) {

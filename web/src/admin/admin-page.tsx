@@ -1,4 +1,6 @@
 import 'virtual:texts/admin';
+import 'virtual:texts/audit';
+import 'virtual:texts/single-sign-on';
 import { Button } from '@mantine/core';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useClientSession } from '../conversation/client-session.ts';

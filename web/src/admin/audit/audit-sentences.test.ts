@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEvent } from '@homeport/contracts/admin';
 import { auditActions } from '@homeport/contracts/audit';
-import { texts } from '../../locales/en/admin.ts';
+import { texts } from '../../locales/en/admin/audit.ts';
 import { areaOf, detailText, groupByDay, searchableText, sentenceOf } from './audit-sentences.ts';
 
 const names = new Map([['u1', { name: 'Ada', email: 'ada@example.org' }]]);

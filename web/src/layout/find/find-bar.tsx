@@ -1,4 +1,5 @@
 import 'virtual:texts/pages';
+import 'virtual:texts/palette';
 import { hasAllWords, searchWords } from '@homeport/contracts/text/search-words';
 import { ActionIcon } from '@mantine/core';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';

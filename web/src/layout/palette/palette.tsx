@@ -1,4 +1,5 @@
 import 'virtual:texts/pages';
+import 'virtual:texts/palette';
 import 'virtual:texts/topics';
 import '../dialogs/dialogs.css';
 import { searchWords } from '@homeport/contracts/text/search-words';

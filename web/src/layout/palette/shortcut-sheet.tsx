@@ -1,4 +1,5 @@
 import 'virtual:texts/pages';
+import 'virtual:texts/palette';
 import '../dialogs/dialogs.css';
 import { Modal } from '@mantine/core';
 import { ArrowDown, ArrowUp, CornerDownLeft } from 'lucide-react';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { english } from '@homeport/contracts/error-texts/english';
-import { texts as germanTexts } from '../../locales/de/ask.ts';
-import { texts as englishTexts } from '../../locales/en/ask.ts';
+import { texts as germanTexts } from '../../locales/de/chat/ask.ts';
+import { texts as englishTexts } from '../../locales/en/chat/ask.ts';
 import { plainTextOf } from './plain-wording.ts';
 
 const textOf = (code: string, details?: unknown, canEditTools = false) =>

@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/diagram.ts';
+import type { texts as english } from '../../en/chat/diagram.ts';
 
 /** Texts of diagrams, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {

@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/changes.ts';
+import type { texts as english } from '../../en/workspace/changes.ts';
 
 /** Texts of what an answer changed, in German. */
 export const texts: Record<keyof typeof english, string> = {

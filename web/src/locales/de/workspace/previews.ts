@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/previews.ts';
+import type { texts as english } from '../../en/workspace/previews.ts';
 
 /** Texte von Apps, die im Arbeitsbereich laufen. */
 export const texts: Record<keyof typeof english, string> = {

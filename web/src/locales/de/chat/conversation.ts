@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/conversation.ts';
+import type { texts as english } from '../../en/chat/conversation.ts';
 
 export const texts: Record<keyof typeof english, string> = {
   'nav.move': 'In ein Projekt verschieben …',

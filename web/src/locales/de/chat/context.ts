@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/context.ts';
+import type { texts as english } from '../../en/chat/context.ts';
 
 /** Texts of what a model is told, in German. */
 export const texts: Record<keyof typeof english, string> = {

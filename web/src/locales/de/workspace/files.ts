@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/files.ts';
+import type { texts as english } from '../../en/workspace/files.ts';
 
 /** Texts of files, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {

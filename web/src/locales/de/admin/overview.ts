@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/overview.ts';
+import type { texts as english } from '../../en/admin/overview.ts';
 
 /** Texts of the administrators' overview and of the installation check, in German. */
 export const texts: Record<keyof typeof english, string> = {

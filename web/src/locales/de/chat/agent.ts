@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/agent.ts';
+import type { texts as english } from '../../en/chat/agent.ts';
 
 /** Texts of plans and questions, in German. */
 export const texts: Record<keyof typeof english, string> = {

@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/rendered.ts';
+import type { texts as english } from '../../en/chat/rendered.ts';
 
 /** Texts around pages that models make, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {

@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/workspace.ts';
+import type { texts as english } from '../../en/workspace/workspace.ts';
 
 /** Texts of workspaces in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {

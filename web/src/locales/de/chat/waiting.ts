@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/waiting.ts';
+import type { texts as english } from '../../en/chat/waiting.ts';
 
 export const texts: Record<keyof typeof english, string> = {
   'thread.waitLimited': 'Der Anbieter begrenzt die Anfragen.',

@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/people.ts';
+import type { texts as english } from '../../en/admin/people.ts';
 
 export const texts: Record<keyof typeof english, string> = {
   'people.search': 'Name oder E-Mail-Adresse',

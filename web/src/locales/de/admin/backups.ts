@@ -1,4 +1,4 @@
-import type { texts as english } from '../en/backups.ts';
+import type { texts as english } from '../../en/admin/backups.ts';
 
 /** Texts of backups and of the state of the installation, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
