@@ -100,6 +100,7 @@ async function buildServer() {
   await copyMigrations(out);
   await copySwagger(out);
   await copyCharacterMaps(out);
+  await copyPictureCodecs(out);
   return inputsOf(metafile);
 }
 
@@ -168,6 +169,21 @@ async function copyMigrations(out) {
 async function copyCharacterMaps(out) {
   const manifest = createRequire(join(root, 'server/package.json')).resolve('pdfjs-dist/package.json');
   await cp(join(dirname(manifest), 'cmaps'), join(out, 'cmaps'), { recursive: true });
+}
+
+/** The programs of the codecs that server/src/artifacts/pictures/codecs.ts loads. */
+async function copyPictureCodecs(out) {
+  const { resolve } = createRequire(join(root, 'server/package.json'));
+  const files = {
+    jpeg: ['dec/mozjpeg_dec.wasm', 'enc/mozjpeg_enc.wasm'],
+    png: ['pkg/squoosh_png_bg.wasm'],
+    webp: ['dec/webp_dec.wasm'],
+    avif: ['dec/avif_dec.wasm'],
+  };
+  for (const [name, programs] of Object.entries(files)) {
+    const source = join(dirname(resolve(`@jsquash/${name}/package.json`)), 'codec');
+    for (const program of programs) await cp(join(source, program), join(out, 'codecs', name, program));
+  }
 }
 
 async function copySwagger(out) {

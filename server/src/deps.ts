@@ -1,6 +1,7 @@
 import type { FindActor } from './accounts/actor.ts';
 import type { SessionWatch } from './accounts/session-watch.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
+import type { Pictures } from './artifacts/pictures/pictures.ts';
 import type { PageBackups } from './backups/page-backups.ts';
 import type { RunningResponses } from './chat/run/running-responses.ts';
 import type { Documents } from './documents/documents.ts';
@@ -14,6 +15,7 @@ import type { Workspaces } from './workspaces/workspaces.ts';
 export type Deps = Platform & {
   artifactStore: BlobStore;
   documents: Documents;
+  pictures: Pictures;
   imports: Pick<Imports, 'look'>;
   findActor: FindActor;
   sessions: SessionWatch;

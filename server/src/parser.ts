@@ -10,6 +10,7 @@ serveTasks(
     skill: async () => (await import('./assistants/skill-task.ts')).skillTask,
     page: async () => (await import('./web-search/page-task.ts')).pageTask,
     document: async () => (await import('./documents/extract-task.ts')).extractTask,
+    picture: async () => (await import('./artifacts/pictures/picture-task.ts')).pictureTask,
   },
   endProcess,
 );

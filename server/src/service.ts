@@ -5,6 +5,7 @@ import { createActorFinder } from './accounts/actor.ts';
 import { SessionWatch } from './accounts/session-watch.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
+import { Pictures } from './artifacts/pictures/pictures.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
 import { lastBackup } from './backups/backup-rows.ts';
 import { PageBackups } from './backups/page-backups.ts';
@@ -129,7 +130,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const artifactStore = openBlobStore(config, disk);
   const sandbox = new Sandbox(options.parsingFolder ?? join(config.dataDir, 'parsing'), log);
   const documents = new Documents({ db, artifactStore, clock, log, sandbox });
-  const base = { config, db, secrets, sandbox, egress, disk, artifactStore, documents, clock, log, metrics, tracing };
+  const pictures = new Pictures({ sandbox, log });
+  const files = { artifactStore, documents, pictures };
+  const base = { config, db, secrets, sandbox, egress, disk, ...files, clock, log, metrics, tracing };
   const imports = new Imports(base);
   await bindCredentials(base);
   const mcp = new McpConnections({

@@ -1,4 +1,3 @@
-import { sniffImage } from '@homeport/contracts/files/image-bytes';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
@@ -8,13 +7,13 @@ import { readHead } from './contents.ts';
 import { decodeText, isMarkedUp } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
-import { withoutMetadata } from './picture-metadata.ts';
+import { pictureType } from './pictures/picture-head.ts';
+import { type ModelPicture, type Pictures, pictureSourceMax } from './pictures/pictures.ts';
 
 /** Artifacts that a message refers to as `artifact://<id>`, in the form a model gets them. */
 
-/** The most bytes that a model gets of a text, of a picture, and of all pictures and texts in one turn. */
+/** The most bytes that a model gets of a text, and of all pictures and texts in one turn. */
 export const attachedTextMax = 256 * 1024;
-export const attachedImageMax = 5 * 1024 * 1024;
 export const attachedMax = 20 * 1024 * 1024;
 const readTimeoutMs = 10_000;
 
@@ -51,7 +50,7 @@ export type Attachment = { source: string | null } & (
   | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 }
 );
 
-type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore };
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore; pictures: Pictures };
 
 /**
  * Reads the artifact at its present place if its reader still has access; otherwise undefined. `room` is the number of
@@ -72,18 +71,23 @@ export async function readAttachment(
     return { source, kind: 'named', name: filenameOf(row.path), mediaType: row.media_type, reason, bytes: 0 };
   };
   const file = { id, name: filenameOf(row.path), mediaType: row.media_type, sha256: row.sha256, size: row.size };
-  const most = Math.min(row.size, attachedImageMax);
   if (Math.min(row.size, attachedTextMax) > room) return named('there are too many files in this conversation');
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
     const head = await readHead(deps, row, attachedTextMax, limit);
-    const type = sniffImage(head);
-    if (type !== undefined) {
-      if (row.size > attachedImageMax) return named(`it is larger than ${attachedImageMax} bytes`);
-      if (most > room) return named('there are too many files in this conversation');
-      const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
-      const url = `data:${type};base64,${withoutMetadata(type, image).toString('base64')}`;
-      return { source, kind: 'image', url, bytes: image.length };
+    const type = pictureType(head);
+    if (type !== undefined && type !== 'image/heic') {
+      if (row.size > pictureSourceMax) return named(`it is larger than ${pictureSourceMax} bytes`);
+      const load = async () => (row.size > head.length ? await readHead(deps, row, row.size, limit) : head);
+      const { sha256 } = row;
+      const picture: ModelPicture =
+        deps.pictures.recall(sha256) ??
+        (await deps.pictures.forModel({ type, bytes: await load(), sha256 }, userId, signal));
+      if ('reason' in picture) return named(picture.reason);
+      const { mediaType, bytes } = picture;
+      if (bytes.length > room) return named('there are too many files in this conversation');
+      const url = `data:${mediaType};base64,${bytes.toString('base64')}`;
+      return { source, kind: 'image', url, bytes: bytes.length };
     }
     const isCut = row.size > head.length;
     const text = isMarkedUp(head) ? undefined : decodeText(head, isCut);

@@ -19,6 +19,7 @@ export const problemCodes = [
   'too_much_memory',
   'damaged',
   'unsupported',
+  'heic',
   'unsafe',
   'no_text',
 ] as const;

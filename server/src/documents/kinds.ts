@@ -24,7 +24,7 @@ export function recognize(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   if (bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return packed(bytes, maxUnpackedBytes);
   if (bytes.subarray(0, 8).equals(compound)) throw oldFormat(bytes);
   const picture = unreadPicture(bytes);
-  if (picture !== undefined) throw new DocumentRefused('unsupported', picture);
+  if (picture !== undefined) throw picture;
   if (bytes.subarray(0, 5).toString('latin1') === '{\\rtf') return { kind: 'rtf' };
   return { kind: textKind(bytes) };
 }

@@ -11,14 +11,15 @@ const bitmap = Buffer.from(
 
 for (const [format, bytes] of [
   ['HEIC', box('heic')],
-  ['HEIF', box('mif1')],
+  ['HEIC', box('mif1')],
   ['AVIF', box('avif')],
   ['TIFF', Buffer.from('49492a0008000000', 'hex')],
   ['TIFF', Buffer.from('4d4d002a00000008', 'hex')],
   ['BMP', bitmap],
 ] as const) {
   test(`refuses a ${format} picture with what to do (${bytes.toString('hex', 0, 4)})`, () => {
-    const reason = new RegExp(`a ${format} picture.*Save it as JPEG or PNG`);
+    const advice = format === 'HEIC' ? 'Save it as JPEG or PNG' : 'when it is attached to a message';
+    const reason = new RegExp(`a ${format} picture.*${advice}`);
     assert.throws(() => recognize(bytes, 1_000_000), { message: reason });
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { attachedImageMax, attachedTextMax } from '../../src/artifacts/attachments.ts';
+import { attachedTextMax } from '../../src/artifacts/attachments.ts';
+import { pictureMax } from '../../src/artifacts/pictures/pictures.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { addModels, createChat, nextId, postChat, readStream } from '../chat/chat-harness.ts';
 import { makePdf } from '../documents/document-makers.ts';
@@ -121,7 +122,7 @@ test('later turns see the current state of a file: moved, replaced or deleted', 
 test('names attachments that are too large to include', async () => {
   const chatId = await createChat(user);
   const long = await store(chatId, 'long.txt', 'x'.repeat(attachedTextMax + 1));
-  const big = await store(chatId, 'big.png', Buffer.concat([png, Buffer.alloc(attachedImageMax)]));
+  const big = await store(chatId, 'big.png', Buffer.concat([png, Buffer.alloc(pictureMax)]));
   const [sent] = await ask(chatId, [fileOf(long), fileOf(big)]);
   assert.match(
     sent.content,
@@ -129,7 +130,7 @@ test('names attachments that are too large to include', async () => {
   );
   assert.match(sent.content, /\[File big.png \(image\/png\) is not included: it is larger than \d+ bytes\]$/);
   const many = await createChat(user);
-  const half = await store(many, 'half.png', Buffer.concat([png, Buffer.alloc(attachedImageMax - png.length)]));
+  const half = await store(many, 'half.png', Buffer.concat([png, Buffer.alloc(pictureMax - png.length)]));
   const [crowded] = await ask(
     many,
     Array.from({ length: 6 }, () => fileOf(half)),

@@ -1,6 +1,7 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
 import { ApiError } from '@homeport/contracts/errors';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
+import type { Pictures } from '../../artifacts/pictures/pictures.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Documents } from '../../documents/documents.ts';
 import { yieldEvery } from '../../platform/concurrency/yield-every.ts';
@@ -46,7 +47,11 @@ import { countFailure, type WrittenStart, writePruning, writeStart } from './sum
  * Before an answer: shrinks a conversation that fills the window, and stores how, so that its beginning stays the same.
  */
 
-type Needs = Pick<Platform, 'clock' | 'config' | 'db' | 'log'> & { artifactStore: BlobStore; documents: Documents };
+type Needs = Pick<Platform, 'clock' | 'config' | 'db' | 'log'> & {
+  artifactStore: BlobStore;
+  documents: Documents;
+  pictures: Pictures;
+};
 export type Turn = Pick<Claimed, 'response' | 'context'>;
 
 export type ContextHooks = {

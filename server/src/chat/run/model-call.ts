@@ -3,6 +3,7 @@ import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds'
 import type { ProviderWait } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
 import type { BlobStore } from '../../artifacts/blob-store.ts';
+import type { Pictures } from '../../artifacts/pictures/pictures.ts';
 import { circuitOf } from '../../catalogue/circuits.ts';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
 import { storeLessons } from '../../catalogue/lessons.ts';
@@ -33,7 +34,7 @@ import { countedCall, type OnCall } from './counted-call.ts';
 export type TurnDeps = Pick<
   Platform,
   'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
-> & { artifactStore: BlobStore; documents: Documents };
+> & { artifactStore: BlobStore; documents: Documents; pictures: Pictures };
 
 /** Local models read a long prompt for minutes before their first token. */
 const firstByteMs = { private: 600_000, public: 300_000 };

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../../artifacts/blob-store.ts';
+import type { Pictures } from '../../artifacts/pictures/pictures.ts';
 import type { Documents } from '../../documents/documents.ts';
 import type { Platform } from '../../platform.ts';
 import type { FindTools } from '../tools/find-tools.ts';
@@ -8,7 +9,7 @@ import type { RunningResponses } from './running-responses.ts';
 export type RunDeps = Pick<
   Platform,
   'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
-> & { artifactStore: BlobStore; documents: Documents } & {
+> & { artifactStore: BlobStore; documents: Documents; pictures: Pictures } & {
   responses: RunningResponses;
   findTools: FindTools;
 };

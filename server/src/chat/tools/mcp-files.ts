@@ -1,7 +1,8 @@
 import type { FilePart } from '@homeport/contracts/chat/frames';
-import { sniffImage } from '@homeport/contracts/files/image-bytes';
 import type { AttachedFile } from '../../artifacts/attachments.ts';
 import { decodeText, isMarkedUp } from '../../artifacts/media-type.ts';
+import { pictureType } from '../../artifacts/pictures/picture-head.ts';
+import type { Pictures } from '../../artifacts/pictures/pictures.ts';
 import { readPages } from '../../documents/document-store.ts';
 import type { Documents } from '../../documents/documents.ts';
 import { mcpBounds } from '../../mcp/bounds.ts';
@@ -11,7 +12,7 @@ import { ToolAnswer } from './tool-run.ts';
 
 /** Files in the results of MCP tools: pictures for a model that sees, documents as text, and all of them as files. */
 
-export type McpFileDeps = FileStoreDeps & { documents: Documents };
+export type McpFileDeps = FileStoreDeps & { documents: Documents; pictures: Pictures };
 
 type Returned = Exclude<McpResult, { errorText: string }>;
 /** A file of a result; `part` if it is small enough to be kept in the answer itself. */
@@ -57,10 +58,14 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { bytes, part, filename = 'file' } = file;
-  const picture = sniffImage(bytes);
+  const picture = pictureType(bytes);
   const text = isMarkedUp(bytes) ? undefined : decodeText(bytes, false);
   const isPlain = picture === undefined && text !== undefined && text !== '';
-  if (picture !== undefined) read.pictures.push(`data:${picture};base64,${bytes.toString('base64')}`);
+  if (picture !== undefined) {
+    const shown = await deps.pictures.forModel({ type: picture, bytes }, owner.owner_id, signal);
+    if ('reason' in shown) read.texts.push(`[The picture ${filename} is not included: ${shown.reason}]`);
+    else read.pictures.push(`data:${shown.mediaType};base64,${shown.bytes.toString('base64')}`);
+  }
   if (isPlain) read.texts.push(`[File ${filename}]\n${text}`);
   const isDocument = picture === undefined && !isPlain && !/^(?:audio|image|video)\//.test(file.mediaType);
   if (part !== undefined && !isDocument) {

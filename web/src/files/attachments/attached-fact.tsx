@@ -7,6 +7,7 @@ import { numberLocale } from '../../i18n/format-locale.ts';
 import { useText } from '../../i18n/i18n.ts';
 import classes from '../files.module.css';
 import { modelInput } from '../model-input.ts';
+import { documentProblem } from '../preview/document-problem.ts';
 import { documentQuery } from '../preview/document-query.ts';
 import { formatSize } from '../preview/file-look.ts';
 
@@ -33,7 +34,7 @@ function DocumentFact({ scope, file, size }: { scope: FileScope; file: AttachedF
   if (read.problem) {
     return (
       <span className={classes.fact} data-kind="problem" role="status">
-        {t('files.unreadable', { reason: read.problem.message })}
+        {t('files.unreadable', { reason: documentProblem(t, read.problem) })}
       </span>
     );
   }

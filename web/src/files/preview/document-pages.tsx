@@ -7,6 +7,7 @@ import type { FileScope } from '../../api/upload.ts';
 import { FormFailure, Notice } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';
 import classes from '../files.module.css';
+import { documentProblem } from './document-problem.ts';
 import { documentQuery, type PageChoice } from './document-query.ts';
 import { textBlocks } from './document-text.ts';
 import previewClasses from './file-preview.module.css';
@@ -47,7 +48,8 @@ export function DocumentPages({
       </>
     );
   }
-  if (read.problem) return <p className={classes.quiet}>{t('files.noText', { reason: read.problem.message })}</p>;
+  if (read.problem)
+    return <p className={classes.quiet}>{t('files.noText', { reason: documentProblem(t, read.problem) })}</p>;
   const number = read.page?.number ?? 1;
   const last = read.pages ?? 1;
   return (

@@ -1,5 +1,6 @@
 import { attachedId, attachedMax, readAttachment } from '../../../artifacts/attachments.ts';
 import type { BlobStore } from '../../../artifacts/blob-store.ts';
+import type { Pictures } from '../../../artifacts/pictures/pictures.ts';
 import { parseStoredParts } from '../../../conversations/stored-parts.ts';
 import type { Documents } from '../../../documents/documents.ts';
 import { isMail } from '../../../documents/kinds.ts';
@@ -15,7 +16,7 @@ import { type DocumentRoom, documentText, noDocumentRoom, scannedPdf } from './a
  * with their names, documents as text, others by name only. None of it is stored again.
  */
 
-type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore; documents: Documents };
+type Needs = Pick<Platform, 'db' | 'log'> & { artifactStore: BlobStore; documents: Documents; pictures: Pictures };
 
 /** The same messages, newest first, read only as far as requested; with a limit on the bytes of all files. */
 export async function* withAttachments(

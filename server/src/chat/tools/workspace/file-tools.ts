@@ -1,5 +1,6 @@
 import { workspaceEntry, workspaceListing } from '@homeport/contracts/workspace/daemon';
 import { z } from 'zod';
+import type { Pictures } from '../../../artifacts/pictures/pictures.ts';
 import type { Daemon } from '../../../workspaces/daemon.ts';
 import { cutLine } from '../command-output.ts';
 import { defineTool } from '../tool-input.ts';
@@ -45,7 +46,7 @@ const inputs = {
 };
 
 /** The answer whose changes these are, and the conversation that reads and writes. */
-type Of = { responseId: string; chatId: string };
+type Of = { responseId: string; chatId: string; userId: string; pictures: Pictures };
 type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, of: Of) => Promise<string | ToolAnswer>;
 
 /**
@@ -64,7 +65,7 @@ export function fileTools(turn: WorkspaceTurn, of: Of): Tool[] {
       name: 'read_file',
       effect: 'reads',
       description:
-        'Reads a text file in the workspace, or looks at a picture (PNG, JPEG, GIF, WebP). Returns each line of a text as its number, a tab and the text. Read long files in parts with offset and limit.',
+        'Reads a text file in the workspace, or looks at a picture (PNG, JPEG, GIF, WebP, AVIF, TIFF, BMP). Returns each line of a text as its number, a tab and the text. Read long files in parts with offset and limit.',
       input: inputs.read_file,
       run: run(readFile),
     }),
@@ -107,7 +108,7 @@ const readFile: Work<{ path: string; offset?: number; limit?: number }> = async 
   daemon,
   { path: asked, offset = 1, limit = linesMax },
   signal,
-  { chatId },
+  { chatId, userId, pictures },
 ) => {
   const { entry } = await daemon.call(`/v1/files/stat?path=${encodeURIComponent(asked)}`, one, { signal });
   if (entry.type === 'directory') throw new ToolFailure(`${entry.path} is a folder: use list_files.`);
@@ -116,8 +117,10 @@ const readFile: Work<{ path: string; offset?: number; limit?: number }> = async 
   if (read === 'binary') {
     const picture = await readPicture(daemon, asked, entry.size, signal);
     if (picture !== undefined) {
-      const text = `[The picture ${entry.path} (${picture.mediaType}, ${entry.size} bytes). Read it again to look at it in a later turn.]`;
-      return new ToolAnswer(text, [], undefined, [picture.url]);
+      const shown = await pictures.forModel(picture, userId, signal);
+      if ('reason' in shown) throw new ToolFailure(`The picture ${entry.path} cannot be shown: ${shown.reason}.`);
+      const text = `[The picture ${entry.path} (${picture.type}, ${entry.size} bytes). Read it again to look at it in a later turn.]`;
+      return new ToolAnswer(text, [], undefined, [`data:${shown.mediaType};base64,${shown.bytes.toString('base64')}`]);
     }
     throw new ToolFailure(
       `${entry.path} is not a text file (${entry.size} bytes). Look at it with bash, or publish it with publish_artifact.`,

@@ -1,19 +1,18 @@
 import { ApiError } from '@homeport/contracts/errors';
-import { type ImageType, sniffImage } from '@homeport/contracts/files/image-bytes';
+import { type PictureType, pictureType } from '../../../artifacts/pictures/picture-head.ts';
+import { pictureSourceMax } from '../../../artifacts/pictures/pictures.ts';
 import type { Daemon } from '../../../workspaces/daemon.ts';
 
-/** The largest picture that a model is shown. */
-const maxBytes = 8 * 1024 * 1024;
-const headBytes = 16;
+const headBytes = 32;
 
-/** A picture in the workspace as a `data:` URL; undefined for other files, and for one that is too large. */
+/** A picture in the workspace; undefined for other files, and for one that is too large. */
 export async function readPicture(
   daemon: Daemon,
   path: string,
   size: number,
   signal: AbortSignal,
-): Promise<{ mediaType: ImageType; url: string } | undefined> {
-  if (size > maxBytes) return undefined;
+): Promise<{ type: PictureType; bytes: Buffer } | undefined> {
+  if (size > pictureSourceMax) return undefined;
   const { status, body } = await daemon.request(`/v1/files/content?path=${encodeURIComponent(path)}`, { signal });
   const chunks: Uint8Array[] = [];
   let read = 0;
@@ -22,9 +21,8 @@ export async function readPicture(
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       chunks.push(Uint8Array.from(chunk));
       read += chunk.length;
-      if (read > maxBytes || (read >= headBytes && chunks.length === 1 && sniffImage(chunk) === undefined)) {
-        return undefined;
-      }
+      const isOther = read >= headBytes && chunks.length === 1 && pictureType(Buffer.from(chunk)) === undefined;
+      if (read > pictureSourceMax || isOther) return undefined;
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -33,8 +31,6 @@ export async function readPicture(
     body.destroy();
   }
   const bytes = Buffer.concat(chunks);
-  const mediaType = sniffImage(bytes);
-  return mediaType === undefined
-    ? undefined
-    : { mediaType, url: `data:${mediaType};base64,${bytes.toString('base64')}` };
+  const type = pictureType(bytes);
+  return type === undefined ? undefined : { type, bytes };
 }

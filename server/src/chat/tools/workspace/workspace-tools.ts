@@ -1,4 +1,5 @@
 import { readNameAndEmail } from '../../../accounts/users.ts';
+import type { Pictures } from '../../../artifacts/pictures/pictures.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unlessAborted } from '../../../platform/waits.ts';
 import { fetchNotes, readFolder, readNotes, recordFolder } from '../../../workspaces/notes.ts';
@@ -15,7 +16,7 @@ import { type PublishDeps, publishTool } from './publish-tool.ts';
 import { workspaceFacts } from './workspace-facts.ts';
 import { WorkspaceTurn } from './workspace-turn.ts';
 
-type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
+type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock; pictures: Pictures };
 
 /**
  * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results
@@ -65,7 +66,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
     const command = { responseId: response.id, chatId, signal, readAuthor };
     return [
       { ...bashTool(turn, command), note },
-      ...fileTools(turn, { responseId: response.id, chatId }),
+      ...fileTools(turn, { responseId: response.id, chatId, userId, pictures: deps.pictures }),
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
       ...(await skillTools(kysely, userId, skills, { turn, notes, folder })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededBelow } from '../../../contracts/test/seeded-random.ts';
+import { seededBelow } from '../../../../contracts/test/seeded-random.ts';
 import { withoutMetadata } from './picture-metadata.ts';
 
 const place = 'GPS 52.52 13.40';

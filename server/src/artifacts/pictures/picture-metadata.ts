@@ -56,7 +56,7 @@ class Copy {
 }
 
 const jpeg = { end: 0xd9, scan: 0xda, exif: 0xe1, app2: 0xe2, iptc: 0xed, comment: 0xfe } as const;
-const exifName = 'Exif\0\0';
+export const exifName = 'Exif\0\0';
 const profileName = 'ICC_PROFILE\0';
 
 function plainJpeg(bytes: Buffer): Buffer {
@@ -170,7 +170,7 @@ function plainWebp(bytes: Buffer): Buffer {
 }
 
 /** Some programs write the name of the JPEG segment into WebP files, too. */
-function withoutName(content: Buffer): Buffer {
+export function withoutName(content: Buffer): Buffer {
   return content.toString('latin1', 0, exifName.length) === exifName ? content.subarray(exifName.length) : content;
 }
 
@@ -181,6 +181,12 @@ const entriesMax = 200;
 
 /** The directory of EXIF data with nothing but the orientation; undefined if the picture is upright, or it has none. */
 function orientationOnly(tiff: Buffer): Buffer | undefined {
+  const value = orientationIn(tiff);
+  return value === undefined || value === 1 ? undefined : orientationDirectory(value);
+}
+
+/** The orientation, 1 to 8; undefined without one. */
+export function orientationIn(tiff: Buffer): number | undefined {
   const isLittle = tiff.toString('latin1', 0, 2) === 'II';
   const short = (at: number) => (at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
   if (tiff.length < 8) return undefined;
@@ -190,7 +196,7 @@ function orientationOnly(tiff: Buffer): Buffer | undefined {
     const at = directory + 2 + index * entryLength;
     if (short(at) !== orientationTag) continue;
     const value = short(at + 8);
-    return value >= 2 && value <= 8 ? orientationDirectory(value) : undefined;
+    return value >= 1 && value <= 8 ? value : undefined;
   }
   return undefined;
 }
