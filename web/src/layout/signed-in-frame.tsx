@@ -13,6 +13,7 @@ import { ProxySessionBanner } from './banners/proxy-session-banner.tsx';
 import { useBranding, usePageTitle } from './branding.ts';
 import { lazyComponent } from './lazy-component.tsx';
 import { ConversationMenu } from './menus/conversation-menu.tsx';
+import { collectKeys } from './palette/early-keys.ts';
 import { useCommands, useShortcuts } from './palette/use-commands.ts';
 import { SideRail } from './sidebar/side-rail.tsx';
 import { Sidebar } from './sidebar/sidebar.tsx';
@@ -74,6 +75,7 @@ function Layout() {
   useCompletionBadge();
   // Every navigation closes the drawer.
   useEffect(() => setOpen(false), [href]);
+  useEffect(() => (overlay === 'palette' ? collectKeys(() => setOverlay(undefined)) : undefined), [overlay]);
   const close = () => setOverlay(undefined);
   return (
     <div className={classes.frame}>

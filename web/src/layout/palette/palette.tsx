@@ -10,6 +10,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { useText } from '../../i18n/i18n.ts';
 import { useReturnFocus } from '../dialogs/use-return-focus.ts';
 import { Highlighted } from '../find/highlighted.tsx';
+import { takeKeys } from './early-keys.ts';
 import classes from './palette.module.css';
 import { SearchResult } from './search-result.tsx';
 import { keyText } from './shortcuts.ts';
@@ -73,6 +74,10 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
             <input
               data-autofocus
               value={text}
+              onFocus={() => {
+                const early = takeKeys();
+                if (early !== '') setText(early);
+              }}
               onChange={(event) => {
                 setText(event.currentTarget.value);
                 setAt(0);
