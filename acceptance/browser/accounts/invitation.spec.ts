@@ -31,7 +31,7 @@ test('shows an invitation link once, creates one account from it, and explains d
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Revoke the invitation for revoked@example.org' }).click();
   await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
-  await expect(page.getByText('revoked', { exact: true })).toBeVisible();
+  await expect(page.getByText('Revoked', { exact: true })).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 

@@ -7,16 +7,19 @@ export function SmallSelect({
   label,
   value,
   options,
+  size = 'xs',
   onChange,
 }: {
   label: string;
   value: string;
   options: readonly { value: string; label: string }[];
+  /** `sm` beside other fields, so that all have one height. */
+  size?: 'xs' | 'sm';
   onChange: (value: string) => void;
 }) {
   return (
     <NativeSelect
-      size="xs"
+      size={size}
       className={classes.smallSelect}
       aria-label={label}
       value={value}

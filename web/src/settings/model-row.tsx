@@ -41,7 +41,8 @@ export function ModelRow({
         </div>
         <div className={classes.detail}>
           {model.providerModelId === name ? null : <span>{model.providerModelId}</span>}
-          <span>{t('models.facts', sizes)}</span>
+          <span>{t('models.contextFact', sizes)}</span>
+          <span>{t('models.outputFact', sizes)}</span>
         </div>
         {isSmallForTools(model) ? <div className={classes.small}>{t('facts.smallWindow')}</div> : null}
       </div>

@@ -7,7 +7,7 @@ import { useText } from '../i18n/i18n.ts';
 import { Section } from '../layout/section.tsx';
 import { spanDays } from './usage-days.ts';
 import { allUsageQuery, csvAddress } from './usage-queries.ts';
-import { type UsageChoice, UsageChoices, UsageReportView } from './usage-view.tsx';
+import { type UsageChoice, UsageChoices, UsageDownload, UsageReportView } from './usage-view.tsx';
 
 /** `/settings/admin/usage` */
 export function AllUsagePage() {
@@ -17,8 +17,12 @@ export function AllUsagePage() {
   const { data, error } = useQuery(allUsageQuery(query));
   const groups = ['day', 'model', 'person'] as const;
   return (
-    <Section title={t('settings.allUsage')} text={t('usage.allText')}>
-      <UsageChoices choice={choice} groups={groups} csv={csvAddress('admin', query)} onChange={setChoice} />
+    <Section
+      title={t('settings.allUsage')}
+      text={t('usage.allText')}
+      action={<UsageDownload csv={csvAddress('admin', query)} />}
+    >
+      <UsageChoices choice={choice} groups={groups} onChange={setChoice} />
       {error ? <FormFailure failure={error} /> : null}
       {data ? <UsageReportView report={data.usage} /> : null}
       {data || error ? null : <Loading />}

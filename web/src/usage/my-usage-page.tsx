@@ -8,7 +8,7 @@ import { Section } from '../layout/section.tsx';
 import { OwnBudgets } from './own-budgets.tsx';
 import { spanDays } from './usage-days.ts';
 import { csvAddress, myUsageQuery } from './usage-queries.ts';
-import { type UsageChoice, UsageChoices, UsageReportView } from './usage-view.tsx';
+import { type UsageChoice, UsageChoices, UsageDownload, UsageReportView } from './usage-view.tsx';
 
 /** `/settings/usage` */
 export function MyUsagePage() {
@@ -17,9 +17,13 @@ export function MyUsagePage() {
   const query = { ...spanDays(choice.span, new Date()), by: choice.by };
   const { data, error } = useQuery(myUsageQuery(query));
   return (
-    <Section title={t('settings.usage')} text={t('usage.ownText')}>
+    <Section
+      title={t('settings.usage')}
+      text={t('usage.ownText')}
+      action={<UsageDownload csv={csvAddress('me', query)} />}
+    >
       {data ? <OwnBudgets budgets={data.budgets} /> : null}
-      <UsageChoices choice={choice} groups={['day', 'model']} csv={csvAddress('me', query)} onChange={setChoice} />
+      <UsageChoices choice={choice} groups={['day', 'model']} onChange={setChoice} />
       {error ? <FormFailure failure={error} /> : null}
       {data ? <UsageReportView report={data.usage} /> : null}
       {data || error ? null : <Loading />}

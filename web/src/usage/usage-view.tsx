@@ -13,17 +13,24 @@ import { UsageTable } from './usage-table.tsx';
 export type UsageChoice = { span: Span; by: UsageReport['by'] };
 const spans = ['month', 'last', 'year'] as const;
 
-/** Grouping and period of a report, and its download. */
+/** Link that downloads the report at `csv`, the same as CSV. */
+export function UsageDownload({ csv }: { csv: string }) {
+  const t = useText();
+  return (
+    <Button component="a" href={csv} download variant="default" leftSection={<Download size={15} aria-hidden />}>
+      {t('usage.csv')}
+    </Button>
+  );
+}
+
+/** Grouping and period of a report. */
 export function UsageChoices({
   choice,
   groups,
-  csv,
   onChange,
 }: {
   choice: UsageChoice;
   groups: readonly UsageReport['by'][];
-  /** The address of the same as CSV. */
-  csv: string;
   onChange: (choice: UsageChoice) => void;
 }) {
   const t = useText();
@@ -41,9 +48,6 @@ export function UsageChoices({
         value={choice.by}
         onChange={(by) => onChange({ ...choice, by })}
       />
-      <Button component="a" href={csv} download variant="default" leftSection={<Download size={15} aria-hidden />}>
-        {t('usage.csv')}
-      </Button>
     </div>
   );
 }

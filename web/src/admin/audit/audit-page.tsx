@@ -97,5 +97,5 @@ function zoneName(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const parts = new Intl.DateTimeFormat(dateLocale(), { timeZoneName: 'short' }).formatToParts(new Date());
   const short = parts.find((part) => part.type === 'timeZoneName')?.value ?? '';
-  return short === '' || short === timeZone ? timeZone : `${timeZone} (${short})`;
+  return short === '' || short === timeZone ? timeZone : `${timeZone}, ${short}`;
 }

@@ -64,6 +64,12 @@ test('names the new address of a provider', () => {
   assert.equal(to(['name']), 'audit.is.provider.updated Ada House');
 });
 
+test('says whether a conversation or a file was shared', () => {
+  const of = (kind: string) => sentenceOf(event({ action: 'share.created', details: { kind } }), names, t);
+  assert.equal(of('chat'), 'audit.is.share.created Ada u2');
+  assert.equal(of('file'), 'audit.is.share.created.file Ada u2');
+});
+
 test('has a fallback sentence for unknown actions', () => {
   assert.equal(sentenceOf(event({ action: 'thing.done_now' }), names, t), 'audit.is.other Ada u2');
   assert.equal(areaOf('thing.done_now'), 'installation');

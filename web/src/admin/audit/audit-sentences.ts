@@ -42,6 +42,7 @@ export function sentenceOf(event: AuditEvent, names: Names, t: Translate): strin
 /** Text variant of the action, for actions with more than one sentence. */
 function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
+  if (action === 'share.created') return details.kind === 'file' ? `${action}.file` : action;
   const changed = changedFields(details);
   // A new destination for conversations matters more than other changes.
   if (action === 'provider.updated') {

@@ -16,6 +16,7 @@ import { useText } from '../../i18n/i18n.ts';
 import { UnsavedGuard } from '../../layout/dialogs/unsaved-guard.tsx';
 import { Card } from '../../layout/section.tsx';
 import { showToast } from '../../layout/toasts.tsx';
+import classes from './branding.module.css';
 import { BrandingPreview } from './branding-preview.tsx';
 import {
   type BrandingValues,
@@ -79,7 +80,7 @@ export function BrandingForm({ stored }: { stored: Branding }) {
         </div>
       </Card>
       <Card title={t('branding.images')} text={t('branding.imagesText')}>
-        <div className={formClasses.pair}>
+        <div className={classes.images}>
           <ImageField
             label={t('branding.logo')}
             value={values.logoDataUrl}

@@ -92,12 +92,14 @@ export function UsersPage() {
           leftSection={<Search size={15} aria-hidden />}
         />
         <SmallSelect
+          size="sm"
           label={t('users.show')}
           value={show}
           options={peopleFilters.map((value) => ({ value, label: t(`users.show.${value}`) }))}
           onChange={(value) => choose({ show: value })}
         />
         <SmallSelect
+          size="sm"
           label={t('users.sort')}
           value={sort}
           options={peopleSorts.map((value) => ({ value, label: t(`users.sort.${value}`) }))}

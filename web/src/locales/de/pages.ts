@@ -370,7 +370,8 @@ export const texts: Record<keyof typeof english, string> = {
     'Es kann nicht mehr gewählt werden. Unterhaltungen, an die es angeheftet war, verwenden dann das Standardmodell. Das lässt sich nicht rückgängig machen.',
   'models.deleteConfirm': 'Modell löschen',
   'models.deleted': '{name} gelöscht.',
-  'models.facts': '{context} Kontext · {output} Ausgabe',
+  'models.contextFact': '{context} Kontext',
+  'models.outputFact': '{output} Ausgabe',
   'models.added': '{count, plural, one {# Modell hinzugefügt.} other {# Modelle hinzugefügt.}}',
 
   'tiers.text':

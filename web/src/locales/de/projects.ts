@@ -43,7 +43,7 @@ export const texts: Record<keyof typeof english, string> = {
     '{count, plural, =0 {Mitglieder hinzufügen} one {# Mitglied hinzufügen} other {# Mitglieder hinzufügen}}',
   'projects.added': '{count, plural, one {{name} hinzugefügt.} other {# Personen hinzugefügt.}}',
   'projects.chooseFirst': 'Wähle mindestens eine Person.',
-  'projects.you': 'du',
+  'projects.you': 'Du',
   'projects.role.owner': 'Eigentümer',
   'projects.role.member': 'Mitglied',
   'projects.roleOf': 'Rolle von {name}',

@@ -84,7 +84,7 @@ export const texts: Record<keyof typeof english, string> = {
   'share.kind.file': 'Datei von {name}',
   'share.more': 'Mehr anzeigen',
   'share.pageBy': 'Geteilt von {name}',
-  'share.pageAt': 'Geteilt am {date}',
+  'share.pageAt': 'Stand {date}',
   'share.gone': 'Dieser Link funktioniert nicht',
   'share.goneText': 'Er ist abgelaufen oder wurde beendet. Bitte um einen neuen.',
   'share.locked': 'Dafür brauchst du ein Passwort',

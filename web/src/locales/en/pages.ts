@@ -360,7 +360,8 @@ export const texts = {
     'It can no longer be chosen. Conversations pinned to it use the default model from now on. This can’t be undone.',
   'models.deleteConfirm': 'Delete model',
   'models.deleted': '{name} deleted.',
-  'models.facts': '{context} context · {output} output',
+  'models.contextFact': '{context} context',
+  'models.outputFact': '{output} output',
   'models.added': '{count, plural, one {# model added.} other {# models added.}}',
 
   'tiers.text': 'Groups in the model picker, in this order. Models of the first tier also write conversation titles.',

@@ -39,7 +39,7 @@ export const texts = {
   'projects.add': '{count, plural, =0 {Add members} one {Add # member} other {Add # members}}',
   'projects.added': '{count, plural, one {{name} added.} other {# people added.}}',
   'projects.chooseFirst': 'Choose at least one person.',
-  'projects.you': 'you',
+  'projects.you': 'You',
   'projects.role.owner': 'Owner',
   'projects.role.member': 'Member',
   'projects.roleOf': '{name}’s role',

@@ -81,7 +81,7 @@ export const texts = {
   'share.kind.file': 'File of {name}',
   'share.more': 'Show more',
   'share.pageBy': 'Shared by {name}',
-  'share.pageAt': 'Shared on {date}',
+  'share.pageAt': 'as of {date}',
   'share.gone': 'This link does not work',
   'share.goneText': 'It has expired or was ended. Ask the person who shared it for a new one.',
   'share.locked': 'This needs a password',
