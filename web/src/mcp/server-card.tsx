@@ -4,7 +4,8 @@ import { ActionIcon, Button, Switch } from '@mantine/core';
 import { LogIn, PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import cardClasses from '../catalogue/catalogue-card.module.css';
-import { Notice } from '../forms/notice.tsx';
+import { FailureDetail, Notice } from '../forms/notice.tsx';
+import { type Failure, failureDetail, wordFailure } from '../i18n/error-texts.ts';
 import { dateLocale } from '../i18n/format-locale.ts';
 import { type Translate, useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
@@ -79,7 +80,8 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
       {server.lastError && !needsSignIn ? (
         <div className={classes.note}>
           <Notice kind="warning" title={t('mcp.lastErrorTitle')}>
-            {server.lastError}
+            {wordFailure(lastFailure(server.lastError))}
+            <FailureDetail text={failureDetail(lastFailure(server.lastError))} />
           </Notice>
         </div>
       ) : null}
@@ -165,6 +167,11 @@ function IconButton({ label, onClick, children }: { label: string; onClick: () =
       </ActionIcon>
     </Tip>
   );
+}
+
+/** The stored failure of listing tools: the server's text is English. */
+function lastFailure(message: string): Failure {
+  return { code: 'mcp_unreachable', message };
 }
 
 function facts(server: McpServer, t: Translate): string[] {
