@@ -148,6 +148,7 @@ import { deleteImport, getImports, postImport, postImportStart } from './imports
 import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {
   deleteMcpServer,
+  deleteMcpTrust,
   deleteUserMcpServer,
   getMcpServers,
   getUserMcpServers,
@@ -163,10 +164,12 @@ import {
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth/handlers.ts';
 import {
   deleteAdminMcpOffer,
+  deleteAdminMcpOfferTrust,
   getAdminMcpOffers,
   getMcpOffers,
   patchAdminMcpOffer,
   postAdminMcpOffer,
+  postAdminMcpOfferTrust,
 } from './mcp/offer-handlers.ts';
 import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts';
 import { getPeople, getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
@@ -359,6 +362,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteMcpServer,
   postMcpTest,
   postMcpTrust,
+  deleteMcpTrust,
   postMcpConnect,
   deleteMcpConnect,
   getMcpCallback,
@@ -378,6 +382,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postAdminMcpOffer,
   patchAdminMcpOffer,
   deleteAdminMcpOffer,
+  postAdminMcpOfferTrust,
+  deleteAdminMcpOfferTrust,
   getPeople,
   getProjects,
   postProject,

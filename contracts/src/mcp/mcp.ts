@@ -43,6 +43,8 @@ export const mcpServer = z.object({
   trustState: z.enum(['untrusted', 'trusted', 'drifted']),
   fingerprint: z.string().nullable(),
   trustedFingerprint: z.string().nullable(),
+  /** The trust is the offer's: an administrator reviewed the tools for everyone. */
+  trustedWithOffer: z.boolean(),
   /** Texts that the server changes with each listing, as JSON pointers: models get the trusted ones. */
   volatileTexts: z.array(z.string()),
   toolPolicies: z.record(z.string(), toolPolicy),
@@ -111,13 +113,15 @@ export const mcpServerBody = z.object({
 export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
 
 const byId = z.object({ id: fields.id });
+/** A malformed one is simply a fingerprint that differs. */
+const reviewedFingerprint = z.string().max(limits.fingerprintMax);
 const trustBody = z.object({
   id: fields.id,
-  /** A malformed one is simply a fingerprint that differs. */
-  fingerprint: z.string().max(limits.fingerprintMax).optional(),
+  fingerprint: reviewedFingerprint.optional(),
   /** Texts, as JSON pointers, whose later changes are ignored; only if they change between two listings. */
   volatileTexts: z.array(z.string().max(limits.mcpVolatileTextMax)).max(limits.mcpVolatileTexts).optional(),
 });
+export const offerTrustBody = trustBody.extend({ fingerprint: reviewedFingerprint });
 const userId = { userId: fields.id };
 const list = z.union([
   z.object({ servers: z.array(mcpServer), canEdit: z.boolean() }),
@@ -130,7 +134,7 @@ const connectBody = z.object({
   /** Page of this installation to return to; the page of tools by default. */
   returnTo: z.string().min(1).max(limits.returnToMax).optional(),
 });
-const connecting = ['not_found', 'blocked_destination', 'mcp_unreachable', 'credentials_unreadable'] as const;
+export const connecting = ['not_found', 'blocked_destination', 'mcp_unreachable', 'credentials_unreadable'] as const;
 
 /** A client id metadata document; `client_id` is its own address. */
 const mcpClient = z.object({
@@ -201,6 +205,15 @@ export const mcpEndpoints = {
     body: trustBody,
     response: one,
     errors: [...connecting, 'mcp_tools_changed'],
+  }),
+  deleteMcpTrust: endpoint({
+    method: 'DELETE',
+    path: '/api/mcp/trust',
+    access: 'mcp-editor',
+    summary: 'Withdraws the trust in a server, also one that came with its offer: its tools are not used any more',
+    query: byId,
+    response: fields.ok,
+    errors: ['not_found'],
   }),
 
   postMcpConnect: endpoint({

@@ -3,9 +3,12 @@ import { endpoint } from '../endpoint.ts';
 import * as fields from '../fields.ts';
 import { limits } from '../limits.ts';
 import { line } from '../text/line.ts';
-import { serverFields } from './mcp.ts';
+import { connecting, offerTrustBody, serverFields } from './mcp.ts';
 
-/** MCP servers that administrators offer to everybody. Each person adds, trusts and signs in for themselves. */
+/**
+ * MCP servers that administrators offer to everybody. Each person adds and signs in for themselves, and reviews the
+ * tools unless an administrator has trusted them for everybody.
+ */
 
 const headerName = z
   .string()
@@ -48,6 +51,10 @@ const mcpOffer = z.object({
   clientId: z.string().nullable(),
   headerNames: z.array(z.string()),
   envNames: z.array(z.string()),
+  /** Set while an administrator's trust counts for everybody; `trustedBy` is null after their account is deleted. */
+  trustedFingerprint: z.string().nullable(),
+  trustedBy: z.string().nullable(),
+  trustedAt: fields.timestamp.nullable(),
   createdAt: fields.timestamp,
 });
 export type McpOffer = z.infer<typeof mcpOffer>;
@@ -55,8 +62,8 @@ export type McpOffer = z.infer<typeof mcpOffer>;
 /** `serverId`: the server that the caller made of it. */
 const offered = mcpOffer.extend({ serverId: fields.id.nullable() });
 export type OfferedMcpServer = z.infer<typeof offered>;
-/** `servers`: how many people have added it. */
-const counted = mcpOffer.extend({ servers: z.number().int() });
+/** `servers`: how many people have added it. `drifted`: for how many of them the tools trusted here have changed. */
+const counted = mcpOffer.extend({ servers: z.number().int(), drifted: z.number().int() });
 export type CountedMcpOffer = z.infer<typeof counted>;
 
 export const mcpOfferEndpoints = {
@@ -101,6 +108,25 @@ export const mcpOfferEndpoints = {
     path: '/api/admin/mcp/offers',
     access: 'admin',
     summary: 'Withdraws an offer: it is removed from everybody, with trust, sign-ins and credentials',
+    query: z.object({ id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found'],
+  }),
+  postAdminMcpOfferTrust: endpoint({
+    method: 'POST',
+    path: '/api/admin/mcp/offers/trust',
+    access: 'admin',
+    summary:
+      'Trusts the reviewed tools of an offer for everybody: lists them again with the caller’s own server of this offer; only if the fingerprint still matches',
+    body: offerTrustBody,
+    response: z.object({ offer: counted }),
+    errors: [...connecting, 'mcp_tools_changed'],
+  }),
+  deleteAdminMcpOfferTrust: endpoint({
+    method: 'DELETE',
+    path: '/api/admin/mcp/offers/trust',
+    access: 'admin',
+    summary: 'Ends the trust for everybody, at once and during answers; trust that people gave themselves stays',
     query: z.object({ id: fields.id }),
     response: fields.ok,
     errors: ['not_found'],

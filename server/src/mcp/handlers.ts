@@ -10,6 +10,7 @@ import {
   type McpServerPatch,
   type NewMcpServer,
   deleteMcpServer as removeMcpServer,
+  withdrawTrust,
 } from './servers.ts';
 import { changeMcpServer, createMcpServer, testMcpServer, trustMcpServer } from './trust.ts';
 
@@ -69,6 +70,12 @@ export const postMcpTest: McpHandler<'postMcpTest'> = (deps, input) =>
   testMcpServer(deps, input.actor.id, input.body.id, sourceOf(input));
 export const postMcpTrust: McpHandler<'postMcpTrust'> = (deps, input) =>
   trust(deps, input.actor.id, input.body, sourceOf(input));
+
+/** DELETE /api/mcp/trust */
+export const deleteMcpTrust: McpHandler<'deleteMcpTrust'> = async (deps, input) => {
+  await withdrawTrust(deps, input.actor.id, input.query.id, sourceOf(input));
+  return { ok: true };
+};
 
 /** The user whose servers an administrator's request is about. Throws `not_found` for an unknown user. */
 async function targetUser(deps: HandlerDeps, query: { userId: string }): Promise<Owner> {

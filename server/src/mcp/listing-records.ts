@@ -50,6 +50,8 @@ export async function recordTrust(
       trusted_tools: columns.tools,
       trusted_fingerprint: definitions.fingerprint,
       volatile_texts: JSON.stringify(volatileTexts),
+      trusted_with_offer: false,
+      offer_trust_declined: false,
       tool_policies: sql`${JSON.stringify(startingPolicies(asked, definitions))}::jsonb || tool_policies`,
       last_tested_at: sql`now()`,
     })

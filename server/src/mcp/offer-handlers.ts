@@ -1,9 +1,10 @@
 import type { mcpOfferEndpoints } from '@homeport/contracts/mcp/offers';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import { trustOffer, withdrawOfferTrust } from './offer-trust.ts';
 import { changeOffer, countOffers, createOffer, listOffers, removeOffer } from './offers.ts';
 
-type HandlerDeps = Pick<Deps, 'db' | 'mcp'>;
+type HandlerDeps = Pick<Deps, 'db' | 'mcp' | 'secrets'>;
 type OfferHandler<Name extends keyof typeof mcpOfferEndpoints> = Handler<HandlerDeps, (typeof mcpOfferEndpoints)[Name]>;
 
 /** GET /api/mcp/offers */
@@ -31,5 +32,16 @@ export const patchAdminMcpOffer: OfferHandler<'patchAdminMcpOffer'> = async (dep
 /** DELETE /api/admin/mcp/offers */
 export const deleteAdminMcpOffer: OfferHandler<'deleteAdminMcpOffer'> = async (deps, input) => {
   for (const id of await removeOffer(deps, input.query.id, sourceOf(input))) deps.mcp.drop(id);
+  return { ok: true };
+};
+
+/** POST /api/admin/mcp/offers/trust */
+export const postAdminMcpOfferTrust: OfferHandler<'postAdminMcpOfferTrust'> = async (deps, input) => ({
+  offer: await trustOffer(deps, input.actor.id, input.body, sourceOf(input)),
+});
+
+/** DELETE /api/admin/mcp/offers/trust */
+export const deleteAdminMcpOfferTrust: OfferHandler<'deleteAdminMcpOfferTrust'> = async (deps, input) => {
+  await withdrawOfferTrust(deps, input.query.id, sourceOf(input));
   return { ok: true };
 };

@@ -22,19 +22,42 @@ import { untrusted, withoutQuery } from './servers.ts';
  */
 
 type OfferDeps = { db: Pick<Database, 'kysely'> };
-type OfferRow = Selectable<McpOffersTable>;
+type OfferRow = Awaited<ReturnType<typeof readOffers>>[number];
 
 /** Fields that `PATCH` and the manifest set; an omitted member keeps its value. */
 export type OfferFields = Omit<McpOfferPatch, 'id'>;
 
+const offerColumns = [
+  'id',
+  'name',
+  'description',
+  'url',
+  'transport',
+  'command',
+  'args',
+  'client_id',
+  'header_names',
+  'env_names',
+  'trusted_fingerprint',
+  'trusted_at',
+  'created_at',
+] as const;
+
+/** Offers with the names of the administrators who trusted them, without the trusted definitions. */
+function selectOffers(db: Queryable) {
+  return db
+    .selectFrom('mcp_offers')
+    .leftJoin('users as reviewer', 'reviewer.id', 'mcp_offers.trusted_by')
+    .select(offerColumns.map((column) => `mcp_offers.${column}` as const))
+    .select('reviewer.name as trusted_by_name');
+}
+
 /** Every offer, oldest first, and which server `userId` has made of it. */
 export async function listOffers(deps: OfferDeps, userId: string): Promise<OfferedMcpServer[]> {
-  const rows = await deps.db.kysely
-    .selectFrom('mcp_offers')
+  const rows = await selectOffers(deps.db.kysely)
     .leftJoin('mcp_servers', (join) =>
       join.onRef('mcp_servers.offer_id', '=', 'mcp_offers.id').on('mcp_servers.owner_id', '=', userId),
     )
-    .selectAll('mcp_offers')
     .select('mcp_servers.id as server_id')
     .orderBy('mcp_offers.seq')
     .execute();
@@ -43,35 +66,42 @@ export async function listOffers(deps: OfferDeps, userId: string): Promise<Offer
 
 /** Every offer, oldest first, and how many people have added it. */
 export async function countOffers(db: Queryable): Promise<CountedMcpOffer[]> {
-  const rows = await db
-    .selectFrom('mcp_offers')
-    .selectAll()
-    .select((row) =>
-      row
-        .selectFrom('mcp_servers')
-        .select((server) => server.fn.countAll<number>().as('count'))
-        .whereRef('mcp_servers.offer_id', '=', 'mcp_offers.id')
-        .as('servers'),
-    )
-    .orderBy('seq')
+  const isDrifted = sql<number>`count(*) filter (where trusted_with_offer and trust_state = 'drifted')`;
+  const counts = db
+    .selectFrom('mcp_servers')
+    .select((server) => ['offer_id', server.fn.countAll<number>().as('servers'), isDrifted.as('drifted')])
+    .where('offer_id', 'is not', null)
+    .groupBy('offer_id')
+    .as('counts');
+  const rows = await selectOffers(db)
+    .leftJoin(counts, 'counts.offer_id', 'mcp_offers.id')
+    .select(['counts.servers', 'counts.drifted'])
+    .orderBy('mcp_offers.seq')
     .execute();
-  return rows.map((row) => ({ ...offerView(row), servers: Number(row.servers) }));
+  return rows.map((row) => ({ ...offerView(row), servers: row.servers ?? 0, drifted: row.drifted ?? 0 }));
+}
+
+/** One offer, with its counts. Throws `not_found`. */
+export async function getCountedOffer(db: Queryable, id: string): Promise<CountedMcpOffer> {
+  const offer = (await countOffers(db)).find((each) => each.id === id);
+  if (offer === undefined) throw offerNotFound();
+  return offer;
 }
 
 /** Offers by name, for manifests. */
-export async function readOffers(db: Queryable): Promise<OfferRow[]> {
-  return db.selectFrom('mcp_offers').selectAll().orderBy('seq').execute();
+export function readOffers(db: Queryable) {
+  return selectOffers(db).orderBy('mcp_offers.seq').execute();
 }
 
 export async function createOffer(deps: OfferDeps, input: NewMcpOffer, source: AuditSource): Promise<CountedMcpOffer> {
   return inTransaction(deps.db, async (trx) => {
     const row = await insertOffer(trx, input, source);
-    return { ...offerView(row), servers: 0 };
+    return getCountedOffer(trx, row.id);
   });
 }
 
 /** Adds an offer inside the caller's transaction. Throws `invalid_request`. */
-export async function insertOffer(trx: Queryable, input: NewMcpOffer, source: AuditSource): Promise<OfferRow> {
+export async function insertOffer(trx: Queryable, input: NewMcpOffer, source: AuditSource): Promise<{ id: string }> {
   assertNames(input);
   const place = placeOfServer(input);
   await lockOffers(trx);
@@ -103,9 +133,7 @@ export async function changeOffer(
 ): Promise<{ offer: CountedMcpOffer; moved: string[] }> {
   return inTransaction(deps.db, async (trx) => {
     const { moved } = await updateOffer(trx, id, patch, source);
-    const offer = (await countOffers(trx)).find((each) => each.id === id);
-    if (offer === undefined) throw offerNotFound();
-    return { offer, moved };
+    return { offer: await getCountedOffer(trx, id), moved };
   });
 }
 
@@ -120,12 +148,11 @@ export async function updateOffer(
   source: AuditSource,
 ): Promise<{ moved: string[] }> {
   assertNames(patch);
-  await lockOffers(trx);
-  const before = await trx.selectFrom('mcp_offers').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-  if (before === undefined) throw offerNotFound();
+  const before = await getLockedOffer(trx, id);
   if (patch.name !== undefined && patch.name !== before.name) await assertNewName(trx, patch.name);
   const place = placeOfServer({ ...patch, transport: patch.transport ?? before.transport }, before);
   const isProgram = place.transport === 'stdio';
+  const isElsewhere = place.url !== before.url || place.transport !== before.transport;
   const clientId = isProgram ? null : patch.clientId === undefined ? before.client_id : patch.clientId;
   await trx
     .updateTable('mcp_offers')
@@ -136,12 +163,12 @@ export async function updateOffer(
       client_id: clientId,
       header_names: patch.headerNames && JSON.stringify(patch.headerNames),
       env_names: patch.envNames && JSON.stringify(patch.envNames),
+      ...(isElsewhere ? notReviewed : {}),
       updated_at: sql`now()`,
     })
     .where('id', '=', id)
     .execute();
-  const moved =
-    place.url === before.url && place.transport === before.transport ? [] : await moveServers(trx, id, place);
+  const moved = isElsewhere ? await moveServers(trx, id, place) : [];
   if (clientId !== before.client_id) {
     const client = { client_id: clientId, client_secret: null, client_issuer: null };
     await trx.updateTable('mcp_servers').set(client).where('offer_id', '=', id).execute();
@@ -149,6 +176,23 @@ export async function updateOffer(
   const details = { changed: changedFields(patch), servers: moved.length };
   await recordEvent(trx, source, { action: 'mcp_offer.updated', ...targetOf(id), details });
   return { moved };
+}
+
+/** Columns of an offer whose tools each person reviews. */
+export const notReviewed = {
+  trusted_tools: null,
+  trusted_fingerprint: null,
+  volatile_texts: '[]',
+  trusted_by: null,
+  trusted_at: null,
+} as const;
+
+/** The offer, locked until the transaction ends. Throws `not_found`. */
+export async function getLockedOffer(trx: Queryable, id: string): Promise<Selectable<McpOffersTable>> {
+  await lockOffers(trx);
+  const row = await trx.selectFrom('mcp_offers').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+  if (row === undefined) throw offerNotFound();
+  return row;
 }
 
 async function moveServers(
@@ -177,8 +221,7 @@ async function moveServers(
 /** Withdraws an offer: the servers made of it go with it. Returns their ids. */
 export async function removeOffer(deps: OfferDeps, id: string, source: AuditSource): Promise<string[]> {
   return inTransaction(deps.db, async (trx) => {
-    const row = await trx.selectFrom('mcp_offers').select('name').where('id', '=', id).forUpdate().executeTakeFirst();
-    if (row === undefined) throw offerNotFound();
+    const row = await getLockedOffer(trx, id);
     const servers = await trx.deleteFrom('mcp_servers').where('offer_id', '=', id).returning('id').execute();
     await trx.deleteFrom('mcp_offers').where('id', '=', id).execute();
     const details = { name: row.name, servers: servers.length };
@@ -199,6 +242,9 @@ export function offerView(row: OfferRow): McpOffer {
     clientId: row.client_id,
     headerNames: row.header_names,
     envNames: row.env_names,
+    trustedFingerprint: row.trusted_fingerprint,
+    trustedBy: row.trusted_by_name,
+    trustedAt: row.trusted_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
   };
 }
@@ -235,6 +281,6 @@ function addressOf({ url, command }: Pick<OfferRow, 'url' | 'command'>): string 
   return withoutQuery(command === null ? url : `stdio:${command}`);
 }
 
-function targetOf(id: string) {
+export function targetOf(id: string) {
   return { targetType: 'mcp_offer', targetId: id };
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Queryable } from '../db/pool.ts';
+import type { ReviewedOffer } from './offered-trust.ts';
 import type { NewMcpServer } from './servers.ts';
 import type { McpServerRow } from './views.ts';
 
@@ -45,17 +46,23 @@ export function assertLeftToOffer(input: { [Name in (typeof offeredFields)[numbe
   }
 }
 
-/** Address of an offered server; locks the offer until the transaction ends. Throws `not_found`. */
+/** Address of an offered server, and its reviewed tools; locks the offer until the transaction ends. Throws `not_found`. */
 export async function placeOfOffer(
   trx: Queryable,
   offerId: string,
-): Promise<ServerPlace & { client_id: string | null }> {
+): Promise<ServerPlace & { client_id: string | null; reviewed: ReviewedOffer }> {
   const offer = await trx
     .selectFrom('mcp_offers')
     .select(['url', 'transport', 'command', 'args', 'client_id'])
+    .select(['trusted_tools', 'trusted_fingerprint', 'volatile_texts'])
     .where('id', '=', offerId)
     .forShare()
     .executeTakeFirst();
   if (offer === undefined) throw new ApiError('not_found', 'MCP server not found');
-  return { ...offer, args: offer.args === null ? null : JSON.stringify(offer.args) };
+  const { trusted_tools, trusted_fingerprint, volatile_texts, args, ...place } = offer;
+  return {
+    ...place,
+    args: args === null ? null : JSON.stringify(args),
+    reviewed: { trusted_tools, trusted_fingerprint, volatile_texts },
+  };
 }

@@ -18,6 +18,7 @@ import {
   sealMcpEnv,
   sealMcpHeaders,
 } from './credentials.ts';
+import { findOfferOf, startingTrust, withoutTrust } from './offered-trust.ts';
 import { assertLeftToOffer, placeOfOffer, placeOfServer } from './server-place.ts';
 import { type McpServerRow, mcpServerView } from './views.ts';
 
@@ -78,7 +79,7 @@ export async function assertOwnedMcpServers(db: Queryable, owner: string, ids: r
   if (Number(count) !== wanted.size) throw serverNotFound();
 }
 
-/** Adds a server, untrusted and not yet asked. */
+/** Adds a server, not yet asked, and untrusted unless an administrator has trusted its offer for everyone. */
 export async function insertMcpServer(
   deps: McpDeps,
   owner: string,
@@ -90,9 +91,9 @@ export async function insertMcpServer(
   if (offerId !== undefined) assertLeftToOffer(input);
   const id = randomUUIDv7();
   return inTransaction(deps.db, async (trx) => {
-    const { client_id, ...place } =
+    const { client_id, reviewed, ...place } =
       offerId === undefined
-        ? { ...placeOfServer(input), client_id: input.clientId ?? null }
+        ? { ...placeOfServer(input), client_id: input.clientId ?? null, reviewed: undefined }
         : await placeOfOffer(trx, offerId);
     const at = { id, owner_id: owner, url: place.url };
     await sql`select pg_advisory_xact_lock(hashtextextended(${`mcp:${owner}`}, 0))`.execute(trx);
@@ -112,6 +113,7 @@ export async function insertMcpServer(
         client_secret: sealClientSecret(deps, at, input.clientSecret ?? null),
         enabled: input.enabled ?? true,
         tool_policies: JSON.stringify(input.toolPolicies ?? {}),
+        ...(reviewed && startingTrust(reviewed, input.toolPolicies ?? {})),
       })
       .returningAll()
       .executeTakeFirstOrThrow();
@@ -139,6 +141,7 @@ export async function updateMcpServer(
     patch;
   assertCustomHeaders(headers ?? {});
   return inTransaction(deps.db, async (trx) => {
+    const offer = await findOfferOf(trx, { owner_id: owner, id });
     const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
     await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
@@ -150,6 +153,8 @@ export async function updateMcpServer(
       isElsewhere ||
       (env !== undefined && !hasSameEnv(deps, before, env)) ||
       (headers !== undefined && !hasSameHeaders(deps, before, headers));
+    const offered =
+      offer && !before.offer_trust_declined ? startingTrust(offer, toolPolicies ?? before.tool_policies) : {};
     const envelope =
       headers === undefined ? resealMcpHeaders(deps, before).envelope : sealMcpHeaders(deps, place, headers);
     const secret =
@@ -170,9 +175,9 @@ export async function updateMcpServer(
         client_secret: isElsewhere || clientSecret !== undefined ? secret : undefined,
         client_issuer: clientId === undefined && clientSecret === undefined ? undefined : null,
         connection: isElsewhere ? 'none' : undefined,
-        tool_policies: toolPolicies === undefined ? undefined : JSON.stringify(toolPolicies),
+        tool_policies: toolPolicies && JSON.stringify(toolPolicies),
         updated_at: sql`now()`,
-        ...(isMoved ? { ...untrusted, revision: before.revision + 1 } : {}),
+        ...(isMoved ? { ...untrusted, revision: before.revision + 1, ...offered } : {}),
       })
       .where('id', '=', id)
       .returningAll()
@@ -200,10 +205,7 @@ export async function updateMcpServer(
 
 /** Trust columns of a server that has never been listed. */
 export const untrusted = {
-  trust_state: 'untrusted',
-  trusted_tools: null,
-  trusted_fingerprint: null,
-  volatile_texts: '[]',
+  ...withoutTrust,
   tools: '[]',
   fingerprint: null,
   reviewed_fingerprint: null,
@@ -211,6 +213,22 @@ export const untrusted = {
   last_error: null,
   version: null,
 } as const;
+
+/** Withdraws the trust; from then on, no call is made. The listed tools stay known. Throws `not_found`. */
+export async function withdrawTrust(deps: McpDeps, owner: string, id: string, source: AuditSource): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const row = await trx
+      .updateTable('mcp_servers')
+      .set({ ...withoutTrust, offer_trust_declined: sql<boolean>`offer_id is not null` })
+      .where('id', '=', id)
+      .where('owner_id', '=', owner)
+      .returning('name')
+      .executeTakeFirst();
+    if (row === undefined) throw serverNotFound();
+    const details = { name: row.name, owner };
+    await recordEvent(trx, source, { action: 'mcp_server.untrusted', ...targetOf(id), details });
+  });
+}
 
 export async function deleteMcpServer(deps: McpDeps, owner: string, id: string, source: AuditSource): Promise<void> {
   await inTransaction(deps.db, async (trx) => {

@@ -5,7 +5,7 @@ import { inTransaction } from '../db/pool.ts';
 import type { Listing } from './connection/connection.ts';
 import type { McpConnections } from './connection/connections.ts';
 import { driftBetween } from './drift.ts';
-import { knownDefinitions, recordOutcome, recordReview, recordTrust } from './listing-records.ts';
+import { knownDefinitions, recordDrift, recordOutcome, recordReview, recordTrust } from './listing-records.ts';
 import {
   getOwnedMcpServer,
   insertMcpServer,
@@ -15,7 +15,7 @@ import {
   targetOf,
   updateMcpServer,
 } from './servers.ts';
-import { acceptedTexts, asKnown, isSameProgram } from './trusted-tools.ts';
+import { acceptedTexts, asKnown, isSameProgram, isTrustedListing } from './trusted-tools.ts';
 import { type McpServerRow, mcpServerView } from './views.ts';
 
 /** Asking servers for their tools: when added, when tested, and to trust them (contract.md section 7). */
@@ -50,6 +50,10 @@ export async function changeMcpServer(
 export async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpServerRow | undefined> {
   const listed = deps.mcp.list(row).then((listing) => asKnown(row, listing));
   const outcome = await listed.catch((error) => ({ error: messageOf(error) }));
+  // The trust came with the offer, but this listing is another one.
+  if (row.trusted_with_offer && !('error' in outcome) && !isTrustedListing(row, outcome)) {
+    await recordDrift(deps.db.kysely, row, outcome);
+  }
   return recordOutcome(deps.db.kysely, row, outcome);
 }
 
@@ -90,13 +94,7 @@ export async function trustMcpServer(
   source: AuditSource,
 ): Promise<McpServer> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
-  const listed = await ask(deps, row, source);
-  const accepted = acceptedTexts(row, listed, volatileTexts);
-  const listing = asKnown({ ...row, volatile_texts: accepted }, listed, fingerprint);
-  if (fingerprint !== undefined && fingerprint !== listing.fingerprint) {
-    await recordOutcome(deps.db.kysely, row, listing);
-    throw toolsChanged();
-  }
+  const { listing, accepted } = await listReviewed(deps, row, { fingerprint, volatileTexts }, source);
   return inTransaction(deps.db, async (trx) => {
     const trusted = await recordTrust(trx, row, listing, accepted);
     // The server changed or was deleted while it was asked: its answer is not what would be trusted.
@@ -115,6 +113,23 @@ export async function trustMcpServer(
   });
 }
 
+/** Lists the tools again; throws `mcp_tools_changed` if they are not the ones with `fingerprint`. */
+export async function listReviewed(
+  deps: TrustDeps,
+  row: McpServerRow,
+  { fingerprint, volatileTexts }: { fingerprint: string | undefined; volatileTexts: readonly string[] },
+  source: AuditSource,
+): Promise<{ listing: Listing; accepted: string[] }> {
+  const listed = await ask(deps, row, source);
+  const accepted = acceptedTexts(row, listed, volatileTexts);
+  const listing = asKnown({ ...row, volatile_texts: accepted }, listed, fingerprint);
+  if (fingerprint !== undefined && fingerprint !== listing.fingerprint) {
+    await recordOutcome(deps.db.kysely, row, listing);
+    throw toolsChanged();
+  }
+  return { listing, accepted };
+}
+
 async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Promise<Listing> {
   try {
     return await deps.mcp.list(row);
@@ -129,7 +144,7 @@ async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Pro
   }
 }
 
-function toolsChanged(): ApiError {
+export function toolsChanged(): ApiError {
   return new ApiError('mcp_tools_changed', 'The tools have changed since you reviewed them. Review them again.');
 }
 

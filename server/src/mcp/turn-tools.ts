@@ -67,6 +67,7 @@ const turnColumns = [
   'trust_state',
   'trusted_tools',
   'trusted_fingerprint',
+  'trusted_with_offer',
   'volatile_texts',
   'fingerprint',
   'reviewed_fingerprint',
@@ -338,6 +339,8 @@ async function notifyDrift(
   }
   notices.notify({
     code: 'mcp_drifted',
-    message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
+    message: row.trusted_with_offer
+      ? `The tools of the MCP server “${row.name}” have changed since an administrator trusted them. They stay unavailable until the changes are reviewed and trusted.`
+      : `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
   });
 }

@@ -29,6 +29,7 @@ export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): Mc
     trustState: row.trust_state,
     fingerprint: row.fingerprint,
     trustedFingerprint: row.trusted_fingerprint,
+    trustedWithOffer: row.trusted_with_offer,
     volatileTexts: row.volatile_texts,
     toolPolicies: row.tool_policies,
     lastTestedAt: row.last_tested_at?.toISOString() ?? null,

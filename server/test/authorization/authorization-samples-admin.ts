@@ -210,6 +210,11 @@ export const administrationSamples = {
     own: 200,
     ids: { 'query.id': { names: 'mcpServer' } },
   },
+  deleteMcpTrust: {
+    request: ({ records }) => ({ query: { id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'mcpServer' } },
+  },
   getMcpCallback: { ...nothing, own: 302 },
   getMcpClient: nothing,
   postMcpTrust: ofMcpServer,
@@ -273,6 +278,17 @@ export const administrationSamples = {
     ids: { 'body.id': { names: 'offer' }, 'body.clientId': { names: 'text' } },
   },
   deleteAdminMcpOffer: {
+    request: ({ records }) => ({ query: { id: records.mcpOffer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'offer' } },
+  },
+  // The administrator has not added this offer.
+  postAdminMcpOfferTrust: {
+    request: ({ records }) => ({ body: { id: records.mcpOffer, fingerprint: 'none' } }),
+    own: 400,
+    ids: { 'body.id': { names: 'offer' } },
+  },
+  deleteAdminMcpOfferTrust: {
     request: ({ records }) => ({ query: { id: records.mcpOffer } }),
     own: 200,
     ids: { 'query.id': { names: 'offer' } },

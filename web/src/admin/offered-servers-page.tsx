@@ -7,17 +7,21 @@ import { call } from '../api/api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { failureText } from '../i18n/failure-text.ts';
-import { useText } from '../i18n/i18n.ts';
+import { type Translate, useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
 import { EmptyState, focusSectionTitle, Section } from '../layout/section.tsx';
 import { showFailure, showToast } from '../layout/toasts.tsx';
 import { OfferForm } from '../mcp/offers/offer-form.tsx';
+import { OfferReview } from '../mcp/offers/offer-review.tsx';
 import { adminOffersQuery, type CountedMcpOffer, offeredQuery, placeOf } from '../mcp/offers/offers-api.ts';
 import { WebSearchCard } from '../web-search/web-search-cards.tsx';
 import classes from './admin.module.css';
+import { formatDay } from './format.ts';
 
-type Dialog = { kind: 'form'; offer: CountedMcpOffer | undefined } | { kind: 'withdraw'; offer: CountedMcpOffer };
+type Dialog =
+  | { kind: 'form'; offer: CountedMcpOffer | undefined }
+  | { kind: 'withdraw' | 'review' | 'endTrust'; offer: CountedMcpOffer };
 
 /** `/settings/admin/mcp`: the MCP servers that are offered to everybody. */
 export function OfferedServersPage() {
@@ -37,11 +41,12 @@ export function OfferedServersPage() {
       {t('offers.add')}
     </Button>
   );
-  const withdraw = async ({ id, name }: CountedMcpOffer) => {
+  const remove = async (what: 'offer' | 'trust', { id, name }: CountedMcpOffer) => {
     close();
     try {
-      await call('DELETE /api/admin/mcp/offers', { query: { id } });
-      showToast(t('offers.withdrawn', { name }));
+      if (what === 'offer') await call('DELETE /api/admin/mcp/offers', { query: { id } });
+      else await call('DELETE /api/admin/mcp/offers/trust', { query: { id } });
+      showToast(t(what === 'offer' ? 'offers.withdrawn' : 'offers.trustEnded', { name }));
     } catch (failure) {
       showFailure(t('settings.changeFailed'), failureText(failure, t));
     }
@@ -62,6 +67,8 @@ export function OfferedServersPage() {
             <OfferRow
               key={offer.id}
               offer={offer}
+              onReview={() => setDialog({ kind: 'review', offer })}
+              onEndTrust={() => setDialog({ kind: 'endTrust', offer })}
               onEdit={() => setDialog({ kind: 'form', offer })}
               onWithdraw={() => setDialog({ kind: 'withdraw', offer })}
             />
@@ -92,19 +99,35 @@ export function OfferedServersPage() {
           title={t('offers.withdrawTitle', { name: dialog.offer.name })}
           text={t('offers.withdrawText', { count: dialog.offer.servers })}
           confirmLabel={t('offers.withdraw')}
-          onConfirm={() => void withdraw(dialog.offer)}
+          onConfirm={() => void remove('offer', dialog.offer)}
           onClose={close}
         />
       ) : null}
+      {dialog?.kind === 'endTrust' ? (
+        <ConfirmDialog
+          title={t('offers.endTrustTitle', { name: dialog.offer.name })}
+          text={t('offers.endTrustText')}
+          confirmLabel={t('offers.endTrust')}
+          onConfirm={() => void remove('trust', dialog.offer)}
+          onClose={close}
+        />
+      ) : null}
+      {dialog?.kind === 'review' ? <OfferReview offer={dialog.offer} onClose={close} /> : null}
     </Section>
   );
 }
 
-type RowProps = { offer: CountedMcpOffer; onEdit: () => void; onWithdraw: () => void };
+type RowProps = {
+  offer: CountedMcpOffer;
+  onReview: () => void;
+  onEndTrust: () => void;
+  onEdit: () => void;
+  onWithdraw: () => void;
+};
 
-function OfferRow({ offer, onEdit, onWithdraw }: RowProps) {
+function OfferRow({ offer, onReview, onEndTrust, onEdit, onWithdraw }: RowProps) {
   const t = useText();
-  const { name, description, servers } = offer;
+  const { name, description, servers, drifted, trustedAt } = offer;
   return (
     <li className={classes.row}>
       <div className={classes.about}>
@@ -115,6 +138,20 @@ function OfferRow({ offer, onEdit, onWithdraw }: RowProps) {
           {description ? <span>{description}</span> : null}
           <span>{placeOf(offer)}</span>
           <span>{t('offers.people', { count: servers })}</span>
+          <span>{trustFact(offer, t)}</span>
+        </div>
+        {drifted > 0 ? <p className={classes.drift}>{t('offers.drifted', { count: drifted })}</p> : null}
+        <div className={classes.offerActions}>
+          <Button size="compact-sm" variant={drifted > 0 ? 'filled' : 'default'} onClick={onReview}>
+            {t(trustedAt === null ? 'offers.review' : 'offers.reviewAgain')}
+            <span className="visually-hidden"> {name}</span>
+          </Button>
+          {trustedAt === null ? null : (
+            <Button size="compact-sm" variant="subtle" color="gray" onClick={onEndTrust}>
+              {t('offers.endTrust')}
+              <span className="visually-hidden"> {name}</span>
+            </Button>
+          )}
         </div>
       </div>
       <ActionIcon variant="subtle" color="gray" size={30} aria-label={t('mcp.editNamed', { name })} onClick={onEdit}>
@@ -131,4 +168,10 @@ function OfferRow({ offer, onEdit, onWithdraw }: RowProps) {
       </ActionIcon>
     </li>
   );
+}
+
+function trustFact({ trustedAt, trustedBy }: CountedMcpOffer, t: Translate): string {
+  if (trustedAt === null) return t('offers.untrusted');
+  const date = formatDay(trustedAt);
+  return trustedBy === null ? t('offers.trustedUnnamed', { date }) : t('offers.trusted', { name: trustedBy, date });
 }

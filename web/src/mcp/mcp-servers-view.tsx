@@ -15,6 +15,7 @@ import { showFailure } from '../layout/toasts.tsx';
 import { type SignInResult, takeSignInResult } from './connect-button.tsx';
 import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
 import { OfferedServers } from './offers/offered-servers.tsx';
+import { offeredQuery, trustLine } from './offers/offers-api.ts';
 import { ServerCard } from './server-card.tsx';
 import { ServerForm } from './server-form.tsx';
 import { ToolReview } from './tools/tool-review.tsx';
@@ -42,6 +43,7 @@ export function McpServersView({ userId, title, text, children }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({ ...mcpServersQuery(userId), refetchOnMount: 'always' });
+  const offers = useQuery(offeredQuery);
   const api = useMemo(() => createMcpApi(userId), [userId]);
   const changes = useServerChanges(api, userId);
   const [dialog, setDialog] = useState<Dialog>();
@@ -98,6 +100,10 @@ export function McpServersView({ userId, title, text, children }: Props) {
     );
   }
   const { servers, canEdit } = data;
+  const trustedBy = ({ offerId, trustedWithOffer }: McpServer) => {
+    const offer = trustedWithOffer ? offers.data?.offers.find(({ id }) => id === offerId) : undefined;
+    return offer && trustLine(offer, t);
+  };
   return (
     <Section title={title} text={text} action={canEdit && servers.length > 0 ? add : undefined}>
       {canEdit ? null : <Notice kind="info">{t('mcp.readOnly')}</Notice>}
@@ -124,6 +130,7 @@ export function McpServersView({ userId, title, text, children }: Props) {
           server={server}
           canEdit={canEdit}
           isOwn={userId === undefined}
+          trustedBy={trustedBy(server)}
           changes={changes}
           onEdit={() => void edit(server)}
           onReview={() => setDialog({ kind: 'review', server })}

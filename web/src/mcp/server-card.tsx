@@ -22,13 +22,15 @@ type Props = {
   canEdit: boolean;
   /** True for the person's own server; only its owner can sign in to it. */
   isOwn: boolean;
+  /** Sentence about the administrator's trust that came with the offer. */
+  trustedBy: string | undefined;
   changes: ServerChanges;
   onEdit: () => void;
   onReview: () => void;
 };
 
 /** One MCP server: its state, its tools, and its actions. */
-export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }: Props) {
+export function ServerCard({ server, canEdit, isOwn, trustedBy, changes, onEdit, onReview }: Props) {
   const t = useText();
   const { name } = server;
   const [isDeleting, setDeleting] = useState(false);
@@ -87,12 +89,14 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
       ) : null}
       {wantsReview && !server.lastError ? (
         <div className={classes.note}>
-          <Notice kind={state === 'changed' ? 'warning' : 'info'}>{t(`mcp.stateText.${state}`)}</Notice>
+          <Notice kind={state === 'changed' ? 'warning' : 'info'}>
+            {t(`mcp.stateText.${state === 'changed' && server.trustedWithOffer ? 'changedForAll' : state}`)}
+          </Notice>
         </div>
       ) : null}
       <div className={cardClasses.foot}>
         <ul className={cardClasses.facts}>
-          {facts(server, t).map((fact) => (
+          {(trustedBy ? [trustedBy, ...facts(server, t)] : facts(server, t)).map((fact) => (
             <li key={fact}>{fact}</li>
           ))}
         </ul>

@@ -158,6 +158,10 @@ export type McpServersTable = {
   trusted_fingerprint: string | null;
   /** Texts that its owner accepted as changing, as JSON pointers: the trusted ones are used. */
   volatile_texts: WithDefault<string[]>;
+  /** The trust is the offer's and changes with it. */
+  trusted_with_offer: Flag;
+  /** The owner withdrew the trust that came with the offer. */
+  offer_trust_declined: Flag;
   tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
   /** Of the definitions that a user last reviewed. */
   reviewed_fingerprint: string | null;
@@ -180,6 +184,12 @@ export type McpOffersTable = {
   client_id: string | null;
   header_names: Json<string[]>;
   env_names: Json<string[]>;
+  /** JSON text of McpTool[]: the definitions that an administrator trusted for everyone. */
+  trusted_tools: string | null;
+  trusted_fingerprint: string | null;
+  volatile_texts: WithDefault<string[]>;
+  trusted_by: string | null;
+  trusted_at: Date | null;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };

@@ -86,8 +86,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.version': 'Version {version}',
 
   'mcp.offered': 'Von deinem Administrator angeboten',
-  'mcp.offeredText':
-    'Füge einen hinzu, um seine Werkzeuge zu prüfen und freizugeben. Anmeldung und Schlüssel bleiben privat.',
+  'mcp.offeredText': 'Füge einen hinzu, um seine Werkzeuge zu nutzen. Anmeldung und Schlüssel bleiben privat.',
   'mcp.offeredReadOnly': 'Bitte deinen Administrator, einen für dich hinzuzufügen.',
   'mcp.offeredAdd': 'Hinzufügen',
   'mcp.offeredTitle': '{name} hinzufügen',
@@ -117,7 +116,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.promptInsert': 'Einfügen',
 
   'offers.text':
-    'Alle finden diese Server auf ihrer Werkzeugseite. Jede Person fügt einen Server selbst hinzu, vertraut ihm und meldet sich an.',
+    'Alle finden diese Server auf ihrer Werkzeugseite. Jede Person fügt einen Server selbst hinzu und meldet sich an. Gib seine Werkzeuge einmal für alle frei, oder überlass die Prüfung jeder Person.',
   'offers.add': 'Server anbieten',
   'offers.addTitle': 'Allen einen MCP-Server anbieten',
   'offers.emptyTitle': 'Keine Server werden angeboten',
@@ -141,6 +140,34 @@ export const texts: Record<keyof typeof english, string> = {
   'offers.withdrawText':
     '{count, plural, =0 {Niemand hat ihn hinzugefügt.} one {# Person verliert ihn, samt Vertrauen, Anmeldung und Schlüsseln.} other {# Personen verlieren ihn, samt Vertrauen, Anmeldungen und Schlüsseln.}}',
   'offers.withdrawn': '{name} wird nicht mehr angeboten.',
+
+  'offers.trusted': 'für alle freigegeben von {name} am {date}',
+  'offers.trustedUnnamed': 'für alle freigegeben am {date}',
+  'offers.untrusted': 'jede Person prüft seine Werkzeuge selbst',
+  'offers.drifted':
+    'Seine Werkzeuge haben sich für {count, plural, one {# Person} other {# Personen}} geändert. Sie bleiben angehalten, bis du sie neu prüfst.',
+  'offers.review': 'Für alle prüfen',
+  'offers.reviewAgain': 'Neu prüfen',
+  'offers.addFirst': '{name} hinzufügen, um seine Werkzeuge zu prüfen',
+  'offers.trustAll':
+    '{count, plural, =0 {Für alle freigeben} one {Dieses Werkzeug für alle freigeben} other {Diese # Werkzeuge für alle freigeben}}',
+  'offers.trustAllHint':
+    'Alle, die diesen Server nutzen, beginnen mit genau diesen Werkzeugen und können sie weiterhin ansehen und die Freigabe für sich zurückziehen. Werkzeuge, die etwas ändern, löschen oder senden können, fragen jede Person zuerst.',
+  'offers.trustedToast': '{name} ist für alle freigegeben.',
+  'offers.endTrust': 'Freigabe zurückziehen',
+  'offers.endTrustTitle': 'Freigabe von {name} zurückziehen?',
+  'offers.endTrustText':
+    'Seine Werkzeuge halten für alle, die sich darauf verlassen haben, sofort an, auch in laufenden Antworten, bis jede Person sie selbst geprüft hat. Der Server bleibt angeboten.',
+  'offers.trustEnded': '{name} ist nicht mehr für alle freigegeben.',
+
+  'mcp.trustedBy': 'Freigegeben von {name} am {date}',
+  'mcp.trustedByUnnamed': 'Von einem Administrator freigegeben am {date}',
+  'mcp.offeredReady':
+    'Modelle können seine Werkzeuge nutzen, sobald du ihn hinzugefügt hast. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
+  'mcp.stateText.changedForAll':
+    'Seine Werkzeuge haben sich geändert, seit dein Administrator sie freigegeben hat. Modelle können sie erst wieder nutzen, wenn ein Administrator oder du die Änderungen geprüft habt.',
+  'mcp.withdrawTrust': 'Freigabe zurückziehen',
+  'mcp.trustWithdrawn': 'Du vertraust {name} nicht mehr. Modelle können seine Werkzeuge nicht nutzen.',
 
   'mcp.state.signIn': 'Anmeldung nötig',
   'mcp.state.untested': 'Nicht getestet',

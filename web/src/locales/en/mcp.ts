@@ -81,7 +81,7 @@ export const texts = {
   'mcp.version': 'version {version}',
 
   'mcp.offered': 'Offered by your administrator',
-  'mcp.offeredText': 'Add one to review and trust its tools. Your sign-in and keys stay private.',
+  'mcp.offeredText': 'Add one to use its tools. Your sign-in and keys stay private.',
   'mcp.offeredReadOnly': 'Ask your administrator to add one for you.',
   'mcp.offeredAdd': 'Add',
   'mcp.offeredTitle': 'Add {name}',
@@ -107,7 +107,8 @@ export const texts = {
   'mcp.promptMissing': 'Enter something here.',
   'mcp.promptInsert': 'Insert',
 
-  'offers.text': 'People find these on their tools page. Each person adds, trusts and signs in to a server separately.',
+  'offers.text':
+    'People find these on their tools page. Each person adds a server and signs in separately. Trust its tools once for everyone, or leave the review to each person.',
   'offers.add': 'Offer server',
   'offers.addTitle': 'Offer an MCP server to everyone',
   'offers.emptyTitle': 'No servers are offered',
@@ -130,6 +131,33 @@ export const texts = {
   'offers.withdrawText':
     '{count, plural, =0 {Nobody has added it.} one {# person loses it, with trust, sign-in and keys.} other {# people lose it, with trust, sign-ins and keys.}}',
   'offers.withdrawn': '{name} is no longer offered.',
+
+  'offers.trusted': 'trusted for everyone by {name} on {date}',
+  'offers.trustedUnnamed': 'trusted for everyone on {date}',
+  'offers.untrusted': 'each person reviews its tools',
+  'offers.drifted':
+    'Its tools have changed for {count, plural, one {# person} other {# people}}. They stay stopped until you review them again.',
+  'offers.review': 'Review for everyone',
+  'offers.reviewAgain': 'Review again',
+  'offers.addFirst': 'Add {name} to review its tools',
+  'offers.trustAll':
+    '{count, plural, =0 {Trust this for everyone} one {Trust this tool for everyone} other {Trust these # tools for everyone}}',
+  'offers.trustAllHint':
+    'Everyone who uses this server starts with exactly these tools, and can still look at them and withdraw. Tools that may change, delete or send something ask each person first.',
+  'offers.trustedToast': '{name} is trusted for everyone.',
+  'offers.endTrust': 'Withdraw trust',
+  'offers.endTrustTitle': 'Withdraw the trust in {name}?',
+  'offers.endTrustText':
+    'Its tools stop at once for everyone who relied on it, also in running answers, until each person has reviewed them. The server stays offered.',
+  'offers.trustEnded': '{name} is no longer trusted for everyone.',
+
+  'mcp.trustedBy': 'Trusted by {name} on {date}',
+  'mcp.trustedByUnnamed': 'Trusted by an administrator on {date}',
+  'mcp.offeredReady': 'Models can use its tools once you’ve added it. If it requires sign-in, use your own account.',
+  'mcp.stateText.changedForAll':
+    'Its tools have changed since your administrator trusted them. Models can’t use them until an administrator or you have reviewed the changes.',
+  'mcp.withdrawTrust': 'Withdraw trust',
+  'mcp.trustWithdrawn': 'You no longer trust {name}. Models can’t use its tools.',
 
   'mcp.state.signIn': 'Sign-in needed',
   'mcp.state.untested': 'Needs test',

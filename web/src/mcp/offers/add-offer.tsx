@@ -11,11 +11,11 @@ import { SubmitButton } from '../../forms/submit-button.tsx';
 import { useApiForm } from '../../forms/use-api-form.ts';
 import { useText } from '../../i18n/i18n.ts';
 import type { McpApi } from '../mcp-api.ts';
-import { type OfferedMcpServer, placeOf } from './offers-api.ts';
+import { type McpOffer, placeOf, trustLine } from './offers-api.ts';
 
 type Props = {
   api: McpApi;
-  offer: OfferedMcpServer;
+  offer: McpOffer;
   onAdded: (server: McpServer) => void;
   onDirty: (isDirty: boolean) => void;
   beside: ReactNode;
@@ -46,7 +46,9 @@ export function AddOffer({ api, offer, onAdded, onDirty, beside }: Props) {
   return (
     <form {...formProps} className={classes.form}>
       <Notice kind="info" title={placeOf(offer)}>
-        {t(isProgram ? 'mcp.offeredProgram' : 'mcp.offeredHint')}
+        {offer.trustedAt === null
+          ? t(isProgram ? 'mcp.offeredProgram' : 'mcp.offeredHint')
+          : `${trustLine(offer, t)}. ${t('mcp.offeredReady')}`}
       </Notice>
       <TextInput
         {...form.getInputProps('name')}

@@ -11,7 +11,7 @@ import mcpClasses from '../mcp.module.css';
 import type { McpApi } from '../mcp-api.ts';
 import { AddOffer } from './add-offer.tsx';
 import classes from './offers.module.css';
-import { type OfferedMcpServer, offeredQuery, placeOf } from './offers-api.ts';
+import { type OfferedMcpServer, offeredQuery, placeOf, trustLine } from './offers-api.ts';
 
 type Props = {
   api: McpApi;
@@ -40,6 +40,7 @@ export function OfferedServers({ api, servers, canEdit, onAdded }: Props) {
               </p>
               {offer.description ? <p className={mcpClasses.hint}>{offer.description}</p> : null}
               <p className={cardClasses.address}>{placeOf(offer)}</p>
+              {offer.trustedAt ? <p className={mcpClasses.hint}>{trustLine(offer, t)}</p> : null}
             </div>
             {canEdit ? (
               <Button

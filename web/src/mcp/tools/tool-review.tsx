@@ -6,6 +6,7 @@ import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
 import { useCallback, useEffect, useId, useState } from 'react';
+import { call } from '../../api/api.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { Loading } from '../../catalogue/catalogue-view.tsx';
 import formClasses from '../../forms/form.module.css';
@@ -14,18 +15,26 @@ import { useText } from '../../i18n/i18n.ts';
 import { useReturnFocus } from '../../layout/dialogs/use-return-focus.ts';
 import { showToast } from '../../layout/toasts.tsx';
 import { type McpApi, type McpTest, mcpServersQuery, serverState } from '../mcp-api.ts';
+import { adminOffersQuery, type CountedMcpOffer, offeredQuery } from '../offers/offers-api.ts';
 import { ConnectionFailure } from '../server-problem.tsx';
 import { ShownText } from '../shown-text.tsx';
 import { ToolChange, ToolDefinition } from './tool-definition.tsx';
 import classes from './tool-review.module.css';
 
-type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
+type Props = {
+  server: McpServer;
+  api: McpApi;
+  userId: string | undefined;
+  /** Reviews the tools of this offer for everyone, with the administrator's own server. */
+  offer?: CountedMcpOffer;
+  onClose: () => void;
+};
 
 /**
  * Lists a server's tools again, shows every definition, or every change since trust was given, in full, and only then
  * offers to trust exactly those: the request contains the fingerprint of what was shown.
  */
-export function ToolReview({ server, api, userId, onClose }: Props) {
+export function ToolReview({ server, api, userId, offer, onClose }: Props) {
   const t = useText();
   useReturnFocus();
   const queries = useQueryClient();
@@ -54,22 +63,46 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
     return () => abort.abort();
   }, [look]);
 
+  const refresh = () =>
+    Promise.all(
+      [mcpServersQuery(userId).queryKey, offeredQuery.queryKey, adminOffersQuery.queryKey].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    );
   const trust = async (fingerprint: string, starting: Record<string, ToolPolicy>, volatileTexts: string[]) => {
     setBusy(true);
     setFailure(undefined);
     try {
-      // The policies come first, so that no tool is ever trusted without them.
-      if (Object.keys(starting).length > 0)
-        await api.change({ id, toolPolicies: { ...starting, ...tested?.server.toolPolicies } });
-      await api.trust({ id, fingerprint, volatileTexts });
-      await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
-      showToast(t('mcp.trustedToast', { name }));
+      if (offer) {
+        await call('POST /api/admin/mcp/offers/trust', { body: { id: offer.id, fingerprint, volatileTexts } });
+      } else {
+        // The policies come first, so that no tool is ever trusted without them.
+        if (Object.keys(starting).length > 0)
+          await api.change({ id, toolPolicies: { ...starting, ...tested?.server.toolPolicies } });
+        await api.trust({ id, fingerprint, volatileTexts });
+      }
+      await refresh();
+      showToast(offer ? t('offers.trustedToast', { name: offer.name }) : t('mcp.trustedToast', { name }));
       onClose();
     } catch (error) {
       if (error instanceof ApiFailure && error.code === 'mcp_tools_changed') {
         setMoved(true);
         void look();
       } else setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  const withdraw = async () => {
+    setBusy(true);
+    try {
+      await call('DELETE /api/mcp/trust', { query: { id } });
+      await refresh();
+      showToast(t('mcp.trustWithdrawn', { name }));
+      onClose();
+    } catch (error) {
+      setFailure(error);
     } finally {
       setBusy(false);
     }
@@ -97,7 +130,16 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
             }
           />
         )}
-        {tested ? <TrustRow tested={tested} isBusy={isBusy} onTrust={trust} onClose={onClose} /> : null}
+        {tested ? (
+          <TrustRow
+            tested={tested}
+            offer={offer}
+            isBusy={isBusy}
+            onTrust={trust}
+            onWithdraw={userId === undefined && !offer ? withdraw : undefined}
+            onClose={onClose}
+          />
+        ) : null}
       </div>
     </Modal>
   );
@@ -105,13 +147,17 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
 
 function TrustRow({
   tested,
+  offer,
   isBusy,
   onTrust,
+  onWithdraw,
   onClose,
 }: {
   tested: McpTest;
+  offer: CountedMcpOffer | undefined;
   isBusy: boolean;
   onTrust: (fingerprint: string, starting: Record<string, ToolPolicy>, volatileTexts: string[]) => void;
+  onWithdraw: (() => void) | undefined;
   onClose: () => void;
 }) {
   const t = useText();
@@ -129,7 +175,7 @@ function TrustRow({
   const only = names.length === 1 ? names[0] : undefined;
   const starting = (): Record<string, ToolPolicy> =>
     Object.fromEntries(names.map((name) => [name, asks ? 'ask' : 'allow']));
-  const isTrusted = serverState(server) === 'trusted';
+  const isTrusted = offer ? offer.trustedFingerprint === fingerprint : serverState(server) === 'trusted';
   return (
     <div className={classes.end}>
       {isTrusted || fingerprint === null ? null : (
@@ -137,7 +183,8 @@ function TrustRow({
           {t('mcp.fingerprint')} <code>{fingerprint}</code>
         </p>
       )}
-      {isTrusted || fingerprint === null || names.length === 0 ? null : (
+      {offer && !isTrusted ? <p className={classes.lead}>{t('offers.trustAllHint')}</p> : null}
+      {offer || isTrusted || fingerprint === null || names.length === 0 ? null : (
         <div>
           <label className={classes.askFirst}>
             <input
@@ -182,6 +229,11 @@ function TrustRow({
         </div>
       )}
       <div className={formClasses.actions}>
+        {onWithdraw && server.trustState === 'trusted' ? (
+          <Button variant="subtle" color="gray" aria-disabled={isBusy} onClick={() => !isBusy && onWithdraw()}>
+            {t('mcp.withdrawTrust')}
+          </Button>
+        ) : null}
         <Button variant="default" onClick={onClose}>
           {t(isTrusted ? 'app.close' : 'mcp.notNow')}
         </Button>
@@ -191,7 +243,7 @@ function TrustRow({
             aria-disabled={isBusy}
             onClick={() => !isBusy && onTrust(fingerprint, starting(), isIgnoring ? texts : [])}
           >
-            {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
+            {t(isBusy ? 'mcp.trusting' : offer ? 'offers.trustAll' : 'mcp.trust', { count: tools.length })}
           </Button>
         )}
       </div>
