@@ -17,6 +17,7 @@ import { importEndpoints } from './imports.ts';
 import { mcpContentEndpoints } from './mcp/content.ts';
 import { mcpEndpoints } from './mcp/mcp.ts';
 import { mcpOfferEndpoints } from './mcp/offers.ts';
+import { operationSettingsEndpoints } from './operation-settings.ts';
 import { operationEndpoints } from './operations.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
@@ -59,6 +60,7 @@ export const endpoints = {
   ...webSearchEndpoints,
   ...adminEndpoints,
   ...operationEndpoints,
+  ...operationSettingsEndpoints,
   ...provisionEndpoints,
   ...importEndpoints,
 } as const;

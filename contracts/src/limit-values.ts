@@ -15,6 +15,13 @@ export const credentialBodyBytes = 2 * 1024 * 1024;
 export const brandingBodyBytes = 4 * 1024 * 1024;
 export const manifestBytes = 64 * 1024 * 1024;
 export const artifactMaxUploadBytes = 100 * 1024 * 1024;
+/** Bounds of the settings of the operation. */
+export const uploadBytesMax = 2 ** 40;
+export const artifactQuotaMbMax = 1_073_741_824;
+export const backupScheduleMax = 64;
+export const backupKeepMax = 1_000;
+export const auditDaysMin = 30;
+export const auditDaysMax = 3_650;
 export const nameMin = 2;
 export const nameMax = 100;
 export const emailMax = 254;

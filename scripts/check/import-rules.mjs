@@ -51,6 +51,7 @@ const webRank = {
   rendered: 9,
   'sign-in': 9,
   catalogue: 9,
+  operation: 9,
   markdown: 10,
   mcp: 10,
   'web-search': 10,

@@ -38,7 +38,7 @@ async function sample() {
     workspaces: async () => ({ running: 0, starting: 0 }),
     freeBytes: () => 0,
     lastBackup: async () => ({ madeAt: 0, hasFailed: false }),
-    backupIntervalSeconds: 0,
+    backupIntervalSeconds: async () => 0,
     version: '0.0.0',
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
   });

@@ -17,6 +17,7 @@ import { createRouter, type MountedEndpoint } from './http/router.ts';
 import { canEditMcp } from './mcp/handlers.ts';
 import { trustedProxies } from './platform/client-address.ts';
 import { routes } from './routes.ts';
+import { readOperation } from './settings/operation.ts';
 import { isSharePath, sharedPageHeaders, sharePageToken } from './sharing/page-headers.ts';
 import { hasShare } from './sharing/reading.ts';
 import { createWorkspaceCaller } from './workspaces/identity.ts';
@@ -38,7 +39,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     },
     origin: originRule(config.baseUrl),
     assertRoom: (use) => deps.disk.assertRoom(use),
-    maxUploadBytes: config.artifactMaxUploadBytes,
+    readUploadLimit: async () => (await readOperation(deps)).artifactMaxUploadBytes,
     bodies: new RequestBodyBudget(),
     trusted,
     log,

@@ -174,7 +174,15 @@ import {
 import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts';
 import { getPeople, getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
-import { getAdminConfig, getMaintenance, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
+import {
+  getAdminConfig,
+  getMaintenance,
+  getOperationSettings,
+  getPublicConfig,
+  patchOperationSettings,
+  postAdminConfig,
+  postOidcTest,
+} from './settings/handlers.ts';
 import {
   deleteAdminShare,
   deleteShare,
@@ -281,6 +289,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getDoctor,
   getAdminConfig,
   postAdminConfig,
+  getOperationSettings,
+  patchOperationSettings,
   postOidcTest,
 
   getProviders,

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
 import { SessionWatch } from './accounts/session-watch.ts';
+import { startAuditRetention } from './administration/audit-retention.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { Pictures } from './artifacts/pictures/pictures.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
 import { lastBackup } from './backups/backup-rows.ts';
 import { PageBackups } from './backups/page-backups.ts';
-import { startScheduledBackups } from './backups/scheduled-backups.ts';
+import { readBackupInterval, startScheduledBackups } from './backups/scheduled-backups.ts';
 import { type ChatTimings, RunningResponses } from './chat/run/running-responses.ts';
 import { asking } from './chat/tools/after-reading.ts';
 import { withAgentTools } from './chat/tools/agent-tools.ts';
@@ -20,7 +21,6 @@ import { ruled } from './chat/tools/rules/tool-rules.ts';
 import { tracedTools } from './chat/tools/traced-tools.ts';
 import { createWebToolFinder } from './chat/tools/web-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace/workspace-tools.ts';
-import { intervalMs, parseSchedule } from './config/backup-schedule.ts';
 import type { Config } from './config/config.ts';
 import { startSearchWalks } from './conversations/search/backfill.ts';
 import type { Database } from './db/pool.ts';
@@ -115,7 +115,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     ...(readSpace === undefined ? {} : { readSpace }),
   });
-  const schedule = parseSchedule(config.backupSchedule ?? '');
   const metrics = await createMetrics(config.metricsToken !== undefined, {
     runningResponses: () => responses.size,
     openStreams: openStreamCount,
@@ -123,7 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     pool: db.pool,
     freeBytes: () => disk.freeBytes,
     lastBackup: () => lastBackup(db),
-    backupIntervalSeconds: schedule === undefined ? 0 : intervalMs(schedule) / 1_000,
+    backupIntervalSeconds: () => readBackupInterval({ config, db }),
     version: config.version,
   });
   const tracing = options.tracing ?? noTracing;
@@ -221,6 +220,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   const sweeper = startSweeper(deps);
   const usageRetention = startUsageRetention(deps);
+  const auditRetention = startAuditRetention(deps);
   const searchWalks = startSearchWalks(deps);
   const scheduled = startScheduledBackups(deps);
   const heapTrim = trimHeapWhenQuiet({ clock: systemClock, log, isBusy: () => responses.size > 0 });
@@ -237,7 +237,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await workspaces.stopUnused();
       terminals.close();
       previews.close();
-      await Promise.all([sweeper.stop(), usageRetention.stop()]);
+      await Promise.all([sweeper.stop(), usageRetention.stop(), auditRetention.stop()]);
       await scheduled.stop();
       await backups.stop();
       searchWalks.stop();

@@ -95,6 +95,8 @@ export const testConfig: Config = {
   backupSchedule: undefined,
   backupTo: undefined,
   backupKeep: 7,
+  auditDays: 400,
+  fromEnvironment: new Set(),
   backupPassphrase: undefined,
   backupWorkspaces: false,
   logLevel: 'silent',

@@ -148,7 +148,8 @@ test("fires on a backup's age by its schedule, and on no backup at all", { skip 
       {
         ...firing('HomeportBackupMissing', 'critical', {
           summary: 'There is no backup',
-          description: 'Set BACKUP_SCHEDULE and BACKUP_TO, or remove this rule if backups are made in another way.',
+          description:
+            'Set a schedule in the page or with BACKUP_SCHEDULE, or remove this rule if backups are made in another way.',
         }),
         eval_time: '2h',
       },

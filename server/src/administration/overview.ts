@@ -6,6 +6,7 @@ import { listOutages } from '../catalogue/outages.ts';
 import { intervalMs, lastDue, parseSchedule } from '../config/backup-schedule.ts';
 import { spaceOf } from '../platform/disk-space.ts';
 import type { Platform } from '../platform.ts';
+import { readOperation } from '../settings/operation.ts';
 import { readMaintenance } from '../settings/public-config.ts';
 import { budgetsForEveryone, readMonths } from '../usage/overview.ts';
 
@@ -49,8 +50,8 @@ async function readDisk(folder: string): Promise<Overview['disk']> {
 }
 
 async function readBackups({ config, db }: Needs, now: number): Promise<Overview['backups']> {
-  const rows = await listBackups(db);
-  const schedule = parseSchedule(config.backupSchedule ?? '');
+  const [rows, { backupSchedule }] = await Promise.all([listBackups(db), readOperation({ config, db })]);
+  const schedule = parseSchedule(backupSchedule ?? '');
   return {
     lastDone: rows.find(({ state }) => state === 'done') ?? null,
     lastEnded: rows.find(({ state }) => state !== 'running') ?? null,

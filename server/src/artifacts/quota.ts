@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
+import { readOperation } from '../settings/operation.ts';
 
 const bytesPerMegabyte = 1024 * 1024;
 
@@ -11,7 +12,7 @@ const bytesPerMegabyte = 1024 * 1024;
  * limit.
  */
 export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, userId: string): Promise<number> {
-  const most = quotaOf(deps);
+  const most = await quotaOf(db, deps);
   return most === 0 ? Number.POSITIVE_INFINITY : most - (await usedBy(db, userId));
 }
 
@@ -25,7 +26,7 @@ export async function assertQuota(
   userId: string,
   bytes: number,
 ): Promise<void> {
-  const most = quotaOf(deps);
+  const most = await quotaOf(trx, deps);
   if (most === 0) return;
   await sql`select pg_advisory_xact_lock(hashtextextended('artifact-quota ' || ${userId}, 0))`.execute(trx);
   const used = await usedBy(trx, userId);
@@ -36,8 +37,8 @@ export async function assertQuota(
   });
 }
 
-function quotaOf({ config }: Pick<Platform, 'config'>): number {
-  return config.artifactQuotaMb * bytesPerMegabyte;
+async function quotaOf(db: Queryable, { config }: Pick<Platform, 'config'>): Promise<number> {
+  return (await readOperation({ config, db: { kysely: db } })).artifactQuotaMb * bytesPerMegabyte;
 }
 
 async function usedBy(db: Queryable, userId: string): Promise<number> {

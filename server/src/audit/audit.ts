@@ -28,20 +28,14 @@ export type AuditEvent = {
 const textMax = 200;
 const listMax = 50;
 const membersMax = 30;
-const keptDays = 400;
-const prunedAtOnce = 100;
+const removedAtOnce = 1_000;
+/** Of one sweep. */
+const batchesMax = 100;
 const failedSignInsMax = 20;
 
-/**
- * Records an event in the transaction of the action itself, so that neither exists without the other. Each new event
- * removes up to a hundred that are older than 400 days.
- */
+/** Records an event in the transaction of the action itself, so that neither exists without the other. */
 export async function recordEvent(db: Queryable, source: AuditSource, event: AuditEvent): Promise<void> {
   await sql`
-    with old as (
-      select id from audit_events where at < now() - ${keptDays} * interval '1 day'
-      order by at limit ${prunedAtOnce} for update skip locked
-    ), pruned as (delete from audit_events where id in (select id from old))
     insert into audit_events (id, actor_id, action, target_type, target_id, address, request_id, details)
     values (${randomUUIDv7()}, ${source.actorId}, ${event.action}, ${event.targetType ?? null},
       ${event.targetId ?? null}, ${source.address}, ${source.requestId},
@@ -79,6 +73,22 @@ async function isOftenRecorded(db: Queryable, action: AuditAction, targetId?: st
     where action = ${action} and at > now() - interval '10 minutes'
       and target_id is not distinct from ${targetId ?? null}`.execute(db);
   return (rows[0]?.count ?? 0) >= failedSignInsMax;
+}
+
+/** Removes the oldest events before the last `days`, at most a hundred thousand. Resolves with their number. */
+export async function forgetOldEvents(db: Queryable, days: number, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  for (let batch = 0; batch < batchesMax && !signal.aborted; batch += 1) {
+    const { numAffectedRows = 0n } = await sql`
+      with old as (
+        select id from audit_events where at < now() - ${days} * interval '1 day'
+        order by at limit ${removedAtOnce} for update skip locked
+      )
+      delete from audit_events where id in (select id from old)`.execute(db);
+    removed += Number(numAffectedRows);
+    if (numAffectedRows < removedAtOnce) break;
+  }
+  return removed;
 }
 
 /** The names of the given members, for `details.changed`. */

@@ -7,6 +7,7 @@ import { intervalMs, parseSchedule } from '../config/backup-schedule.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/pool.ts';
 import { adminCommand } from '../platform/command-line.ts';
+import { readOperation } from '../settings/operation.ts';
 import { type Cause, type Finding, finding } from './finding.ts';
 
 /** Whether backups are made, and those that the schedule made can be used. */
@@ -20,8 +21,13 @@ const oldMs = 8 * dayMs;
 const byHand = `Run "${adminCommand} backup", unless you make backups in another way.`;
 const retry = `Correct the reason; the schedule tries again in an hour, and "${adminCommand} backup" at once.`;
 
-export async function checkBackups(config: Config, db: Pick<Database, 'pool'>, now = new Date()): Promise<Finding> {
-  const schedule = parseSchedule(config.backupSchedule ?? '');
+export async function checkBackups(
+  config: Config,
+  db: Pick<Database, 'pool' | 'kysely'>,
+  now = new Date(),
+): Promise<Finding> {
+  const { backupSchedule } = await readOperation({ config, db });
+  const schedule = parseSchedule(backupSchedule ?? '');
   const made = await findEnded(db, `state = 'done'`);
   if (schedule === undefined) return checkUnscheduled(made, await findEnded(db, 'true'), now);
   const scheduled = await findEnded(db, `cause = 'schedule'`);
@@ -29,7 +35,7 @@ export async function checkBackups(config: Config, db: Pick<Database, 'pool'>, n
     failureOf(scheduled) ??
     (await unusablePlace(config)) ??
     (await unusableBackup(config, scheduled)) ??
-    lateness(config, made, now.getTime() - 2 * intervalMs(schedule));
+    lateness(backupSchedule ?? '', made, now.getTime() - 2 * intervalMs(schedule));
   if (trouble !== undefined) return finding('backups', 'failed', trouble.cause, trouble.message, trouble.advice);
   if (made !== undefined) return finding('backups', 'ok', ['backup_made', { at: timeOf(made) }], madeText(made));
   const advice = 'The schedule makes the first within minutes of a start. If it does not, the log has the reason.';
@@ -65,10 +71,10 @@ function failureOf(last: Ended | undefined): Trouble | undefined {
   };
 }
 
-function lateness(config: Config, made: Ended | undefined, since: number): Trouble | undefined {
+function lateness(schedule: string, made: Ended | undefined, since: number): Trouble | undefined {
   if (made === undefined || made.ended_at.getTime() >= since) return undefined;
-  const message = `${madeText(made)} BACKUP_SCHEDULE is ${JSON.stringify(config.backupSchedule)}.`;
-  const cause: Cause = ['backup_late', { at: timeOf(made), schedule: config.backupSchedule ?? '' }];
+  const message = `${madeText(made)} The schedule is ${JSON.stringify(schedule)}.`;
+  const cause: Cause = ['backup_late', { at: timeOf(made), schedule }];
   return { cause, message, advice: `Look for the reason in the log, and run "${adminCommand} backup".` };
 }
 

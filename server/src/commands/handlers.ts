@@ -3,6 +3,7 @@ import { listBackups } from '../backups/backup-rows.ts';
 import { usualPlace } from '../backups/page-backups.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import { readOperation } from '../settings/operation.ts';
 import { examine } from './doctor.ts';
 
 type OperationsDeps = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'backups'>;
@@ -12,13 +13,16 @@ type OperationsHandler<Name extends keyof typeof operationEndpoints> = Handler<
 >;
 
 /** GET /api/admin/backups */
-export const getBackups: OperationsHandler<'getBackups'> = async ({ config, db }) => ({
-  backups: await listBackups(db),
-  schedule: config.backupSchedule ?? null,
-  place: usualPlace(config),
-  keep: config.backupKeep,
-  encrypted: config.backupPassphrase !== undefined,
-});
+export const getBackups: OperationsHandler<'getBackups'> = async ({ config, db }) => {
+  const [backups, operation] = await Promise.all([listBackups(db), readOperation({ config, db })]);
+  return {
+    backups,
+    schedule: operation.backupSchedule,
+    place: usualPlace(config),
+    keep: operation.backupKeep,
+    encrypted: config.backupPassphrase !== undefined,
+  };
+};
 
 /** POST /api/admin/backups */
 export const postBackup: OperationsHandler<'postBackup'> = async (deps, input) => ({

@@ -47,7 +47,8 @@ function refused(name: string, values: string[]): void {
 
 describe('values', () => {
   test('defaults are those of the contract', () => {
-    const { version, ...config } = loadConfig({ ...secrets });
+    const { version, fromEnvironment, ...config } = loadConfig({ ...secrets });
+    assert.deepEqual([...fromEnvironment].sort(), ['authSecret', 'encryptionKey']);
     assert.deepEqual(config, {
       edition: 'community',
       databaseUrl: undefined,
@@ -110,6 +111,7 @@ describe('values', () => {
       workspaceStorageClass: undefined,
       workspaceStorageSize: undefined,
       workspaceRuntimeClass: undefined,
+      auditDays: 400,
       logLevel: 'info',
       modelTitles: true,
       compactionAt: 85,

@@ -14,7 +14,15 @@ type Given = Values<typeof settingTable>;
  * embedded PostgreSQL in it is used; `baseUrl` is an origin without a trailing slash; if undefined, any loopback name
  * or address is accepted.
  */
-export type Config = Readonly<Given & { authSecret: string; encryptionKey: string; version: string }>;
+export type Config = Readonly<
+  Given & {
+    authSecret: string;
+    encryptionKey: string;
+    version: string;
+    /** The settings that the environment sets; the others have their defaults. */
+    fromEnvironment: ReadonlySet<string>;
+  }
+>;
 
 /** The release; `npm run check` compares it with package.json. */
 export const version = '0.1.0';
@@ -50,7 +58,8 @@ export function loadConfig(
   const { authSecret, encryptionKey } = mayLack
     ? presentSecrets(given, dataDir)
     : completeSecrets(given, dataDir, secretsFile === 'may-be-made');
-  return Object.freeze({ ...given, dataDir, authSecret, encryptionKey, version });
+  const fromEnvironment = new Set(keysSetIn(environment));
+  return Object.freeze({ ...given, dataDir, authSecret, encryptionKey, version, fromEnvironment });
 }
 
 /**
@@ -73,6 +82,11 @@ export function directUrl({ databaseUrl, databaseDirectUrl }: Config): string | 
 /** Variables that are probably misspelt settings, each with the setting that was meant. */
 export function mistypedSettings(): { setting: string; meant: string }[] {
   return findMistyped(process.env);
+}
+
+function keysSetIn(environment: Environment): string[] {
+  const set = Object.entries(settingTable).filter(([, { name }]) => textOf(environment, name, []) !== undefined);
+  return set.map(([key]) => key);
 }
 
 /** The only place where a parsed table gets its type. */

@@ -23,6 +23,9 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
 const madeOnce = 'generated once and kept in `DATA_DIR/secrets.json`; required with `DATABASE_URL`';
 
+/** Sentence about a setting that administrators can also change in the page: `settings/operation.ts`. */
+const alsoIn = (page: string) => `Can also be set in the page (Administration › ${page}); this variable wins.`;
+
 /** Every setting (contract.md section 2), in the order of the page. */
 export const settingTable = {
   edition: choice('EDITION', ['community', 'managed'], 'community', {
@@ -159,12 +162,17 @@ export const settingTable = {
     about:
       'How many seconds the service keeps accepting requests after SIGTERM while `/api/health` answers 503, so that a load balancer stops sending them. Set it longer than the interval of its checks, or to 0 without one.',
   }),
-  artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
-    about: 'The largest upload, in bytes.',
-  }),
-  artifactQuotaMb: integer('ARTIFACT_QUOTA_MB', 0, 0, 1_073_741_824, {
-    about:
-      'The maximum total size of the files of one account, in mebibytes: all files that the account put into conversations and projects, including earlier versions. 0 means no limit.',
+  artifactMaxUploadBytes: integer(
+    'ARTIFACT_MAX_UPLOAD_BYTES',
+    limits.artifactMaxUploadBytes,
+    1,
+    limits.uploadBytesMax,
+    {
+      about: `The largest upload, in bytes. ${alsoIn('Budgets')}`,
+    },
+  ),
+  artifactQuotaMb: integer('ARTIFACT_QUOTA_MB', 0, 0, limits.artifactQuotaMbMax, {
+    about: `The maximum total size of the files of one account, in mebibytes: all files that the account put into conversations and projects, including earlier versions. 0 means no limit. ${alsoIn('Budgets')}`,
   }),
   artifactStore: optional('ARTIFACT_STORE', {
     about:
@@ -296,8 +304,7 @@ export const settingTable = {
   }),
   ...tracingSettings,
   backupSchedule: optional('BACKUP_SCHEDULE', {
-    about:
-      'Makes backups by itself, at times in UTC: `hourly`, `daily 03:00`, `weekly sunday 03:00`. One replica makes each.',
+    about: `Makes backups by itself, at times in UTC: \`hourly\`, \`daily 03:00\`, \`weekly sunday 03:00\`. One replica makes each. ${alsoIn('Backups')}`,
     takes: 'hourly, daily or weekly, with a day and a time of day',
     defaultText: 'unset: none',
     valid: (given) => parseSchedule(given) !== undefined,
@@ -309,8 +316,8 @@ export const settingTable = {
     defaultText: '`DATA_DIR/backups`; none with `DATABASE_URL`',
     valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
   }),
-  backupKeep: integer('BACKUP_KEEP', 7, 1, 1_000, {
-    about: 'How many scheduled backups are kept; older ones are removed after the next one.',
+  backupKeep: integer('BACKUP_KEEP', 7, 1, limits.backupKeepMax, {
+    about: `How many scheduled backups are kept; older ones are removed after the next one. ${alsoIn('Backups')}`,
   }),
   backupPassphrase: optional('BACKUP_PASSPHRASE', {
     about:
@@ -319,7 +326,10 @@ export const settingTable = {
     secret: true,
   }),
   backupWorkspaces: flag('BACKUP_WORKSPACES', false, {
-    about: 'Includes the homes of workspaces in mode `local` in scheduled backups.',
+    about: `Includes the homes of workspaces in mode \`local\` in scheduled backups. ${alsoIn('Backups')}`,
+  }),
+  auditDays: integer('AUDIT_DAYS', 400, limits.auditDaysMin, limits.auditDaysMax, {
+    about: `For how many days events stay in the audit log; older ones are removed within an hour. ${alsoIn('Audit log')}`,
   }),
   modelTitles: flag('MODEL_TITLES', true, {
     about: 'The model of the lowest tier names new conversations. If false, their first words do.',

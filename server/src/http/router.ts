@@ -46,7 +46,7 @@ type ErasedInput = {
 
 export type RouterOptions = Finders & {
   /** The largest file in bytes, in a form or as a body. */
-  maxUploadBytes: number;
+  readUploadLimit(): Promise<number>;
   /** Memory for all other bodies. */
   bodies: RequestBodyBudget;
   /** Throws `storage_full` if there is no space for what a request would write. */
@@ -185,8 +185,9 @@ async function parseInput(
   actor: Actor | undefined,
   options: RouterOptions,
 ): Promise<HeldInput> {
-  const form = spec.form === undefined ? undefined : openForm(incoming, spec.form, options.maxUploadBytes);
-  const upload = spec.upload === true ? openUpload(incoming, spec.uploadBytes ?? options.maxUploadBytes) : undefined;
+  const form = spec.form === undefined ? undefined : openForm(incoming, spec.form, await options.readUploadLimit());
+  const upload =
+    spec.upload === true ? openUpload(incoming, spec.uploadBytes ?? (await options.readUploadLimit())) : undefined;
   const sent = await readBody(incoming, spec, actor?.id ?? request.address, options.bodies);
   try {
     const body = spec.body === undefined || spec.bytes !== undefined ? sent.value : validate(spec.body, sent.value);

@@ -18,6 +18,7 @@ import type { Disk } from '../platform/disk-space.ts';
 import type { Platform } from '../platform.ts';
 import { importProject } from '../projects/projects.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { readOperation } from '../settings/operation.ts';
 import { type ClaimedImport, holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
 import { EntryDamaged, type ImportReader } from './import-reader.ts';
@@ -125,7 +126,7 @@ async function storeContent(
   archive: ImportReader,
   content: ReadContent,
 ): Promise<StoredBlob | undefined> {
-  const most = deps.config.artifactMaxUploadBytes;
+  const { artifactMaxUploadBytes: most } = await readOperation(deps);
   if ('bytes' in content && content.bytes.length > most) return undefined;
   await deps.disk.assertRoom('files');
   const source =

@@ -27,8 +27,8 @@ export type MetricSources = {
   freeBytes(): number;
   /** Of the whole installation: seconds since 1970 (0: never), and whether the last one failed. */
   lastBackup(): Promise<{ madeAt: number; hasFailed: boolean }>;
-  /** Between two backups of BACKUP_SCHEDULE; 0 without one. */
-  backupIntervalSeconds: number;
+  /** Between two backups of the schedule; 0 without one. */
+  backupIntervalSeconds(): Promise<number>;
   version: string;
   pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 };
@@ -128,11 +128,16 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     'End of the last backup of the installation; 0: there is none',
     (last) => last.madeAt,
   );
-  gauge(
-    'homeport_backup_interval_seconds',
-    'Time between two backups of BACKUP_SCHEDULE; 0: there is no schedule',
-    () => sources.backupIntervalSeconds,
-  );
+  new Gauge({
+    name: 'homeport_backup_interval_seconds',
+    help: 'Time between two backups of the schedule; 0: there is no schedule',
+    registers,
+    async collect() {
+      const seconds = await sources.backupIntervalSeconds().catch(() => undefined);
+      if (seconds === undefined) this.remove();
+      else this.set(seconds);
+    },
+  });
   const starts = new Histogram({
     name: 'homeport_workspace_start_duration_seconds',
     help: 'Workspace starts by this replica, by outcome: ready, failed',

@@ -2,10 +2,11 @@ import type { Maintenance, PageConfig } from '@homeport/contracts/system';
 import { sql } from 'kysely';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/pool.ts';
+import { type OperationDeps, valuesInForce } from './operation.ts';
 import { toSettings } from './settings.ts';
 
 export type PublicConfigDeps = {
-  config: Pick<Config, 'edition' | 'artifactMaxUploadBytes' | 'setupClaimToken' | 'version'>;
+  config: Pick<Config, 'edition' | 'setupClaimToken' | 'version'> & OperationDeps['config'];
   db: Pick<Database, 'kysely'>;
 };
 
@@ -33,6 +34,7 @@ export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig
       'settings.token_max_days',
       'settings.sharing',
       'settings.people_search',
+      'settings.operation',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);
@@ -41,7 +43,7 @@ export async function readPageConfig(deps: PublicConfigDeps): Promise<PageConfig
     setup: { required: row.required, claimRequired: config.setupClaimToken !== undefined },
     sso: oidc.enabled ? { providerKey: oidc.providerKey, label: oidc.label } : null,
     edition: config.edition,
-    limits: { artifactMaxUploadBytes: config.artifactMaxUploadBytes },
+    limits: { artifactMaxUploadBytes: valuesInForce(config, row.operation).artifactMaxUploadBytes },
     maintenance: toMaintenance(row),
     version: config.version,
   };

@@ -163,6 +163,8 @@ export const administrationSamples = {
 
   getOverview: nothing,
   getBackups: nothing,
+  getOperationSettings: nothing,
+  patchOperationSettings: { ...nothing, request: () => ({ body: { backupKeep: 3 } }), ids: {} },
   postBackup: { ...nothing, request: () => ({ body: {} }), own: 202 },
   getDoctor: nothing,
   getAdminConfig: nothing,

@@ -9,6 +9,7 @@ import { useText } from '../i18n/i18n.ts';
 import { ConfirmDialog } from '../layout/dialogs/confirm-dialog.tsx';
 import { Card, EmptyState, focusSectionTitle, Section } from '../layout/section.tsx';
 import { showFailure } from '../layout/toasts.tsx';
+import { OperationCard } from '../operation/operation-card.tsx';
 import { BudgetForm } from './budget-form.tsx';
 import { BudgetRow } from './budget-row.tsx';
 import { isSame } from './budget-values.ts';
@@ -70,6 +71,13 @@ export function BudgetsPage() {
         </Card>
       ) : null}
       {data ? <TurnBudgetCard /> : null}
+      {data ? (
+        <OperationCard
+          title="operation.files"
+          text="operation.filesText"
+          names={['artifactMaxUploadBytes', 'artifactQuotaMb']}
+        />
+      ) : null}
       {removed ? (
         <ConfirmDialog
           title={t('budget.removeTitle')}

@@ -2,6 +2,7 @@ import type { AboutMe } from '@homeport/contracts/accounts/accounts';
 import type { TokenScope } from '@homeport/contracts/accounts/token-scopes';
 import type { TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
+import type { OperationSettings } from '@homeport/contracts/operation-settings';
 import type { PeopleSearch } from '@homeport/contracts/projects';
 import type { SearchKind } from '@homeport/contracts/search-kinds';
 import type { SharingPolicy } from '@homeport/contracts/sharing';
@@ -141,6 +142,10 @@ export type SettingsTable = {
   token_max_days: number | null;
   sharing: ColumnType<SharingPolicy, SharingPolicy | undefined, SharingPolicy>;
   people_search: ColumnType<PeopleSearch, PeopleSearch | undefined, PeopleSearch>;
+  /** Settings that administrators set in the page, by name: `settings/operation.ts`. */
+  operation: WithDefault<{
+    [Name in Exclude<keyof OperationSettings, 'hasBackupPlace'>]?: OperationSettings[Name]['value'];
+  }>;
 };
 
 /** The installation's row has the id `installation` and no person; a person's row has the person's id. */

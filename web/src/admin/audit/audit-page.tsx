@@ -1,7 +1,8 @@
+import 'virtual:texts/backups';
 import '../../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { searchWords } from '@homeport/contracts/text/search-words';
-import { TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
@@ -12,6 +13,7 @@ import { dateLocale } from '../../i18n/format-locale.ts';
 import { useText } from '../../i18n/i18n.ts';
 import { MoreButton } from '../../layout/more-button.tsx';
 import { EmptyState, Section } from '../../layout/section.tsx';
+import { OperationDialog } from '../../operation/operation-card.tsx';
 import { auditQuery, directoryQuery } from '../admin-queries.ts';
 import classes from './audit.module.css';
 import { AuditRow } from './audit-row.tsx';
@@ -32,6 +34,7 @@ export function AuditPage() {
   const { data: names } = useQuery(directoryQuery);
   const [text, setText] = useState('');
   const [area, setArea] = useState<AuditArea>('all');
+  const [isKeeping, setKeeping] = useState(false);
   const events = query.data?.pages.flatMap((page) => page.events) ?? [];
   const words = searchWords(text);
   const known = new Map([...namedTargets(events), ...(names ?? [])]);
@@ -43,7 +46,15 @@ export function AuditPage() {
   });
   const isFiltered = area !== 'all' || words.length > 0;
   return (
-    <Section title={t('settings.audit')} text={t('audit.text', { zone: zoneName() })}>
+    <Section
+      title={t('settings.audit')}
+      text={t('audit.text', { zone: zoneName() })}
+      action={
+        <Button variant="default" onClick={() => setKeeping(true)}>
+          {t('operation.audit')}
+        </Button>
+      }
+    >
       {events.length > 0 ? (
         <div className={classes.tools}>
           <ChoiceChips
@@ -88,6 +99,9 @@ export function AuditPage() {
         <EmptyState text={t(query.hasNextPage ? 'audit.noHitsYet' : 'audit.noHits')} />
       ) : null}
       <MoreButton query={query} />
+      {isKeeping ? (
+        <OperationDialog title="operation.auditTitle" names={['auditDays']} onClose={() => setKeeping(false)} />
+      ) : null}
     </Section>
   );
 }

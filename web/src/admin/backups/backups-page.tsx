@@ -4,6 +4,7 @@ import { Loading } from '../../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../../forms/notice.tsx';
 import { useText } from '../../i18n/i18n.ts';
 import { Card, EmptyState, Section } from '../../layout/section.tsx';
+import { OperationCard } from '../../operation/operation-card.tsx';
 import { BackupRow } from './backup-row.tsx';
 import classes from './backups.module.css';
 import { useBackup } from './use-backup.ts';
@@ -32,11 +33,6 @@ export function BackupsPage() {
         <Card title={t('backups.list')} text={t('backups.listText')}>
           <ul className={classes.facts}>
             <li>{t('backups.place', { place: data.place })}</li>
-            <li>
-              {data.schedule === null
-                ? t('backups.unscheduled')
-                : t('backups.scheduled', { schedule: data.schedule, keep: data.keep })}
-            </li>
             <li>{t(data.encrypted ? 'backups.encrypted' : 'backups.plain')}</li>
           </ul>
           {data.backups.length === 0 ? (
@@ -50,6 +46,11 @@ export function BackupsPage() {
           )}
         </Card>
       ) : null}
+      <OperationCard
+        title="operation.backups"
+        text="operation.backupsText"
+        names={['backupSchedule', 'backupKeep', 'backupWorkspaces']}
+      />
     </Section>
   );
 }

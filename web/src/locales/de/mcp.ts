@@ -3,7 +3,7 @@ import type { texts as english } from '../en/mcp.ts';
 /** Texts of MCP servers, their tools and approvals, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
   'mcp.text':
-    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Werkzeuge laufen erst, wenn du sie geprüft und freigegeben hast.',
+    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Werkzeuge laufen erst, wenn du oder ein Administrator sie geprüft und freigegeben hat.',
   'mcp.readOnly':
     'Dein Administrator hat Änderungen an MCP-Servern für dein Konto abgeschaltet. Die Server unten kannst du in deinen Unterhaltungen weiterhin wählen.',
   'mcp.emptyTitle': 'Noch keine MCP-Server',

@@ -1,7 +1,7 @@
 /** Texts of MCP servers, their tools and approvals. ICU MessageFormat, ids `mcp.<what>`, `approval.<what>`. */
 export const texts = {
   'mcp.text':
-    'MCP servers give models tools to search, look things up and act. Tools run only after you’ve reviewed and trusted them.',
+    'MCP servers give models tools to search, look things up and act. Tools run only after you or an administrator has reviewed and trusted them.',
   'mcp.readOnly':
     'Your administrator has turned off changes to MCP servers for your account. You can still choose the servers below in your conversations.',
   'mcp.emptyTitle': 'No MCP servers yet',

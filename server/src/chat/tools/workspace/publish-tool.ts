@@ -9,6 +9,7 @@ import { filenameOf, parsePath } from '../../../artifacts/path.ts';
 import { createArtifact } from '../../../artifacts/uploads.ts';
 import type { DaemonResponse } from '../../../egress/daemon-request.ts';
 import type { Platform } from '../../../platform.ts';
+import { readOperation } from '../../../settings/operation.ts';
 import type { Daemon } from '../../../workspaces/daemon.ts';
 import { defineTool } from '../tool-input.ts';
 import { type Tool, ToolAnswer, ToolFailure } from '../tool-run.ts';
@@ -54,7 +55,7 @@ async function publish(
   if (entry.type === 'directory')
     throw new ToolFailure(`${entry.path} is a folder. Make a .zip of it and publish that.`);
   const path = parsePath(name ?? basename(entry.path), 'name');
-  const limit = deps.config.artifactMaxUploadBytes;
+  const { artifactMaxUploadBytes: limit } = await readOperation(deps);
   if (entry.size > limit) throw tooLarge(limit);
   const answer = await daemon.request(`/v1/files/content?${query}`, { signal });
   const head: Uint8Array[] = [];

@@ -2,7 +2,7 @@ import type { texts as english } from '../../en/admin/audit.ts';
 
 /** German texts of the audit log. */
 export const texts: Record<keyof typeof english, string> = {
-  'audit.text': 'Wer was getan hat, Neuestes zuerst. Zeiten in deiner Zeitzone ({zone}). Wird 400 Tage aufbewahrt.',
+  'audit.text': 'Wer was getan hat, Neuestes zuerst. Zeiten in deiner Zeitzone ({zone}).',
   'audit.area': 'Kategorie',
   'audit.area.all': 'Alles',
   'audit.area.signIn': 'Anmeldung',

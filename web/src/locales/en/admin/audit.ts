@@ -1,6 +1,6 @@
 /** Texts of the audit log. ICU MessageFormat, ids `<area>.<what>`. */
 export const texts = {
-  'audit.text': 'Who did what, newest first. Times are in your time zone ({zone}). Kept for 400 days.',
+  'audit.text': 'Who did what, newest first. Times are in your time zone ({zone}).',
   'audit.area': 'Category',
   'audit.area.all': 'Everything',
   'audit.area.signIn': 'Sign-in',
