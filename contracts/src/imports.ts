@@ -6,6 +6,10 @@ import { line } from './text/line.ts';
 
 /** Coming over from other programs, and leaving again (contract.md section 11). */
 
+/** Programs whose exports can be imported, in the order in which an entry is tried as theirs. */
+export const importSources = ['chatgpt', 'claude', 'librechat', 'homeport', 'open-webui', 'chatbot-ui'] as const;
+export type ImportSource = (typeof importSources)[number];
+
 const importCounts = z.object({
   /** Counts of the archive's contents. */
   conversations: z.number().int(),
@@ -31,7 +35,7 @@ const importCounts = z.object({
 const importRecord = z.object({
   id: fields.id,
   state: z.enum(['reading', 'ready', 'importing', 'done', 'failed', 'cancelled', 'undone']),
-  /** `chatgpt`, `claude`, `open-webui`, `librechat`, `chatbot-ui` or `homeport`; null until it is known. */
+  /** One of `importSources`; null until it is known. */
   source: z.string().nullable(),
   counts: importCounts,
   /** Items that can't be imported, at most 100; `title` is the conversation's title. */

@@ -52,15 +52,6 @@ import {
   postArtifactRestore,
 } from './artifacts/handlers.ts';
 import {
-  deleteInternalArtifact,
-  getInternalArtifactDownload,
-  getInternalArtifactPreview,
-  getInternalArtifactStat,
-  getInternalArtifacts,
-  patchInternalArtifact,
-  putInternalArtifact,
-} from './artifacts/internal-handlers.ts';
-import {
   deleteAssistant,
   deletePrompt,
   getAssistants,
@@ -103,16 +94,6 @@ import {
   postChatChangesUndo,
 } from './chat/change-handlers.ts';
 import {
-  getGatewayModel,
-  getGatewayModels,
-  postChatCompletion,
-  postCountTokens,
-  postEmbeddings,
-  postGatewayMessage,
-  postGatewayResponse,
-} from './chat/gateway/handlers.ts';
-import { deleteGatewayResponse, getGatewayResponse, postGatewayResponseCancel } from './chat/gateway/kept-handlers.ts';
-import {
   deleteChat,
   deleteSummary,
   deleteTurnInput,
@@ -130,11 +111,8 @@ import {
   postChatStop,
   postTurnInput,
 } from './chat/handlers.ts';
-import { getInternalModels, postInternalCompletion } from './chat/program-handlers.ts';
-import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
 import { getBackups, getDoctor, postBackup } from './commands/handlers.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
-import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { getArtifactText } from './documents/handlers.ts';
@@ -172,6 +150,7 @@ import {
   postAdminMcpOfferTrust,
 } from './mcp/offer-handlers.ts';
 import { ignoredProxyHeader, trustedProxies } from './platform/client-address.ts';
+import { programRoutes } from './program-routes.ts';
 import { getPeople, getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import {
@@ -205,26 +184,6 @@ import {
   putMyWebSearch,
   putWebSearch,
 } from './web-search/handlers.ts';
-import {
-  deleteWorkspaceFile,
-  getWorkspaceDownload,
-  getWorkspaceFiles,
-  patchWorkspaceFile,
-  postWorkspaceFile,
-  postWorkspaceFolder,
-} from './workspaces/file-handlers.ts';
-import {
-  deleteWorkspaceStatus,
-  getWorkspaceStatus,
-  getWorkspaceUsage,
-  postWorkspaceStatus,
-} from './workspaces/handlers.ts';
-import { getWorkspacePorts, postWorkspacePreview } from './workspaces/previews/preview-handlers.ts';
-import {
-  deleteWorkspaceProcess,
-  getWorkspaceProcesses,
-  getWorkspaceProcessOutput,
-} from './workspaces/process-handlers.ts';
 
 /** The health probe answers within this many milliseconds, even if the database does not. */
 const healthTimeoutMs = 1_500;
@@ -449,41 +408,5 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postChatApproval,
   postChatAnswers,
 
-  getWorkspaceStatus,
-  getWorkspaceUsage,
-  postWorkspaceStatus,
-  deleteWorkspaceStatus,
-  getWorkspaceRules,
-  putWorkspaceRules,
-  getGatewayModels,
-  getGatewayModel,
-  postChatCompletion,
-  postGatewayResponse,
-  getGatewayResponse,
-  deleteGatewayResponse,
-  postGatewayResponseCancel,
-  postGatewayMessage,
-  postCountTokens,
-  postEmbeddings,
-  getInternalModels,
-  postInternalCompletion,
-  getWorkspaceFiles,
-  postWorkspaceFile,
-  patchWorkspaceFile,
-  postWorkspaceFolder,
-  deleteWorkspaceFile,
-  getWorkspaceDownload,
-  getWorkspacePorts,
-  getWorkspaceProcesses,
-  getWorkspaceProcessOutput,
-  deleteWorkspaceProcess,
-  postWorkspacePreview,
-  getInternalConversations,
-  getInternalArtifacts,
-  getInternalArtifactStat,
-  getInternalArtifactPreview,
-  getInternalArtifactDownload,
-  putInternalArtifact,
-  patchInternalArtifact,
-  deleteInternalArtifact,
+  ...programRoutes,
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { oidcConfiguration } from '@homeport/contracts/admin';
+import { oidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { model, modelTier, provider } from '@homeport/contracts/catalogue/catalogue';
 import { chat, input } from '@homeport/contracts/chat/conversations';
 import { endpoints } from '@homeport/contracts/endpoints';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { aboutMe } from '../accounts/accounts.ts';
-import { brandingPatch, oidcPatch } from '../admin.ts';
+import { oidcPatch } from '../accounts/single-sign-on.ts';
+import { brandingPatch } from '../admin.ts';
 import { assistantContent } from '../assistants.ts';
 import {
   modelFields,

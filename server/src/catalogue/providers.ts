@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Provider, providerBody, providerPatchBody, SharedWith } from '@homeport/contracts/catalogue/catalogue';
-import type { ProviderKind } from '@homeport/contracts/catalogue/provider-kinds';
+import type { Provider, providerBody, providerPatchBody } from '@homeport/contracts/catalogue/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
@@ -12,7 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
-import { bindCredentials, reseal, type StoredProvider, sealApiKey, sealHeaders } from './credentials.ts';
+import { bindCredentials, sealApiKey, sealHeaders } from './credentials.ts';
 import { settledDefault } from './default-model.ts';
 import { withLessons } from './lessons.ts';
 import {
@@ -254,94 +253,6 @@ export async function deleteProvider(
   });
 }
 
-/** The result of a rotation, counted in envelopes; `interrupted` if the signal ended it early. */
-export type Rotation = { resealed: number; current: number; unreadable: number; interrupted: boolean };
-
-/** An envelope that no key opens. `owner` is the owner's e-mail address, or the id if there is no such account. */
-export type UnreadableCredential = { providerId: string; owner: string; column: 'api_key' | 'headers' };
-
-const rotationBatch = 100;
-
-/**
- * Seals all credentials with the current key for their owner and origin, while others may read and change them: one
- * statement per provider, which does nothing if the provider has changed since. Unreadable envelopes stay. With
- * `unboundOnly`, only those without an origin. Throws if a provider keeps changing.
- */
-export async function resealProviders(
-  deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
-  options: { signal: AbortSignal; onUnreadable(credential: UnreadableCredential): void; unboundOnly?: boolean },
-): Promise<Rotation> {
-  const rotation: Rotation = { resealed: 0, current: 0, unreadable: 0, interrupted: false };
-  let after = '';
-  for (;;) {
-    let query = sealedProviders(deps.db.kysely).where('providers.id', '>', after).limit(rotationBatch);
-    if (options.unboundOnly) query = query.where(isUnbound);
-    const rows = await query.execute();
-    if (rows.length === 0) return rotation;
-    for (const row of rows) {
-      if (options.signal.aborted) return { ...rotation, interrupted: true };
-      await resealProvider(deps, row, rotation, options.onUnreadable);
-      after = row.id;
-    }
-  }
-}
-
-const isUnbound = sql<boolean>`(providers.api_key like 'v1.%' or providers.headers like 'v1.%')`;
-
-type SealedProvider = StoredProvider & { email: string | null };
-
-function sealedProviders(kysely: Queryable) {
-  return kysely
-    .selectFrom('providers')
-    .leftJoin('users', 'users.id', 'providers.owner_id')
-    .select(['providers.id', 'providers.owner_id', 'providers.base_url'])
-    .select(['providers.api_key', 'providers.headers', 'users.email'])
-    .orderBy('providers.id');
-}
-
-async function resealProvider(
-  deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
-  read: SealedProvider,
-  rotation: Rotation,
-  onUnreadable: (credential: UnreadableCredential) => void,
-): Promise<void> {
-  let row: SealedProvider | undefined = read;
-  for (let attempt = 0; attempt < 10 && row !== undefined; attempt += 1) {
-    const { id, owner_id, email }: SealedProvider = row;
-    const apiKey = reseal(deps, row, 'api_key', row.api_key);
-    const headers = reseal(deps, row, 'headers', row.headers);
-    if (await replaceEnvelopes(deps.db.kysely, row, apiKey.envelope, headers.envelope)) {
-      for (const [column, { state }] of [['api_key', apiKey] as const, ['headers', headers] as const]) {
-        if (state !== 'absent') rotation[state] += 1;
-        if (state === 'unreadable') onUnreadable({ providerId: id, owner: email ?? owner_id, column });
-      }
-      return;
-    }
-    row = await sealedProviders(deps.db.kysely).where('providers.id', '=', id).executeTakeFirst();
-  }
-  if (row !== undefined) throw new Error(`Provider ${row.id} keeps changing; try again later`);
-}
-
-/** False if the stored provider is no longer the one in `row`. */
-async function replaceEnvelopes(
-  kysely: Queryable,
-  row: SealedProvider,
-  apiKey: string | null,
-  headers: string | null,
-): Promise<boolean> {
-  if (apiKey === row.api_key && headers === row.headers) return true;
-  const { numUpdatedRows } = await kysely
-    .updateTable('providers')
-    .set({ api_key: apiKey, headers })
-    .where('id', '=', row.id)
-    .where('owner_id', '=', row.owner_id)
-    .where('base_url', '=', row.base_url)
-    .where('api_key', 'is not distinct from', row.api_key)
-    .where('headers', 'is not distinct from', row.headers)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
 function modelsOf(transaction: CatalogueTransaction, providerId: string): Promise<ModelRow[]> {
   return transaction.selectFrom('models').selectAll().where('provider_id', '=', providerId).orderBy('seq').execute();
 }
@@ -355,61 +266,6 @@ async function assertRoom(transaction: CatalogueTransaction, owner: string): Pro
   if (count < limits.providersPerOwner) return;
   const message = `At most ${limits.providersPerOwner} providers`;
   throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
-}
-
-/** A provider row as written in a batch; `apiKey` and `headers` are envelopes. */
-export type ProviderRecord = {
-  id: string;
-  owner: string;
-  name: string;
-  kind: ProviderKind;
-  baseUrl: string;
-  apiKey: string | null;
-  headers: string | null;
-  enabled: boolean;
-  firstByteSeconds: number | null;
-  region: string | null;
-  onlyRegions: string[];
-  sharedWith: SharedWith;
-};
-
-/** The providers of several owners, each owner's oldest first. */
-export async function readProviders(db: Queryable, owners: readonly string[]): Promise<ProviderRow[]> {
-  if (owners.length === 0) return [];
-  return db.selectFrom('providers').selectAll().where('owner_id', 'in', owners).orderBy('seq').execute();
-}
-
-/** Adds providers in the order given. */
-export async function insertProviders(
-  transaction: CatalogueTransaction,
-  records: readonly ProviderRecord[],
-): Promise<void> {
-  if (records.length === 0) return;
-  await sql`
-    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, first_byte_seconds, region, only_regions, shared_with)
-    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, "firstByteSeconds", region, "onlyRegions", shared from ${providerRecords(records)}
-    order by place`.execute(transaction);
-  await storeShares(transaction, records);
-}
-
-/** Updates existing providers, whose owners stay. */
-export async function updateProviders(
-  transaction: CatalogueTransaction,
-  records: readonly ProviderRecord[],
-): Promise<void> {
-  if (records.length === 0) return;
-  await sql`
-    update providers p set name = x.name, kind = x.kind, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
-      enabled = x.enabled, first_byte_seconds = x."firstByteSeconds", region = x.region, only_regions = x."onlyRegions", shared_with = x.shared, updated_at = now()
-    from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
-  await storeShares(transaction, records);
-}
-
-function providerRecords(records: readonly ProviderRecord[]) {
-  const rows = records.map((record, place) => ({ place, ...record, shared: sharedColumn(record.sharedWith) }));
-  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
-    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, "firstByteSeconds" int,
-    region text, "onlyRegions" jsonb, shared text)`;
 }
 
 /** Deletes a deleted account's providers with their models, and its tiers. */

@@ -33,6 +33,22 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
   };
 }
 
+/** The fields that everyone with the provider sees. */
+function sharedFields(row: ProviderRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    hasApiKey: row.api_key !== null,
+    enabled: row.enabled,
+    firstByteSeconds: row.first_byte_seconds,
+    region: row.region,
+    onlyRegions: row.only_regions,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
 /** Wire form of an owner's provider: custom headers for editors only, the API key never. */
 export function providerView(
   deps: { secrets: KeyRing },
@@ -43,23 +59,14 @@ export function providerView(
   const outage = outageOf(row);
   const { headers, isReadable, otherOrigin } = describeCredentials(deps, row);
   return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind,
+    ...sharedFields(row),
     baseUrl: row.base_url,
-    hasApiKey: row.api_key !== null,
     ...(canEdit ? { headers } : {}),
     ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
     ...(otherOrigin === undefined ? {} : { credentialsOrigin: otherOrigin }),
-    enabled: row.enabled,
-    firstByteSeconds: row.first_byte_seconds,
     canEdit,
     sharedWith,
-    region: row.region,
-    onlyRegions: row.only_regions,
     ...(canEdit && outage !== undefined ? { outage } : {}),
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
     models: models.map((model) => modelView(model, row.base_url)),
   };
 }
@@ -72,20 +79,11 @@ export function sharedProviderView(
 ): Provider {
   const address = new URL(row.base_url);
   return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind,
+    ...sharedFields(row),
     baseUrl: address.search === '' ? row.base_url : `${address.origin}${address.pathname}`,
-    hasApiKey: row.api_key !== null,
-    enabled: row.enabled,
-    firstByteSeconds: row.first_byte_seconds,
     canEdit: false,
     sharedWith,
     modelTiers,
-    region: row.region,
-    onlyRegions: row.only_regions,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
     models: models.map((model) => ({ ...modelView(model, row.base_url), isDefault: model.id === defaultId })),
   };
 }

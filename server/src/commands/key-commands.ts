@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { openBlobStore } from '../artifacts/open-store.ts';
 import { adoptStore } from '../artifacts/store-mark.ts';
 import { operator, recordEvent } from '../audit/audit.ts';
-import { type Rotation, resealProviders } from '../catalogue/providers.ts';
+import { type Rotation, resealProviders } from '../catalogue/reseal-providers.ts';
 import type { Config } from '../config/config.ts';
 import { inTransaction } from '../db/pool.ts';
 import { resealMcpServers } from '../mcp/rotation.ts';

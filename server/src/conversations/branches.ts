@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';
-import type { MessagesTable } from '../db/tables/tables.ts';
+import type { MessagesTable } from '../db/tables/chat.ts';
 
 /**
  * Branches of a conversation: chains of parent_id. Each read costs what it returns, however large the conversation is.

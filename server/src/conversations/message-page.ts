@@ -5,7 +5,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { MessageStatus } from '../db/tables/tables.ts';
+import type { MessageStatus } from '../db/tables/chat.ts';
 import { messageOf } from './branches.ts';
 import { errorOf } from './messages.ts';
 import { parseStoredParts } from './stored-parts.ts';

@@ -3,7 +3,7 @@ import type { ErrorDetails, MessageError, MessageMetadata, MessagePart, Usage } 
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { MessageStatus } from '../db/tables/tables.ts';
+import type { MessageStatus } from '../db/tables/chat.ts';
 import { indexedText, ownerLexeme, searchTextMax } from './search-text.ts';
 import { parseStoredParts } from './stored-parts.ts';
 

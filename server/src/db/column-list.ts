@@ -16,6 +16,15 @@ export function columnOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** Field of a column: the opposite of `ColumnOf`. */
+export type FieldOf<Column extends string> = Column extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<FieldOf<Rest>>}`
+  : Column;
+
+export function fieldOf(column: string): string {
+  return column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Columns of the fields of a record in table `alias`. A computed field has an expression instead. */
 export function fieldList<Field extends string>(
   fields: readonly Field[],

@@ -1,10 +1,11 @@
 import { finishDetailMax, messageFinishReasons } from '@homeport/contracts/chat/finish-reasons';
 import { parameters } from '@homeport/contracts/chat/parameters';
+import { importSources } from '@homeport/contracts/imports';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import type { ImportedMessage } from '../conversations/messages.ts';
 import type { PreparedItem } from './prepare.ts';
-import { importBounds, importSources } from './readers/read-conversation.ts';
+import { importBounds } from './readers/read-conversation.ts';
 
 /**
  * Validation of items that a child process read. A malicious archive can have taken over that process, so its answers

@@ -2,9 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
-import type { Project, ProjectMember, ProjectRole } from '@homeport/contracts/projects';
+import type { Project, ProjectRole } from '@homeport/contracts/projects';
 import { sql } from 'kysely';
 import { type AuditSource, recordEvent } from '../audit/audit.ts';
+import { columnList } from '../db/column-list.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 
@@ -31,8 +32,7 @@ export async function listProjects(deps: Deps, userId: string, archived: boolean
     deps.db.kysely,
     userId,
     sql`
-    join project_members own on own.project_id = p.id and own.user_id = ${userId}
-    where p.archived = ${archived} order by lower(p.name), p.id limit ${limits.projectsPerUser}`,
+    where mine.role is not null and p.archived = ${archived} order by lower(p.name), p.id limit ${limits.projectsPerUser}`,
   );
   return rows.map(viewProject);
 }
@@ -318,27 +318,26 @@ function targetOf(id: string) {
   return { targetType: 'project', targetId: id } as const;
 }
 
-type ProjectRow = {
-  id: string;
-  name: string;
-  archived: boolean;
-  role: ProjectRole | null;
-  members: ProjectMember[];
-  instructions: string | null;
-  created_micros: number;
-};
+type ProjectRow = Omit<Project, 'createdAt'> & { created_micros: number };
 
-/** Projects with their members, owners first, and the role of `userId`. */
+/** Expressions of a project's fields, in `projectRows`: the only list of them. A missing field does not compile. */
+const columns = columnList<ProjectRow>({
+  id: 'p.id',
+  name: 'p.name',
+  archived: 'p.archived',
+  role: 'mine.role',
+  instructions: 'case when mine.role is not null then p.instructions end',
+  members: `(select coalesce(json_agg(json_build_object('userId', u.id, 'name', u.name, 'email', u.email, 'role', m.role)
+    order by m.role desc, lower(u.name), u.id), '[]')
+    from project_members m join users u on u.id = m.user_id where m.project_id = p.id)`,
+  created_micros: microsOf('p.created_at'),
+});
+
+/** Projects with their members, owners first, and the membership of `userId` as `mine`. */
 function projectRows(db: Queryable, userId: string, rest: ReturnType<typeof sql>) {
   return sql<ProjectRow>`
-    select p.id, p.name, p.archived, ${sql.raw(microsOf('p.created_at'))} as created_micros,
-      (select m.role from project_members m where m.project_id = p.id and m.user_id = ${userId}) as role,
-      case when exists (select from project_members m where m.project_id = p.id and m.user_id = ${userId})
-        then p.instructions end as instructions,
-      (select coalesce(json_agg(json_build_object('userId', u.id, 'name', u.name, 'email', u.email, 'role', m.role)
-          order by m.role desc, lower(u.name), u.id), '[]')
-        from project_members m join users u on u.id = m.user_id where m.project_id = p.id) as members
-    from projects p ${rest}`.execute(db);
+    select ${sql.raw(columns)} from projects p
+    left join project_members mine on mine.project_id = p.id and mine.user_id = ${userId} ${rest}`.execute(db);
 }
 
 async function readProject(db: Queryable, userId: string, id: string): Promise<Project> {

@@ -1,4 +1,4 @@
-import { resealProviders } from '../catalogue/providers.ts';
+import { resealProviders } from '../catalogue/reseal-providers.ts';
 import { resealMcpServers } from '../mcp/rotation.ts';
 import type { Platform } from '../platform.ts';
 import { resealSettings } from '../settings/settings.ts';

@@ -6,7 +6,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { ManifestModel, ManifestProvider } from '@homeport/contracts/provision/manifest';
 import { bindCredentials } from '../catalogue/credentials.ts';
 import type { ModelRecord } from '../catalogue/models.ts';
-import type { ProviderRecord } from '../catalogue/providers.ts';
+import type { ProviderRecord } from '../catalogue/provider-records.ts';
 import type { readNamedStandIns } from '../catalogue/stand-ins.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { CatalogueTransaction } from '../catalogue/catalogue-owner.ts';
 import { holdDefaults, releaseDefaults, settleDefaults } from '../catalogue/default-model.ts';
 import { insertModels, readModels, updateModels } from '../catalogue/models.ts';
-import { insertProviders, readProviders, updateProviders } from '../catalogue/providers.ts';
+import { insertProviders, readProviders, updateProviders } from '../catalogue/provider-records.ts';
 import { readSharing } from '../catalogue/sharing.ts';
 import { readNamedStandIns, storeStandIns } from '../catalogue/stand-ins.ts';
 import { readTiers, removeOtherTiers, storeTiersOf } from '../catalogue/tiers.ts';

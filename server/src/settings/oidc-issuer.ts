@@ -1,4 +1,4 @@
-import { isDiscoveryAddress } from '@homeport/contracts/admin';
+import { isDiscoveryAddress } from '@homeport/contracts/accounts/single-sign-on';
 
 /** The issuer of a provider (OpenID Connect Discovery, section 4), and that of Microsoft Entra, which has one per tenant. */
 

@@ -1,4 +1,4 @@
-import type { OidcConfiguration } from '@homeport/contracts/admin';
+import type { OidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { ApiError } from '@homeport/contracts/errors';
 import { oneLine } from '@homeport/contracts/text/line';
 import type { Config } from '../config/config.ts';

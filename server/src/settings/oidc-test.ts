@@ -1,4 +1,4 @@
-import type { OidcCheck } from '@homeport/contracts/admin';
+import type { OidcCheck } from '@homeport/contracts/accounts/single-sign-on';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Database } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';

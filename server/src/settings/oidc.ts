@@ -1,4 +1,4 @@
-import type { OidcConfiguration } from '@homeport/contracts/admin';
+import type { OidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor } from '../secrets/bound.ts';
 import { isBound, type KeyRing, type SecretPlace, seal } from '../secrets/key-ring.ts';

@@ -1,10 +1,5 @@
-import {
-  type AdminConfig,
-  type brandingPatch,
-  oidcConfiguration,
-  type oidcPatch,
-  type TokenPolicy,
-} from '@homeport/contracts/admin';
+import { oidcConfiguration, type oidcPatch } from '@homeport/contracts/accounts/single-sign-on';
+import type { AdminConfig, brandingPatch, TokenPolicy } from '@homeport/contracts/admin';
 import type { TurnBudget } from '@homeport/contracts/chat/turn-budget';
 import { defaultTurnBudget } from '@homeport/contracts/chat/turn-budget-default';
 import { defaultBranding } from '@homeport/contracts/default-branding';

@@ -12,7 +12,7 @@ import { messageOf } from '../conversations/branches.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
 import { parseStoredParts } from '../conversations/stored-parts.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { MessageStatus } from '../db/tables/tables.ts';
+import type { MessageStatus } from '../db/tables/chat.ts';
 import type { Platform } from '../platform.ts';
 import { FileNumbers, publishedParts } from './published-parts.ts';
 import { findSecrets, textsOf } from './secret-scan.ts';

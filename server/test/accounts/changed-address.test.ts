@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { secretPlaceholder } from '@homeport/contracts/provision/manifest';
-import { resealProviders } from '../../src/catalogue/providers.ts';
+import { resealProviders } from '../../src/catalogue/reseal-providers.ts';
 import { resealMcpServers } from '../../src/mcp/rotation.ts';
 import { createKeyRing, seal } from '../../src/secrets/key-ring.ts';
 import { type Answer, type SignedIn, startTestApp, type TestApp, testConfig } from '../app.ts';

@@ -7,12 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { until } from '../../../contracts/test/until.ts';
 import { insertUser } from '../../src/accounts/users.ts';
 import { resolveCredentials } from '../../src/catalogue/credentials.ts';
-import {
-  getOwnedProvider,
-  resealProviders,
-  type UnreadableCredential,
-  updateProvider,
-} from '../../src/catalogue/providers.ts';
+import { getOwnedProvider, updateProvider } from '../../src/catalogue/providers.ts';
+import { resealProviders, type UnreadableCredential } from '../../src/catalogue/reseal-providers.ts';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { readPidFile } from '../../src/db/embedded/server.ts';
 import { migrate } from '../../src/db/migrate.ts';

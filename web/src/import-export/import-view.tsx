@@ -1,5 +1,5 @@
 import './progress.css';
-import type { ImportRecord } from '@homeport/contracts/imports';
+import type { ImportRecord, ImportSource } from '@homeport/contracts/imports';
 import { Button, Progress } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -113,7 +113,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
   );
 }
 
-const programs: Readonly<Record<string, string>> = {
+const programNames: Readonly<Record<ImportSource, string>> = {
   chatgpt: 'ChatGPT',
   claude: 'Claude',
   'open-webui': 'Open WebUI',
@@ -121,6 +121,8 @@ const programs: Readonly<Record<string, string>> = {
   'chatbot-ui': 'chatbot-ui',
   homeport: 'Homeport',
 };
+
+const programs: Readonly<Record<string, string>> = programNames;
 
 function nameOf({ source, filename }: ImportRecord, t: Translate): string {
   const program = source === null ? undefined : (programs[source] ?? source);

@@ -3,7 +3,7 @@ import { pinModel, showingMessage } from '../../conversations/chats.ts';
 import { fitting, insertingExchange, insertUserMessage } from '../../conversations/messages.ts';
 import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import { bound, lastly, type Queryable } from '../../db/pool.ts';
-import type { Decision } from '../../db/tables/tables.ts';
+import type { Decision } from '../../db/tables/chat.ts';
 import { instantTitle } from '../turn/title.ts';
 import { applying, type InputRow, overriddenBy } from './inputs.ts';
 import type { LockedChat } from './locked-chat.ts';

@@ -12,7 +12,7 @@ import { conversationNotFound } from '../../conversations/chats.ts';
 import { parseStoredParts } from '../../conversations/stored-parts.ts';
 import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
 import { onFoundRow } from '../../db/row-lookup.ts';
-import type { Decision, InputsTable } from '../../db/tables/tables.ts';
+import type { Decision, InputsTable } from '../../db/tables/chat.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';
 import { encodeJson, inPieces } from '../../platform/json/json-pieces.ts';
 import type { Platform } from '../../platform.ts';

@@ -5,7 +5,7 @@ import { touchingChat } from '../../conversations/chats.ts';
 import { finishingMessage, readParts } from '../../conversations/messages.ts';
 import { bound, inTransaction, lastly, type Queryable, togetherLastly } from '../../db/pool.ts';
 import { onFoundRow } from '../../db/row-lookup.ts';
-import type { ResponseState } from '../../db/tables/tables.ts';
+import type { ResponseState } from '../../db/tables/chat.ts';
 import type { Platform } from '../../platform.ts';
 import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
 import { sequence, toLines } from '../log/frame-sequence.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { type Selectable, sql } from 'kysely';
 import { pinModel, type TurnContext } from '../../conversations/chats.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { Decision, ResponsesTable } from '../../db/tables/tables.ts';
+import type { Decision, ResponsesTable } from '../../db/tables/chat.ts';
 import type { LockedChat } from './locked-chat.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { restartMessage } from '../../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../../db/pool.ts';
-import type { Decision } from '../../db/tables/tables.ts';
+import type { Decision } from '../../db/tables/chat.ts';
 import type { Platform } from '../../platform.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
 import { isContinued } from './handover.ts';

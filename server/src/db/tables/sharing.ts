@@ -2,7 +2,7 @@ import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reason
 import type { ShareAudience, ShareInclude } from '@homeport/contracts/sharing';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, UpdatedAt } from '../columns.ts';
-import type { MessageStatus } from './tables.ts';
+import type { MessageStatus } from './chat.ts';
 
 /** Rows of share links; see tables.ts. */
 

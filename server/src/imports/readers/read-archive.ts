@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type ImportSource, importSources } from '@homeport/contracts/imports';
 import { findJsonExcess } from '../../platform/json/json-scan.ts';
 import { type Archive, PlainFile, type ZipArchive } from '../archive.ts';
 import { ArchiveFiles } from './archive-files.ts';
@@ -11,13 +12,7 @@ import { readOwn } from './homeport-own.ts';
 import { jsonElements } from './json-elements.ts';
 import { readLibreChat } from './librechat.ts';
 import { readOpenWebUi } from './open-webui.ts';
-import {
-  ConversationRefused,
-  ImportRefused,
-  type ImportSource,
-  importBounds,
-  type ReadItem,
-} from './read-conversation.ts';
+import { ConversationRefused, ImportRefused, importBounds, type ReadItem } from './read-conversation.ts';
 import { instructions, isMembers, type Members, members, name, title } from './values.ts';
 
 /**
@@ -165,7 +160,8 @@ function readElement(value: unknown, files: ArchiveFiles, place: number): Iterab
     return isHomeportProject(value) ? only(readHomeportProject(value)) : undefined;
   }
   try {
-    return convert(source, value, files);
+    // In a list, so that an error of a lazy reader is caught here.
+    return [...readers[source].read(value, files)];
   } catch (error) {
     const own = { source, sourceId: idOf(value) ?? `entry-${place}`, title: titleOf(value) } as const;
     if (error instanceof ConversationRefused) return [{ kind: 'left-out', ...own, reason: error.message }];
@@ -178,26 +174,34 @@ function readElement(value: unknown, files: ArchiveFiles, place: number): Iterab
 
 const only = (item: ReadItem | undefined): Iterable<ReadItem> => (item === undefined ? [] : [item]);
 
-function convert(source: ImportSource, value: Members, files: ArchiveFiles): ReadItem[] {
-  if (source === 'chatgpt') return readChatGpt(value, files);
-  if (source === 'claude') return [readClaude(value)];
-  if (source === 'open-webui') return [readOpenWebUi(value, files)];
-  if (source === 'librechat') return [readLibreChat(value)];
-  return source === 'homeport' ? [readHomeport(value)] : [...readChatbotUi(value)];
+type Reader = { isOwn(value: Members): boolean; read(value: Members, files: ArchiveFiles): Iterable<ReadItem> };
+
+/** Detection and reading of each program's conversations. A program that is missing here does not compile. */
+const readers: Readonly<Record<ImportSource, Reader>> = {
+  chatgpt: { isOwn: (value) => 'mapping' in value, read: readChatGpt },
+  claude: { isOwn: (value) => 'chat_messages' in value, read: (value) => [readClaude(value)] },
+  librechat: {
+    isOwn: (value) => 'conversationId' in value && ('messages' in value || 'messagesTree' in value),
+    read: (value) => [readLibreChat(value)],
+  },
+  homeport: {
+    isOwn: (value) => 'activeMessageId' in value && Array.isArray(value.messages) && isMembers(value.chat),
+    read: (value) => [readHomeport(value)],
+  },
+  'open-webui': { isOwn: isOpenWebUi, read: (value, files) => [readOpenWebUi(value, files)] },
+  'chatbot-ui': { isOwn: (value) => Array.isArray(value.history) && 'version' in value, read: readChatbotUi },
+};
+
+function isOpenWebUi(value: Members): boolean {
+  const chat = members(value.chat);
+  return isMembers(chat.history) || Array.isArray(chat.messages) || isMembers(members(value.history).messages);
 }
 
 function sourceOf(value: Members): ImportSource | undefined {
-  const chat = members(value.chat);
-  if ('mapping' in value) return 'chatgpt';
-  if ('chat_messages' in value) return 'claude';
-  if ('conversationId' in value && ('messages' in value || 'messagesTree' in value)) return 'librechat';
-  if ('activeMessageId' in value && Array.isArray(value.messages) && isMembers(value.chat)) return 'homeport';
-  if (isMembers(chat.history) || Array.isArray(chat.messages) || isMembers(members(value.history).messages))
-    return 'open-webui';
-  if (Array.isArray(value.history) && 'version' in value) return 'chatbot-ui';
+  const source = importSources.find((each) => readers[each].isOwn(value));
   // Damaged, but known by its other members.
-  if ('create_time' in value && 'current_node' in value) return 'chatgpt';
-  return undefined;
+  if (source === undefined && 'create_time' in value && 'current_node' in value) return 'chatgpt';
+  return source;
 }
 
 const isClaudeProject = (value: Members): boolean =>

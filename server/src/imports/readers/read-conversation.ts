@@ -1,12 +1,10 @@
 import type { MessageFinishReason } from '@homeport/contracts/chat/finish-reasons';
 import type { MessagePart } from '@homeport/contracts/chat/frames';
 import type { Parameters } from '@homeport/contracts/chat/parameters';
+import type { ImportSource } from '@homeport/contracts/imports';
 import type { Members } from './values.ts';
 
 /** The common output of all readers of archives. */
-
-export const importSources = ['chatgpt', 'claude', 'open-webui', 'librechat', 'chatbot-ui', 'homeport'] as const;
-export type ImportSource = (typeof importSources)[number];
 
 /** Bounds of what is read; together they keep the process that reads below its memory. */
 export const importBounds = {

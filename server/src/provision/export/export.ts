@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { installationOwner } from '../../catalogue/catalogue-owner.ts';
 import { findHeaders } from '../../catalogue/credentials.ts';
 import { readModels } from '../../catalogue/models.ts';
-import { readProviders } from '../../catalogue/providers.ts';
+import { readProviders } from '../../catalogue/provider-records.ts';
 import { readNamedStandIns } from '../../catalogue/stand-ins.ts';
 import { readTiers } from '../../catalogue/tiers.ts';
 import type { ModelRow, ProviderRow } from '../../catalogue/views.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { OidcCheck } from '@homeport/contracts/admin';
+import type { OidcCheck } from '@homeport/contracts/accounts/single-sign-on';
 import { createEgress } from '../../../src/egress/egress.ts';
 import { bindCredentials } from '../../../src/provision/bind-credentials.ts';
 import { seal } from '../../../src/secrets/key-ring.ts';

@@ -1,6 +1,6 @@
 import '../../forms/switch.css';
 import '../../forms/forms.css';
-import type { OidcConfiguration } from '@homeport/contracts/admin';
+import type { OidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { Switch, TextInput } from '@mantine/core';
 import { ChoiceChips } from '../../forms/choice-chips.tsx';
 import classes from '../../forms/form.module.css';

@@ -1,6 +1,6 @@
 import '../../forms/forms.css';
 import '../../forms/switch.css';
-import type { OidcConfiguration } from '@homeport/contracts/admin';
+import type { OidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { limits } from '@homeport/contracts/limits';
 import { Button, Switch, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

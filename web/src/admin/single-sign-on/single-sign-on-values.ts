@@ -1,4 +1,4 @@
-import type { OidcConfiguration } from '@homeport/contracts/admin';
+import type { OidcConfiguration } from '@homeport/contracts/accounts/single-sign-on';
 import { limits } from '@homeport/contracts/limits';
 import type { CallOptions } from '../../api/api.ts';
 import { originLeft } from '../../catalogue/provider-values.ts';

@@ -1,4 +1,4 @@
-import type { OidcCheck } from '@homeport/contracts/admin';
+import type { OidcCheck } from '@homeport/contracts/accounts/single-sign-on';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/api.ts';
 import { connectionOf, type SingleSignOnValues, singleSignOnPatch } from './single-sign-on-values.ts';
