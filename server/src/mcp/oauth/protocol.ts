@@ -39,6 +39,8 @@ export const authorizationServer = z.object({
   sendsIssuer: z.boolean(),
   /** It takes the address of a document as a client id. */
   readsDocuments: z.boolean(),
+  /** It describes nothing: these are the default endpoints of the protocol version 2025-03-26. */
+  isAssumed: z.boolean().optional(),
 });
 export type AuthorizationServer = z.infer<typeof authorizationServer>;
 
@@ -80,16 +82,26 @@ export async function discoverSignIn(
   const library = await import('@modelcontextprotocol/client');
   const origins = { asked: '', answered: '' };
   const fetchFn = boundedFetch(deps, (asked, answered) => Object.assign(origins, { asked, answered }));
-  const found = await library
-    .discoverOAuthServerInfo(serverUrl, {
+  const discover = (skipIssuerMetadataValidation: boolean) =>
+    library.discoverOAuthServerInfo(serverUrl, {
       fetchFn,
+      skipIssuerMetadataValidation,
       ...(metadataUrl === undefined ? {} : { resourceMetadataUrl: new URL(metadataUrl) }),
+    });
+  const found = await discover(false)
+    .catch(async (error) => {
+      const unchecked = error instanceof library.IssuerMismatchError ? await discover(true) : undefined;
+      if (unchecked === undefined || !describesItself(unchecked, serverUrl)) throw error;
+      return unchecked;
     })
     .catch((error) => {
       throw refusalOf(error, 'its sign-in could not be found');
     });
   const { resourceMetadata, authorizationServerMetadata: metadata } = found;
-  if (metadata === undefined) throw refusal('no_sign_in', 'it does not say where to sign in');
+  if (metadata === undefined) {
+    if (resourceMetadata !== undefined) throw refusal('no_sign_in', 'it does not say where to sign in');
+    return { server: assumedServer(serverUrl), resource: withoutFragment(serverUrl), scope };
+  }
   if (resourceMetadata !== undefined && !isResourceOf(resourceMetadata.resource, serverUrl)) {
     throw refusal('resource', 'its sign-in is for another server');
   }
@@ -102,6 +114,40 @@ export async function discoverSignIn(
   const wanted = scope ?? (strings(resourceMetadata?.scopes_supported).join(' ') || undefined);
   const withRefresh = offered.includes('offline_access') ? joinScopes(wanted, 'offline_access') : wanted;
   return { server, resource: resourceMetadata?.resource ?? withoutFragment(serverUrl), scope: withRefresh };
+}
+
+/**
+ * True for a server of the protocol version 2025-03-26 that is its own authorization server: its metadata are at the
+ * root of its origin, whatever the path of the issuer, and everything in them is of this origin.
+ */
+function describesItself(
+  found: { resourceMetadata?: unknown; authorizationServerMetadata?: AuthorizationServerMetadata },
+  serverUrl: string,
+): boolean {
+  const metadata = found.authorizationServerMetadata;
+  if (metadata === undefined || found.resourceMetadata !== undefined) return false;
+  const {
+    issuer,
+    authorization_endpoint: authorize,
+    token_endpoint: token,
+    registration_endpoint: register,
+  } = metadata;
+  const { origin } = new URL(serverUrl);
+  return [issuer, authorize, token, register].every((url) => url === undefined || URL.parse(url)?.origin === origin);
+}
+
+/** The default endpoints of a server that describes nothing (protocol version 2025-03-26, "Fallbacks"). */
+function assumedServer(serverUrl: string): AuthorizationServer {
+  const { origin } = new URL(serverUrl);
+  return {
+    issuer: origin,
+    authorizationEndpoint: `${origin}/authorize`,
+    tokenEndpoint: `${origin}/token`,
+    registrationEndpoint: `${origin}/register`,
+    sendsIssuer: false,
+    readsDocuments: false,
+    isAssumed: true,
+  };
 }
 
 /**

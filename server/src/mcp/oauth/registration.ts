@@ -39,6 +39,8 @@ export async function registerHere(
     })
     .catch((error) => {
       const isRefused = error instanceof library.RegistrationRejectedError;
+      const isAbsent = server.isAssumed === true && isRefused && reasonIn(error.body) === '';
+      if (isAbsent) throw refusal('no_sign_in', 'it does not say where to sign in');
       const words = isRefused ? refusalWords(error.status, error.body) : undefined;
       const text = 'it did not register this installation';
       throw words === undefined ? refusalOf(error, text) : refusal('registration', `${text}: ${words}`);
@@ -70,12 +72,17 @@ const forgottenStatuses: readonly number[] = [400, 401, 404];
 
 /** The reason of a refused registration, on one line. */
 function refusalWords(status: number, body: string): string {
+  const line = reasonIn(body);
+  return line === '' ? `HTTP ${status}` : `“${line}” (HTTP ${status})`;
+}
+
+/** The server's own words in the body of a refusal; '' without any. */
+function reasonIn(body: string): string {
   const said = errorMembers(body);
   const words = [said.error_description, said.message, said.error].find(
     (text) => typeof text === 'string' && text !== '',
   );
-  const line = typeof words === 'string' ? oneLine(words) : '';
-  return line === '' ? `HTTP ${status}` : `“${line}” (HTTP ${status})`;
+  return typeof words === 'string' ? oneLine(words) : '';
 }
 
 function errorMembers(body: string): { error?: unknown; error_description?: unknown; message?: unknown } {
