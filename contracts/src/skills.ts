@@ -33,6 +33,27 @@ export type Skill = z.infer<typeof skill>;
 /** A skill in the caller's workspace, in the last state seen there. */
 const workspaceSkill = z.object({ name: z.string(), description: z.string(), path: z.string() });
 
+/** A skill that is part of this release: read-only, and trusted like the code of the product. */
+const shippedSkill = z.object({
+  name: z.string(),
+  description: z.string(),
+  text: z.string(),
+  /** Offered only where the conversation can use the web. */
+  needsWeb: z.boolean(),
+  /** The caller's switch. */
+  enabled: z.boolean(),
+  /** The administrators' switch, which comes before the caller's. */
+  enabledForEveryone: z.boolean(),
+});
+export type ShippedSkill = z.infer<typeof shippedSkill>;
+
+const shippedChange = z.object({
+  name: z.string().min(1).max(64),
+  audience: z.enum(['me', 'everyone']),
+  enabled: z.boolean(),
+});
+export type ShippedSkillChange = z.output<typeof shippedChange>;
+
 const skillFile = z.object({
   path: z.string(),
   bytes: z.number().int(),
@@ -67,11 +88,13 @@ export const skillEndpoints = {
     method: 'GET',
     path: '/api/skills',
     access: 'session',
-    summary: 'The skills that the caller may use, newest first; on the first page also those in their workspace',
+    summary:
+      'The skills that the caller may use, newest first; on the first page also those in their workspace and those of the release',
     query: z.object({ limit: fields.pageLimit, cursor: fields.cursor }),
     response: z.object({
       skills: z.array(skill),
       workspace: z.array(workspaceSkill),
+      shipped: z.array(shippedSkill),
       nextCursor: z.string().nullable(),
     }),
   }),
@@ -108,6 +131,15 @@ export const skillEndpoints = {
     body: change,
     response: one,
     errors: refs,
+  }),
+  patchShippedSkill: endpoint({
+    method: 'PATCH',
+    path: '/api/skills/shipped',
+    access: 'session',
+    summary: 'Switches a skill of the release on or off: for the caller, or as an administrator for everyone',
+    body: shippedChange,
+    response: z.object({ skill: shippedSkill }),
+    errors: ['not_found', 'forbidden'],
   }),
   deleteSkill: endpoint({
     method: 'DELETE',

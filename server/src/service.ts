@@ -158,12 +158,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         base,
         ruled(
           base,
-          joinTools(
-            createWorkspaceToolFinder(
-              { ...base, workspaces },
-              joinTools(createDocumentToolFinder(base), createMcpToolFinder({ ...base, mcp })),
-            ),
-            createWebToolFinder(base),
+          createWorkspaceToolFinder(
+            { ...base, workspaces },
+            {
+              findOthers: joinTools(createDocumentToolFinder(base), createMcpToolFinder({ ...base, mcp })),
+              findWeb: createWebToolFinder(base),
+            },
           ),
         ),
       ),

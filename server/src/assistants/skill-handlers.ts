@@ -7,6 +7,7 @@ import { type Handler, sourceOf } from '../http/handler.ts';
 import { readRefusal } from '../workspaces/daemon-client.ts';
 import { pathQuery, withFiles } from '../workspaces/files.ts';
 import { readNotes } from '../workspaces/notes.ts';
+import { changeShippedSkill, listShippedSkills } from './shipped-skills.ts';
 import {
   assertMayAddSkill,
   createSkill,
@@ -29,13 +30,19 @@ const packingMs = 60_000;
 /** GET /api/skills */
 export const getSkills: SkillHandler<'getSkills'> = async (deps, { actor, query, request }) => {
   const isFirst = query.cursor === undefined && deps.workspaces.mode !== 'disabled';
-  const [page, known] = await Promise.all([
+  const [page, shipped, known] = await Promise.all([
     listSkills(deps, actor, query),
+    query.cursor === undefined ? listShippedSkills(deps.db.kysely, actor.id) : [],
     isFirst ? readNotes(deps, actor.id, request.signal) : undefined,
   ]);
   const workspace = known?.notes === undefined ? [] : readSkills(known.notes, '~');
-  return { ...page, workspace: workspace.map(({ name, description, path }) => ({ name, description, path })) };
+  return { ...page, shipped, workspace: workspace.map(({ name, description, path }) => ({ name, description, path })) };
 };
+
+/** PATCH /api/skills/shipped */
+export const patchShippedSkill: SkillHandler<'patchShippedSkill'> = async (deps, input) => ({
+  skill: await changeShippedSkill(deps, input.actor, input.body, sourceOf(input)),
+});
 
 /** POST /api/skills */
 export const postSkill: SkillHandler<'postSkill'> = async (deps, input) => {

@@ -8,6 +8,7 @@ import type { BlobStore } from '../artifacts/blob-store.ts';
 import { findBlobKey } from '../artifacts/blobs.ts';
 import { readContent } from '../artifacts/contents.ts';
 import { filenameOf } from '../artifacts/path.ts';
+import { skillsOffFor } from '../assistants/shipped-skills.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
 import { exportConversation } from '../conversations/export/export.ts';
 import { waitAtMost } from '../platform/waits.ts';
@@ -66,8 +67,15 @@ async function writeAll(deps: Needs, ownerId: string, archive: Archive): Promise
   const of = kysely.selectFrom('users').select(['name', 'email']).where('id', '=', ownerId);
   const { name, email } = await of.executeTakeFirstOrThrow();
   const { instructions, aboutMe } = await readPersonalization(kysely, ownerId);
+  const skillsOff = await skillsOffFor(kysely, ownerId);
   const exportedAt = new Date(deps.clock.now()).toISOString();
-  const about = { format: 'homeport-export', version: 1, exportedAt, user: { name, email, instructions, aboutMe } };
+  const about = {
+    format: 'homeport-export',
+    version: 1,
+    exportedAt,
+    user: { name, email, instructions, aboutMe },
+    skillsOff,
+  };
   await archive.json('homeport.json', about);
   await archive.json('prompts.json', { prompts: await ownPrompts(deps, ownerId) });
   const assistants: object[] = [];

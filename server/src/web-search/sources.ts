@@ -140,6 +140,30 @@ export async function readSources(
   return sources;
 }
 
+const misquotesMax = 20;
+type Misquote = { number: number; quote: string };
+
+/** The sources that a text cites, by number; the numbers that are none; and quotes that are not in their source. */
+export async function checkCitations(
+  { kysely }: Pick<Database, 'kysely'>,
+  chatId: string,
+  text: string,
+): Promise<{ cited: StoredSource[]; unknown: number[]; misquotes: Misquote[] }> {
+  const numbers = citedNumbers(text, citedMax);
+  const { rows: cited } = await sql<StoredSource>`
+    select ${sql.raw(columns)} from web_sources
+    where chat_id = ${chatId} and number = any(${numbers}::int[]) order by number`.execute(kysely);
+  const known = new Set(cited.map(({ number }) => number));
+  const quotes = Map.groupBy(findQuotes(text), ({ number }) => number);
+  const misquotes: Misquote[] = [];
+  for (const { number, text: source } of cited) {
+    for (const quote of await checkedQuotes(source, quotes.get(number) ?? [])) {
+      if (!quote.found && misquotes.length < misquotesMax) misquotes.push({ number, quote: quote.text });
+    }
+  }
+  return { cited, unknown: numbers.filter((number) => !known.has(number)), misquotes };
+}
+
 /** Yields to the event loop after each quote: one takes up to 2 ms. */
 async function checkedQuotes(source: string, quotes: readonly { text: string }[]): Promise<WebSource['quotes']> {
   if (quotes.length === 0) return [];

@@ -93,6 +93,11 @@ export const assistantSamples = {
       },
     },
   },
+  patchShippedSkill: {
+    request: () => ({ body: { name: 'research', audience: 'me', enabled: false } }),
+    own: 200,
+    ids: {},
+  },
   deleteSkill: {
     request: ({ records }) => ({ query: { id: records.skill } }),
     own: 200,

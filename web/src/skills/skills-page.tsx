@@ -16,6 +16,7 @@ import { useText } from '../i18n/i18n.ts';
 import { FormDialog } from '../layout/dialogs/form-dialog.tsx';
 import { MoreButton } from '../layout/more-button.tsx';
 import { Card, EmptyState, Section } from '../layout/section.tsx';
+import { ShippedSkills } from './shipped-skills.tsx';
 import { SkillForm } from './skill-form.tsx';
 import { SkillReview } from './skill-review.tsx';
 import { SkillRow } from './skill-row.tsx';
@@ -31,6 +32,7 @@ export function SkillsPage() {
   const [dialog, setDialog] = useState<Dialog>();
   const query = useInfiniteQuery(skillsQuery);
   const skills = query.data?.pages.flatMap((page) => page.skills) ?? [];
+  const shipped = query.data?.pages[0]?.shipped ?? [];
   const inWorkspace = query.data?.pages[0]?.workspace ?? [];
   const waiting = skills.filter(({ trust, enabled }) => enabled && trust !== 'trusted').length;
   const isEmpty = query.data !== undefined && skills.length === 0;
@@ -88,6 +90,7 @@ export function SkillsPage() {
           </ul>
         </Card>
       )}
+      {shipped.length === 0 ? null : <ShippedSkills skills={shipped} />}
       {dialog?.kind === 'add' || dialog?.kind === 'replace' ? (
         <FormDialog
           title={dialog.kind === 'add' ? t('skills.addTitle') : t('skills.replaceTitle', { name: dialog.skill.name })}

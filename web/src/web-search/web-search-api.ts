@@ -1,3 +1,4 @@
+import type { OwnWebSearch } from '@homeport/contracts/web-search';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api/api.ts';
 
@@ -13,3 +14,8 @@ export const ownWebSearchQuery = queryOptions({
   queryKey: ['web-search', 'own'],
   queryFn: ({ signal }) => call('GET /api/me/web-search', { signal }),
 });
+
+/** Whether models can search for this person, with their own service or that of the installation. */
+export function hasSearchService({ kind, isOffered }: Pick<OwnWebSearch, 'kind' | 'isOffered'>): boolean {
+  return kind !== 'off' || isOffered;
+}

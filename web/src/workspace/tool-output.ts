@@ -2,7 +2,10 @@
 
 export type Published = { id: string; filename: string; mediaType: string };
 
-/** The artifact that `publish_artifact` made; undefined while there is none. */
+/** Tools that make a file of the conversation. */
+export const publishing: ReadonlySet<string> = new Set(['publish_artifact', 'write_report']);
+
+/** The artifact that one of them made; undefined while there is none. */
 export function readPublished(output: unknown, input: unknown): Published | undefined {
   const artifact = isRecord(output) && isRecord(output.artifact) ? output.artifact : output;
   if (isRecord(artifact) && typeof artifact.id === 'string') {

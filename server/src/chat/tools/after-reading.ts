@@ -22,6 +22,8 @@ const harmless: ReadonlySet<string> = new Set([
   'list_files',
   'search_files',
   'web_search',
+  // A report stays in the conversation, like the answer itself.
+  'write_report',
 ]);
 
 /** Tools whose calls are judged by what the answer has read so far, after the rules. */

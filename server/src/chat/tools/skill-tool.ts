@@ -1,5 +1,6 @@
 import { ok } from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
+import type { ShippedSkill } from '@homeport/contracts/skills';
 import { workspaceEntry, workspaceFile, workspaceListing } from '@homeport/contracts/workspace/daemon';
 import { z } from 'zod';
 import { bodyOf, type Skill } from '../../assistants/skills.ts';
@@ -16,6 +17,8 @@ export type TurnSkills = {
   workspace: readonly Skill[];
   /** Added by people and trusted by the owner. */
   added: readonly TurnSkill[];
+  /** Of the release. */
+  shipped: readonly ShippedSkill[];
   invoked: readonly { name: string; body: string | undefined }[];
 };
 type Needs = { kysely: Queryable; userId: string; turn: WorkspaceTurn | undefined };
@@ -50,6 +53,8 @@ export function skillTool(needs: Needs, skills: TurnSkills): Tool {
       if (near !== undefined && needs.turn !== undefined) return readNear(needs.turn, near, file, context);
       const skill = skills.added.find((one) => one.name === name);
       if (skill !== undefined) return readAdded(needs, skill, file, context);
+      const shipped = skills.shipped.find((one) => one.name === name);
+      if (shipped !== undefined) return readShipped(shipped, file);
       throw new ToolFailure(`There is no skill ${name}. Available: ${namesOf(skills).join(', ')}.`);
     },
   });
@@ -94,6 +99,11 @@ async function readAdded(
   return `[skill ${skill.name}; read its files with this tool: ${paths}]\n\n${body}`;
 }
 
+function readShipped({ name, text }: ShippedSkill, file: string | undefined): string {
+  if (file !== undefined) throw new ToolFailure(`The skill ${name} has no text file ${file}.`);
+  return `[skill ${name}]\n\n${text}`;
+}
+
 const written = z.object({ entry: workspaceEntry });
 
 /** Writes all files again, so that the trusted content runs even if the folder has changed since. */
@@ -133,11 +143,11 @@ function cut(text: string, path: string): string {
   return text.length > skillBodyMax ? `${text.slice(0, skillBodyMax)}\n[cut; the full text is in ${path}]` : text;
 }
 
-/** Of two with one name, that of the workspace counts. */
-function allOf({ workspace, added }: TurnSkills): { name: string; description: string }[] {
-  const names = new Set(workspace.map(({ name }) => name));
-  const all = [...workspace, ...added.filter(({ name }) => !names.has(name))];
-  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Of two with one name, that of the workspace counts, then the added one. */
+function allOf({ workspace, added, shipped }: TurnSkills): { name: string; description: string }[] {
+  const farthestFirst = [...shipped, ...added, ...workspace];
+  const all = new Map(farthestFirst.map((skill) => [skill.name, skill]));
+  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function namesOf(skills: TurnSkills): string[] {

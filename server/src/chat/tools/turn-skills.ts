@@ -1,10 +1,13 @@
 import type { WorkspaceNotes } from '@homeport/contracts/workspace/daemon';
+import { findShippedSkills } from '../../assistants/shipped-skills.ts';
 import { readSkills } from '../../assistants/skills.ts';
 import { findTurnSkills, readTurnSkill } from '../../assistants/turn-skills.ts';
 import { readInvocations } from '../../conversations/invocations.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Notice, ToolUser } from './find-tools.ts';
+import { reportTool } from './report-tool.ts';
 import { skillBodyMax, skillTool, type TurnSkills } from './skill-tool.ts';
+import type { FileStoreDeps } from './stored-file.ts';
 import type { Tool } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace/workspace-turn.ts';
 
@@ -27,26 +30,38 @@ export function startReadingSkills(
   return { added, readInvoked };
 }
 
-/** The tool `skill` where there are skills: those of the workspace, where one is used, and those that people added. */
+type Place = { turn: WorkspaceTurn; notes: WorkspaceNotes | undefined; folder: string };
+
+/**
+ * The tool `skill` where there are skills: those of the workspace, where one is used, those that people added, and those
+ * of the release. With the skill `research` comes the tool that writes its report.
+ */
 export async function skillTools(
-  kysely: Queryable,
-  userId: string,
+  deps: FileStoreDeps,
+  { response }: ToolUser,
   reading: SkillReading,
-  at?: { turn: WorkspaceTurn; notes: WorkspaceNotes | undefined; folder: string },
+  { hasWeb, at }: { hasWeb: boolean; at?: Place },
 ): Promise<Tool[]> {
+  const { kysely } = deps.db;
+  const { owner_id: userId } = response;
   const workspace = at?.notes === undefined ? [] : readSkills(at.notes, at.folder);
-  const added = await reading.added;
-  if (workspace.length + added.length === 0) return [];
+  const [added, shipped] = await Promise.all([reading.added, findShippedSkills(kysely, userId, { hasWeb })]);
+  if (workspace.length + added.length + shipped.length === 0) return [];
+  const bodyFor = async (name: string): Promise<string | undefined> => {
+    const skill = added.find((one) => one.name === name);
+    if (skill !== undefined) return (await readTurnSkill(kysely, userId, skill))?.body;
+    return shipped.find((one) => one.name === name)?.text;
+  };
+  const isKnown = (name: string) => [...workspace, ...added, ...shipped].some((one) => one.name === name);
   const invoked: TurnSkills['invoked'][number][] = [];
   let charactersLeft = skillBodyMax;
-  for (const name of await reading.readInvoked()) {
+  for (const name of (await reading.readInvoked()).filter(isKnown).slice(0, invokedMax)) {
     const isNear = workspace.some((one) => one.name === name);
-    const skill = isNear ? undefined : added.find((one) => one.name === name);
-    if ((skill === undefined && !isNear) || invoked.length === invokedMax) continue;
-    const body = skill === undefined ? undefined : (await readTurnSkill(kysely, userId, skill))?.body;
+    const body = isNear ? undefined : await bodyFor(name);
     const fits = body !== undefined && body.length <= charactersLeft;
     if (fits) charactersLeft -= body.length;
     invoked.push({ name, body: fits ? body : undefined });
   }
-  return [skillTool({ kysely, userId, turn: at?.turn }, { workspace, added, invoked })];
+  const tool = skillTool({ kysely, userId, turn: at?.turn }, { workspace, added, shipped, invoked });
+  return shipped.length === 0 ? [tool] : [tool, reportTool(deps, response)];
 }

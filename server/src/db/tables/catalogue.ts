@@ -125,6 +125,9 @@ export type SkillTrustsTable = {
 
 export type SkillNoticesTable = { skill_id: string; chat_id: string; fingerprint: string };
 
+/** Skills of the release that are switched off: by a person, or for everyone (null). */
+export type ShippedSkillsOffTable = { name: string; user_id: string | null };
+
 export type PromptUsesTable = { user_id: string; prompt_id: string; used_at: Date };
 
 export type McpServersTable = {

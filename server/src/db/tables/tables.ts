@@ -19,6 +19,7 @@ import type {
   PromptUsesTable,
   ProviderSharesTable,
   ProvidersTable,
+  ShippedSkillsOffTable,
   SkillFilesTable,
   SkillNoticesTable,
   SkillsTable,
@@ -231,6 +232,7 @@ export type Tables = {
   skill_files: SkillFilesTable;
   skill_trusts: SkillTrustsTable;
   skill_notices: SkillNoticesTable;
+  shipped_skills_off: ShippedSkillsOffTable;
   blobs: BlobsTable;
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;

@@ -14,7 +14,7 @@ import { AnchoredMenu } from '../../layout/menus/anchored-menu.tsx';
 import type { MenuPlace } from '../../layout/menus/use-menu.ts';
 import { useAccess } from '../../layout/use-access.ts';
 import { mcpServersQuery, serverState } from '../../mcp/mcp-api.ts';
-import { ownWebSearchQuery } from '../../web-search/web-search-api.ts';
+import { hasSearchService, ownWebSearchQuery } from '../../web-search/web-search-api.ts';
 import { useTemporary } from './use-temporary.ts';
 import type { WebChoice } from './use-web-choice.ts';
 
@@ -110,7 +110,7 @@ export function ComposerMenu(props: Props) {
 function WebItem({ web: { isOn, choose } }: { web: WebChoice }) {
   const t = useText();
   const { data } = useQuery(ownWebSearchQuery);
-  if (data === undefined || (data.webSearch.kind === 'off' && !data.webSearch.isOffered)) return null;
+  if (data === undefined || !hasSearchService(data.webSearch)) return null;
   return (
     <Menu.CheckboxItem checked={isOn} closeMenuOnClick={false} onChange={choose}>
       {t('webSearch.choose')}

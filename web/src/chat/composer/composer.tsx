@@ -138,6 +138,7 @@ export const Composer = memo(function Composer(props: Props) {
               list={suggestions.list}
               canCompact={chat !== undefined && !newChat && suggestions.trigger.start === 0}
               projectId={chat?.projectId ?? null}
+              isWebOn={options.web.isOn}
               onActive={suggestions.onActive}
               onChoose={suggestion.choose}
               onDismiss={suggestions.dismiss}

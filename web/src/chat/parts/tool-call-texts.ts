@@ -38,6 +38,7 @@ const subjects: Readonly<Record<string, string>> = {
   delegate: 'task',
   web_search: 'query',
   read_page: 'url',
+  write_report: 'title',
 };
 
 export function isOwnTool(name: string): name is keyof typeof ownTools {

@@ -55,7 +55,7 @@ export function promptListQuery(q: string): Search<Prompt> {
 }
 
 /** A skill to mention in a message; `isReady`: it is part of the prompt context. */
-export type SkillChoice = { name: string; description: string; isReady: boolean };
+export type SkillChoice = { name: string; description: string; isReady: boolean; needsWeb?: boolean };
 
 const nearness = { me: 1, project: 2, everyone: 3 } as const;
 
@@ -64,13 +64,18 @@ export function skillChoiceQuery(projectId: string | null) {
   return queryOptions({
     queryKey: ['skills', 'choice', projectId],
     queryFn: async ({ signal }): Promise<SkillChoice[]> => {
-      const { skills, workspace } = await call('GET /api/skills', { query: { limit: listedMax }, signal });
+      const { skills, workspace, shipped } = await call('GET /api/skills', { query: { limit: listedMax }, signal });
       const near = workspace.map(({ name, description }) => ({ name, description, isReady: true }));
       const added = skills
         .filter((skill) => skill.enabled && (skill.projectId === null || skill.projectId === projectId))
         .sort((a, b) => Number(isReady(b)) - Number(isReady(a)) || nearness[a.audience] - nearness[b.audience])
         .map((skill) => ({ name: skill.name, description: skill.description, isReady: isReady(skill) }));
-      return [...new Map([...near, ...added].reverse().map((skill) => [skill.name, skill])).values()].reverse();
+      const ofRelease = shipped
+        .filter(({ enabled, enabledForEveryone }) => enabled && enabledForEveryone)
+        .map(({ name, description, needsWeb }) => ({ name, description, isReady: true, needsWeb }));
+      return [
+        ...new Map([...near, ...added, ...ofRelease].reverse().map((skill) => [skill.name, skill])).values(),
+      ].reverse();
     },
     staleTime: 30_000,
   });

@@ -33,6 +33,17 @@ export const texts: Record<keyof typeof english, string> = {
   'skills.workspaceTitle': 'In deinem Arbeitsbereich',
   'skills.workspaceText':
     'Unterhaltungen mit dem Arbeitsbereich haben diese schon. Füge einen hinzu, um ihn auch sonst zu nutzen oder zu teilen.',
+  'skills.shippedTitle': 'Teil von {product}',
+  'skills.shippedText':
+    'Diese kommen mit jeder Version und brauchen keine Prüfung. Man kann sie lesen und abschalten, nicht ändern.',
+  'skills.shipped.research':
+    'Recherchiert eine Frage im Web und schreibt einen Bericht mit nummerierten Quellen. Tippe /research und deine Frage.',
+  'skills.shippedRead': 'Was /{name} dem Modell sagt',
+  'skills.needsWeb': 'Braucht einen Suchdienst: Richte ihn unter Einstellungen › Tools ein.',
+  'skills.onForMe': 'Für mich',
+  'skills.onForEveryone': 'Für alle',
+  'skills.onForEveryoneNamed': '/{name} ist für alle an',
+  'skills.offForEveryone': 'Für alle aus',
   'skills.addNamed': '/{name} hinzufügen',
   'skills.addTitle': 'Skill hinzufügen',
   'skills.replaceTitle': 'Dateien von /{name} ersetzen',

@@ -30,6 +30,17 @@ export const texts = {
   'skills.workspaceTitle': 'In your workspace',
   'skills.workspaceText':
     'Conversations that use the workspace have these already. Add one to use it elsewhere or to share it.',
+  'skills.shippedTitle': 'Part of {product}',
+  'skills.shippedText':
+    'These come with each release and need no review. They can be read and switched off, not changed.',
+  'skills.shipped.research':
+    'Researches a question on the web and writes a report with numbered sources. Type /research and your question.',
+  'skills.shippedRead': 'What /{name} tells the model',
+  'skills.needsWeb': 'Needs a search service: set one up in Settings › Tools.',
+  'skills.onForMe': 'For me',
+  'skills.onForEveryone': 'For everyone',
+  'skills.onForEveryoneNamed': '/{name} is on for everyone',
+  'skills.offForEveryone': 'Off for everyone',
   'skills.addNamed': 'Add /{name}',
   'skills.addTitle': 'Add skill',
   'skills.replaceTitle': 'Replace the files of /{name}',

@@ -1,7 +1,7 @@
 import type { Message } from '@homeport/contracts/chat/conversations';
 import type { Origin } from '../../files/origin.ts';
 import { safeLink } from '../../markdown/links/links.ts';
-import { readPublished } from '../tool-output.ts';
+import { publishing, readPublished } from '../tool-output.ts';
 
 /** The files that the person attached and the model published, by their ids. */
 export function originsOf(messages: readonly Message[]): ReadonlyMap<string, Origin> {
@@ -12,7 +12,7 @@ export function originsOf(messages: readonly Message[]): ReadonlyMap<string, Ori
         const link = safeLink(part.url);
         if (link?.kind === 'artifact') origins.set(link.id, role === 'user' ? 'attached' : 'published');
       }
-      if (part.type === 'dynamic-tool' && part.toolName === 'publish_artifact' && part.state === 'output-available') {
+      if (part.type === 'dynamic-tool' && publishing.has(part.toolName) && part.state === 'output-available') {
         const published = readPublished(part.output, part.input);
         if (published && !origins.has(published.id)) origins.set(published.id, 'published');
       }

@@ -7,6 +7,7 @@ import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { calledPath } from '../../conversation/workspace-paths.ts';
 import { filesKey as artifactsKey } from '../../files/files-api.ts';
 import { previewKind } from '../../files/preview/file-kind.ts';
+import { publishing } from '../tool-output.ts';
 import { filesKey } from './workspace-files.ts';
 
 const writing = new Set(['bash', 'write_file', 'edit_file', 'delegate']);
@@ -25,7 +26,7 @@ export function useWrittenFile(part: DynamicToolPart, isLive: boolean): void {
   const { toolName, input } = part;
   useEffect(() => {
     if (!hasEnded) return;
-    if (toolName === 'publish_artifact') void queries.invalidateQueries({ queryKey: artifactsKey({ chatId }) });
+    if (publishing.has(toolName)) void queries.invalidateQueries({ queryKey: artifactsKey({ chatId }) });
     if (!writing.has(toolName)) return;
     void queries.invalidateQueries({ queryKey: filesKey });
     const path = toolName === 'write_file' ? calledPath(input) : undefined;

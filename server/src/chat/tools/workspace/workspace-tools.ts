@@ -20,20 +20,27 @@ type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock; p
 
 /**
  * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results
- * are kept in it; only the latter, and added skills, when workspaces are off. The workspace starts when they are asked
- * for; only a call waits for it. It is held until the signal aborts.
+ * are kept in it, and those that `findWeb` finds; without the first, but with skills, when workspaces are off. The
+ * workspace starts when they are asked for; only a call waits for it. It is held until the signal aborts.
  */
-export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: FindTools): FindTools {
+export function createWorkspaceToolFinder(
+  deps: WorkspaceToolDeps,
+  { findOthers, findWeb }: { findOthers: FindTools; findWeb: FindTools },
+): FindTools {
   const changes = new ChangesSweep(deps);
   return async (asked, signal, notify) => {
     const { response, withoutWorkspace } = asked;
     const finding = unlessAborted(findOthers(asked, signal, notify), signal);
     finding.catch(() => undefined);
+    const searching = unlessAborted(findWeb(asked, signal, notify), signal);
+    searching.catch(() => undefined);
     const { owner_id: userId, chat_id: chatId } = response;
     const { kysely } = deps.db;
     const skills = startReadingSkills(kysely, asked, notify);
     if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) {
-      return [...(await unlessAborted(skillTools(kysely, userId, skills), signal)), ...(await finding)];
+      const web = await searching;
+      const tools = await unlessAborted(skillTools(deps, asked, skills, { hasWeb: web.length > 0 }), signal);
+      return [...tools, ...(await finding), ...web];
     }
     const [{ isRunning, notes }, folder] = await Promise.all([
       readNotes(deps, userId, signal),
@@ -63,14 +70,16 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
     } as const;
     const owner = { userId, chatId };
     const readAuthor = () => readNameAndEmail(kysely, userId);
+    const web = await searching;
     const command = { responseId: response.id, chatId, signal, readAuthor };
     return [
       { ...bashTool(turn, command), note },
       ...fileTools(turn, { responseId: response.id, chatId, userId, pictures: deps.pictures }),
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
-      ...(await skillTools(kysely, userId, skills, { turn, notes, folder })),
+      ...(await skillTools(deps, asked, skills, { hasWeb: web.length > 0, at: { turn, notes, folder } })),
       ...keepLongResults(await finding, turn, response.id),
+      ...web,
     ];
   };
 }

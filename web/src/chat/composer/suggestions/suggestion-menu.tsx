@@ -24,6 +24,7 @@ import {
   type SkillChoice,
   skillChoiceQuery,
 } from '../../../layout/records/assistant-queries.ts';
+import { hasSearchService, ownWebSearchQuery } from '../../../web-search/web-search-api.ts';
 import classes from './suggestion-menu.module.css';
 import type { ActiveOption, SuggestionList } from './use-suggestions.ts';
 
@@ -41,16 +42,27 @@ type Props = {
   canCompact: boolean;
   /** The conversation's project, whose skills it has. */
   projectId: string | null;
+  /** Models may use the web in this conversation. */
+  isWebOn: boolean;
   onActive: (active: ActiveOption | undefined) => void;
   onChoose: (suggestion: Suggestion) => void;
   onDismiss: () => void;
 };
 
 /** Suggestions for the trigger character in the message field. The field keeps the focus and forwards the keys. */
-export function SuggestionMenu({ trigger, list, canCompact, projectId, onActive, onChoose, onDismiss }: Props) {
+export function SuggestionMenu({
+  trigger,
+  list,
+  canCompact,
+  projectId,
+  isWebOn,
+  onActive,
+  onChoose,
+  onDismiss,
+}: Props) {
   const t = useText();
   const queries = useQueryClient();
-  const { suggestions, isLoaded } = useMatches(trigger, canCompact, projectId);
+  const { suggestions, isLoaded } = useMatches(trigger, { canCompact, projectId, isWebOn });
   const [at, setAt] = useState(0);
   const { sign, query } = trigger;
   useEffect(() => setAt(0), [sign, query]);
@@ -172,12 +184,13 @@ const serverPromptsQuery = queryOptions({
 
 function useMatches(
   { sign, query, start }: Trigger,
-  canCompact: boolean,
-  projectId: string | null,
+  { canCompact, projectId, isWebOn }: Pick<Props, 'canCompact' | 'projectId' | 'isWebOn'>,
 ): { suggestions: Suggestion[]; isLoaded: boolean } {
   const isPrompts = sign === '/';
   // A skill is named at the beginning of a message.
   const skillList = useQuery({ ...skillChoiceQuery(projectId), enabled: isPrompts && start === 0 });
+  const { data: web } = useQuery({ ...ownWebSearchQuery, enabled: isPrompts && start === 0 && isWebOn });
+  const canSearch = isWebOn && web !== undefined && hasSearchService(web.webSearch);
   const promptSearch = useSearched(query, promptListQuery, isPrompts);
   const servers = useQuery({ ...serverPromptsQuery, enabled: isPrompts });
   const assistantSearch = useSearched(query, assistantListQuery, !isPrompts);
@@ -191,7 +204,7 @@ function useMatches(
   const found = promptSearch.items.filter(({ name, title }) => matchesQuery(query, name, title));
   const prompts = found.slice(0, shownMax).map((prompt): Suggestion => ({ kind: 'prompt', prompt }));
   const skills = (start === 0 ? (skillList.data ?? []) : [])
-    .filter(({ name }) => matchesQuery(query, name))
+    .filter(({ name, needsWeb }) => matchesQuery(query, name) && (needsWeb !== true || canSearch))
     .slice(0, shownMax)
     .map((skill): Suggestion => ({ kind: 'skill', skill }));
   const ofServers = (servers.data?.prompts ?? [])
