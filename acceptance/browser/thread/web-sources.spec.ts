@@ -78,9 +78,7 @@ test('offers /research where the conversation has the web, and leaves it out onc
   await expect(option).toHaveText(/^\/research/);
   await page.keyboard.press('Enter');
   await expect(field).toHaveValue('/research ');
-  await field.pressSequentially(
-    'web_search {"query":"tides"}\nwrite_report {"title":"Tides","text":"Twice a day [1]."}',
-  );
+  await field.fill('/research\nweb_search {"query":"tides"}\nwrite_report {"title":"Tides","text":"Twice a day [1]."}');
   await page.keyboard.press('Enter');
   const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
   await expect(answer).toContainText('write_report');

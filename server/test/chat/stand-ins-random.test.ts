@@ -4,13 +4,15 @@ import { seededRandom } from '../../../contracts/test/seeded-random.ts';
 import { startTestApp, type TestApp } from '../app.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/provider/provider.ts';
 import { type FakeScript, failure, finish, say, stream } from '../fakes/provider/provider-scripts.ts';
-import { addModels, answer, chatDetail, createChat, submit } from './chat-harness.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, submit } from './chat-harness.ts';
 
 /** Many turns with a provider that fails at random. */
 
 const turns = Number(process.env.STAND_IN_TURNS ?? 100);
 const atOnce = 10;
 const failingShare = 0.3;
+/** How much later than usual 99 % of the answers of a stand-in begin at most. */
+const laterMaxMs = 1_500;
 const failures: FakeScript[] = [
   failure(503, 'overloaded'),
   failure(500),
@@ -52,11 +54,19 @@ test(`answers at least 99.5 % of ${turns} turns once although 30 % of a provider
   let complete = 0;
   let doubled = 0;
   let byStandIn = 0;
+  const firstTexts: Record<string, number[]> = { first: [], second: [] };
   const one = async (): Promise<void> => {
     const chatId = await createChat(user);
-    const read = await answer(user, chatId, await submit(user, chatId, 'hello'));
+    const messageId = await submit(user, chatId, 'hello');
+    const askedAt = performance.now();
+    let firstTextAt = Number.POSITIVE_INFINITY;
+    const read = await readStream(await postChat(user, { chatId, messageId }), ({ frame }) => {
+      if (frame.type === 'text-delta') firstTextAt = Math.min(firstTextAt, performance.now());
+      return false;
+    });
     const { messages } = await chatDetail(user, chatId);
     const text = messages[1]?.servedBy === undefined ? 'first' : 'second';
+    firstTexts[text]?.push(firstTextAt - askedAt);
     if (messages[1]?.servedBy !== undefined) byStandIn += 1;
     if (messages[1]?.status === 'complete') complete += 1;
     const texts = messages[1]?.parts.filter(({ type }: { type: string }) => type === 'text');
@@ -65,8 +75,19 @@ test(`answers at least 99.5 % of ${turns} turns once although 30 % of a provider
   for (let done = 0; done < turns; done += atOnce) await Promise.all(Array.from({ length: atOnce }, one));
   const { rows } = await app.database.database.pool.query('select count(*)::int as calls from usage_calls');
   context.diagnostic(`${complete} complete, ${doubled} doubled, ${byStandIn} by the stand-in, ${failed} failures`);
+  const later = percentile(firstTexts.second, 0.99) - percentile(firstTexts.first, 0.5);
+  context.diagnostic(
+    `first text: ${percentile(firstTexts.first, 0.5)} ms without a failure, 99 % of the stand-in’s at most ${later} ms later`,
+  );
+  assert.ok(later <= laterMaxMs, `${later} ms later`);
   assert.ok(complete >= 0.995 * turns, `${complete} of ${turns}`);
   assert.equal(doubled, 0);
   assert.equal(rows[0].calls, complete);
   assert.ok(failed > 0 && byStandIn >= failed);
 });
+
+/** In whole milliseconds. */
+function percentile(values: readonly number[] | undefined, share: number): number {
+  const sorted = [...(values ?? [])].sort((a, b) => a - b);
+  return Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+}

@@ -84,7 +84,10 @@ function ShippedRow({
       <details className={classes.wholeText}>
         <summary>{t('skills.shippedRead', { name })}</summary>
         <p className={classes.facts}>{description}</p>
-        <pre className={classes.content}>{text}</pre>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard */}
+        <section className={classes.content} tabIndex={0} aria-label={t('skills.shippedRead', { name })}>
+          {text}
+        </section>
       </details>
     </li>
   );
