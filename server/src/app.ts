@@ -54,7 +54,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
       for (const [name, value] of Object.entries(gatewayCors)) outgoing.setHeader(name, value);
       if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end();
     }
-    if (await router(incoming, outgoing, { ...target, path: withModelId(target.path) })) return;
+    if (await router(incoming, outgoing, { ...target, path: gatewayPath(target.path) })) return;
     const { path } = target;
     const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
     if (path === '/metrics' && isRead) {
@@ -96,8 +96,12 @@ const gatewayCors = {
 
 const modelPath = '/v1/models/';
 
-/** The path with a model's id as one segment: many ids contain a slash, which clients send as it is. */
-function withModelId(path: string): string {
+/**
+ * The path without a slash at its end, which some clients of /v1 send, and with a model's id as one segment: many ids
+ * contain a slash.
+ */
+function gatewayPath(given: string): string {
+  const path = /^\/v1\/.*[^/]\/$/.test(given) ? given.slice(0, -1) : given;
   if (!path.startsWith(modelPath)) return path;
   return `${modelPath}${path.slice(modelPath.length).replaceAll('/', '%2F')}`;
 }

@@ -1,23 +1,12 @@
-import { type Duplex, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import zlib from 'node:zlib';
 import { ApiError } from '@homeport/contracts/errors';
+import { decoders } from '../platform/content-decoders.ts';
 import { unreachable } from './failures.ts';
 import type { EgressBody } from './response-body.ts';
 
 /** A few bytes can become any number: more than this is no answer. */
 const maxDecodedBytes = 1024 ** 3;
-// A server that ends without the trailer has still sent everything.
-const lenient = { chunkSize: 64 * 1024, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-
-const decoders: Readonly<Record<string, (first: Uint8Array) => Duplex>> = {
-  gzip: () => zlib.createGunzip(lenient),
-  'x-gzip': () => zlib.createGunzip(lenient),
-  br: () => zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }),
-  zstd: () => zlib.createZstdDecompress({ finishFlush: zlib.constants.ZSTD_e_flush }),
-  // RFC 9110 means zlib; some servers send the bare stream.
-  deflate: ([first = 0]) => ((first & 0x0f) === 8 ? zlib.createInflate(lenient) : zlib.createInflateRaw(lenient)),
-};
 
 /** True if a body of this content encoding can be decoded. */
 export function isDecodable(encoding: string): boolean {

@@ -28,6 +28,12 @@ export function assertResults(messages: readonly GatewayMessage[], pathOf: (inde
   }
 }
 
+/** Every tool that a choice allows is offered. */
+export function assertAllowed(allowed: ReadonlySet<string> | undefined, offered: readonly string[]): void {
+  if (allowed === undefined || [...allowed].every((name) => offered.includes(name))) return;
+  throw invalidMember('tool_choice', 'No tool of the request has this name');
+}
+
 /** Names are unique, and schemas have a bounded size. */
 export function assertTools(
   tools: readonly ToolDefinition[],

@@ -6,6 +6,7 @@ import { findJsonFault } from '../../platform/json/json-fault.ts';
 import { decodeUtf8 } from '../../platform/json/json-pieces.ts';
 import { JsonScan, jsonBounds } from '../../platform/json/json-scan.ts';
 import { type BodyPace, declaredBytes, readBytes } from './body-bytes.ts';
+import { decodeBytes, isDecodable } from './decoded-bytes.ts';
 import type { Release } from './request-body-budget.ts';
 
 export type BodyReading = {
@@ -37,7 +38,26 @@ export async function readJsonBody(incoming: IncomingMessage, reading: BodyReadi
     const excess = scan.push(chunk);
     if (excess !== undefined) throw invalid('', excess.message);
   };
+  const encoding = contentEncoding(incoming);
+  if (encoding !== undefined) {
+    const decode = async (): Promise<unknown> => {
+      const sent = await readBytes(incoming, reading);
+      return parseBody(await decodeBytes(sent, encoding, reading.maxBytes, look));
+    };
+    return withRoom(incoming, reading, decode, reading.maxBytes);
+  }
   return withRoom(incoming, reading, async () => parseBody(await readBytes(incoming, { ...reading, look })));
+}
+
+/** Undefined for a body that is not compressed. Throws `unsupported_media_type`. */
+function contentEncoding({ headers }: IncomingMessage): string | undefined {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return undefined;
+  if (isDecodable(encoding)) return encoding;
+  throw new ApiError(
+    'unsupported_media_type',
+    'Send the body plain, or with content-encoding gzip, deflate, br or zstd',
+  );
 }
 
 /**
@@ -62,8 +82,9 @@ async function withRoom<T>(
   incoming: IncomingMessage,
   { maxBytes, takeRoom }: BodyReading,
   read: () => Promise<T>,
+  bytes = declaredBytes(incoming, maxBytes),
 ): Promise<ReadBody<T>> {
-  const release = await takeRoom(declaredBytes(incoming, maxBytes));
+  const release = await takeRoom(bytes);
   try {
     return { value: await read(), release };
   } catch (error) {

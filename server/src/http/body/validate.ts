@@ -58,20 +58,22 @@ function shortName(name: PropertyKey): string {
 type Branch = readonly z.core.$ZodIssue[];
 
 /**
- * Of a union's failed branches, the caller probably meant the one that lacks least of what was given, then the one with
- * the fewest errors.
+ * Of a union's failed branches, the caller probably meant one of the kind that was given (a list, an object, a text),
+ * then the one that lacks least of what was given, then the one with the fewest errors.
  */
 function nearestBranch(branches: readonly Branch[], value: unknown): Branch | undefined {
   const missing = (branch: Branch) => branch.filter(({ path }) => memberAt(value, path) === undefined).length;
   const failed = branches.filter((branch) => branch.length > 0);
-  return failed.sort((a, b) => missing(a) - missing(b) || a.length - b.length)[0];
+  const otherKind = (branch: Branch) => Number(branch.some(({ path }) => path.length === 0 && isObject(value)));
+  return failed.sort((a, b) => otherKind(a) - otherKind(b) || missing(a) - missing(b) || a.length - b.length)[0];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
-    value,
-  );
+  return path.reduce<unknown>((inner, name) => (isObject(inner) ? Reflect.get(inner, name) : undefined), value);
 }
 
 /** The query as an object for its schema; of a repeated name the first counts. */

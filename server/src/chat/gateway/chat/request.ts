@@ -1,5 +1,6 @@
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
+import { isRecord } from '../../model/storable-text.ts';
 import {
   type GatewayMessage,
   type GatewayRequest,
@@ -8,7 +9,7 @@ import {
   unsupportedMember,
   type Validate,
 } from '../gateway-request.ts';
-import { assertResults, assertTools } from '../message-rules.ts';
+import { assertAllowed, assertResults, assertTools } from '../message-rules.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
 import { type ChatBody, type ChatRequestMessage, chatBody } from './schema.ts';
 
@@ -22,13 +23,15 @@ export type ParsedChat = {
 
 /** Members that would change the answer, and that no provider behind this can honor. */
 const refused = [
-  ...['logprobs', 'top_logprobs', 'audio', 'functions', 'function_call', 'web_search_options', 'store', 'logit_bias'],
+  ...['logprobs', 'top_logprobs', 'audio', 'functions', 'function_call', 'store', 'logit_bias'],
   ...['top_k', 'min_p', 'guided_json'],
 ];
 
 /** Reads the body of a chat completion. Throws `invalid_request` with the path of the member. */
 export function parseChat(body: Record<string, unknown>, validate: Validate): ParsedChat {
   refuseMembers(body, refused);
+  // Even an empty one asks for a search.
+  if (isRecord(body.web_search_options)) throw unsupportedMember('web_search_options');
   if (Array.isArray(body.modalities) && body.modalities.some((each) => each !== 'text')) {
     throw unsupportedMember('modalities');
   }
@@ -36,7 +39,13 @@ export function parseChat(body: Record<string, unknown>, validate: Validate): Pa
   if ((asked.n ?? 1) > 1) throw unsupportedMember('n', 'Only one answer is made');
   const messages = asked.messages.map((message, index) => toMessage(message, `messages.${index}`));
   assertResults(messages, (index) => `messages.${index}`);
-  const tools = (asked.tools ?? []).map(({ function: { name, description, parameters } }) => ({
+  const allowed = allowedNames(asked.tool_choice);
+  const offered = (asked.tools ?? []).filter((tool) => allowed?.has(tool.function.name) !== false);
+  assertAllowed(
+    allowed,
+    offered.map((tool) => tool.function.name),
+  );
+  const tools = offered.map(({ function: { name, description, parameters } }) => ({
     name,
     description: description ?? '',
     inputSchema: parameters ?? { type: 'object', properties: {} },
@@ -73,7 +82,13 @@ export function parseChat(body: Record<string, unknown>, validate: Validate): Pa
 
 function toolChoiceOf(choice: ChatBody['tool_choice']): ToolChoice | undefined {
   if (choice === null || choice === undefined) return undefined;
-  return typeof choice === 'string' ? choice : { name: choice.function.name };
+  if (typeof choice === 'string') return choice;
+  return choice.type === 'allowed_tools' ? choice.allowed_tools.mode : { name: choice.function.name };
+}
+
+function allowedNames(choice: ChatBody['tool_choice']): Set<string> | undefined {
+  if (choice === null || typeof choice !== 'object' || choice.type !== 'allowed_tools') return undefined;
+  return new Set(choice.allowed_tools.tools.map((tool) => tool.function.name));
 }
 
 function formatOf(format: ChatBody['response_format']): AnswerFormat | undefined {

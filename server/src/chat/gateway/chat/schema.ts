@@ -57,6 +57,8 @@ const tool = z.object({
   function: z.object({ name: toolName, description: text.nullish(), parameters: jsonSchema.nullish() }),
 });
 
+const namedTool = z.object({ type: z.literal('function'), function: z.object({ name: toolName }) });
+
 export const outputTokens = z.number().int().min(1).max(limits.contextWindowMax).nullish();
 /** A request without a model means the person's default. */
 export const modelName = z.string().min(1).max(limits.gatewayModelMax).nullish();
@@ -91,7 +93,14 @@ export const chatBody = z.object({
   tool_choice: z
     .union([
       z.enum(['auto', 'none', 'required']),
-      z.object({ type: z.literal('function'), function: z.object({ name: toolName }) }),
+      namedTool,
+      z.object({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z.object({
+          mode: z.enum(['auto', 'required']).default('auto'),
+          tools: z.array(namedTool).max(limits.programToolsMax),
+        }),
+      }),
     ])
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),

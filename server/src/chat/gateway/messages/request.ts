@@ -12,7 +12,7 @@ import {
 import { assertResults, assertTools } from '../message-rules.ts';
 import { assertDocument, assertPicture } from '../pictures.ts';
 import { isSealed } from '../sealed-state.ts';
-import { type AnthropicBlock, type AnthropicMessage, type CountBody, countBody, messagesBody } from './schema.ts';
+import { type AnthropicMessage, type CountBody, countBody, messagesBody, type ResultBlock } from './schema.ts';
 
 /** A request of the Messages API, in our terms. */
 export type ParsedMessages = { model: string; request: GatewayRequest; isStreamed: boolean };
@@ -156,8 +156,13 @@ function reminderOf(content: string | { text: string }[]): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
-function toPart(block: Extract<AnthropicBlock, { type: 'text' | 'image' | 'document' }>, path: string): ContentPart {
+function toPart(block: ResultBlock, path: string): ContentPart {
   if (block.type === 'text') return { type: 'text', text: block.text };
+  if (block.type === 'tool_reference') return { type: 'text', text: `Tool: ${block.tool_name}` };
+  if (block.type === 'search_result') {
+    const passages = block.content.map(({ text }) => text).join('\n\n');
+    return { type: 'text', text: `[${block.title}](${block.source})\n${passages}` };
+  }
   if (block.type === 'image') {
     const { source } = block;
     const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;

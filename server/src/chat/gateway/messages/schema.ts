@@ -25,15 +25,23 @@ const documentBlock = z.object({
   ]),
   title: z.string().max(1000).nullish(),
 });
+/** Passages of a search that the client made itself. */
+const searchResult = z.object({
+  type: z.literal('search_result'),
+  source: z.string().max(4000),
+  title: z.string().max(1000),
+  content: z.array(textBlock).max(partsMax),
+});
+/** Names a tool that the client has found for the model. */
+const toolReference = z.object({ type: z.literal('tool_reference'), tool_name: calledName });
+const resultBlock = z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock, searchResult, toolReference]);
 const toolResult = z.object({
   type: z.literal('tool_result'),
   tool_use_id: callId,
   is_error: z.boolean().nullish(),
-  content: z
-    .union([text, z.array(z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock])).max(partsMax)])
-    .nullish(),
+  content: z.union([text, z.array(resultBlock).max(partsMax)]).nullish(),
 });
-const userBlock = z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock, toolResult]);
+const userBlock = z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock, searchResult, toolResult]);
 const assistantBlock = z.discriminatedUnion('type', [
   textBlock,
   z.object({ type: z.literal('tool_use'), id: callId, name: calledName, input: jsonSchema }),
@@ -46,7 +54,7 @@ const message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('system'), content: z.union([text, z.array(textBlock).max(partsMax)]) }),
 ]);
 export type AnthropicMessage = z.infer<typeof message>;
-export type AnthropicBlock = z.infer<typeof userBlock> | z.infer<typeof assistantBlock>;
+export type ResultBlock = z.infer<typeof resultBlock>;
 
 const tool = z.object({
   type: z.literal('custom', { error: 'Only tools of the client are supported' }).nullish(),

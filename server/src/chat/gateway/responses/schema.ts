@@ -61,9 +61,7 @@ const item = z
     const schema = (value.type ?? 'message') === 'message' ? messageItem : otherItem;
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    for (const issue of result.error.issues) {
-      context.addIssue({ code: 'custom', path: issue.path, message: issue.message });
-    }
+    for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
     return z.NEVER;
   });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ToolChoice } from '../../model/demands.ts';
 import type { ToolDefinition } from '../../model/protocol.ts';
 import { isRecord } from '../../model/stream/storable-text.ts';
+import { assertAllowed } from '../message-rules.ts';
 import type { ResponsesBody } from './schema.ts';
 
 /** Tools of the Responses API: functions, tools whose input is text, and namespaces that hold both. */
@@ -53,6 +54,10 @@ type Called = { called: string; tool: SingleTool; namespace?: string };
 export function readTools({ tools, tool_choice: choice }: ResponsesBody): ReadTools {
   const allowed = allowedNames(choice);
   const used = (tools ?? []).flatMap(calledTools).filter(({ called }) => allowed?.has(called) !== false);
+  assertAllowed(
+    allowed,
+    used.map(({ called }) => called),
+  );
   return {
     definitions: used.map(({ tool, called }) => toDefinition(tool, called)),
     declared: new Map(used.map(({ called, tool: { type, name }, ...place }) => [called, { type, name, ...place }])),
