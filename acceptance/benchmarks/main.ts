@@ -7,6 +7,7 @@ import { measureBackup } from './parts/backup.ts';
 import { measureCapacity } from './parts/capacity.ts';
 import { measureCapacityModel } from './parts/capacity-model.ts';
 import { measureFirstToken } from './parts/first-token.ts';
+import { measureGateway } from './parts/gateway.ts';
 import { measureMemory } from './parts/memory.ts';
 import { measureConversation } from './parts/page-conversation.ts';
 import { measureLoad } from './parts/page-load.ts';
@@ -27,6 +28,10 @@ const parts: Record<string, Part> = {
   answers: {
     question: 'How much CPU does an answer cost, next to a bare proxy and a minimal application?',
     measures: [measureAnswers, measureAnswersWithWorkspaces],
+  },
+  gateway: {
+    question: 'How much CPU does a call of /v1 cost, next to a bare proxy?',
+    measures: [measureGateway],
   },
   latency: {
     question: 'How much later than the provider does text arrive, and how soon does Stop take effect?',

@@ -38,11 +38,12 @@ export class Connection {
     });
   }
 
-  /** The text of a request, built once and sent often. */
-  requestText(method: string, path: string, cookie: string, body?: string): string {
+  /** The text of a request, built once and sent often. `identity` is a cookie, or a bearer token. */
+  requestText(method: string, path: string, identity: string | { token: string }, body?: string): string {
     const length = body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
-    const identity = cookie === '' ? '' : `cookie: ${cookie}\r\n`;
-    return `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${identity}${length}\r\n${body ?? ''}`;
+    const cookie = identity === '' ? '' : `cookie: ${identity}\r\n`;
+    const sender = typeof identity === 'string' ? cookie : `authorization: Bearer ${identity.token}\r\n`;
+    return `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${sender}${length}\r\n${body ?? ''}`;
   }
 
   /** Sends a request and reads the whole response. */

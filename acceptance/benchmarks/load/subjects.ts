@@ -31,8 +31,8 @@ export type Subject = {
   open(script: Script, onToken?: TokenListener, options?: OpenOptions): Promise<OpenStream>;
 };
 
-/** P, or the provider itself: one request, the provider's own bytes. */
-export function plainSubject(name: string, pid: number, port: number): Subject {
+/** P, the provider itself, or /v1 of the product: one request, an answer as chunks of a chat completion. */
+export function plainSubject(name: string, pid: number, port: number, nextToken?: () => string): Subject {
   return {
     name,
     pid,
@@ -41,7 +41,8 @@ export function plainSubject(name: string, pid: number, port: number): Subject {
       const connection = await Connection.open(port);
       const messages = [{ role: 'user', content: scriptText(id, script) }];
       const body = JSON.stringify({ model: 'bench', messages, stream: true });
-      const text = connection.requestText('POST', '/v1/chat/completions', '', body);
+      const identity = nextToken === undefined ? '' : { token: nextToken() };
+      const text = connection.requestText('POST', '/v1/chat/completions', identity, body);
       return follow({ connection, text, form: 'plain', onToken, id, chatId: '', admittedAt: monotonicMs() });
     },
   };

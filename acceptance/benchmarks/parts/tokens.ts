@@ -4,11 +4,11 @@ import { Streams } from '../load/streams.ts';
 import type { Subject } from '../load/subjects.ts';
 import { median } from '../statistics.ts';
 
-const streamCount = 100;
+export const streamCount = 100;
 const perSecond = 50;
 const rampMs = 2_000;
 
-type Round = { server: number; withDatabase: number; whole: number; wholeWithDatabase: number; p99: number };
+export type Round = { server: number; withDatabase: number; whole: number; wholeWithDatabase: number; p99: number };
 
 /** CPU per 1,000 streamed tokens and token latency, at 100 streams of 50 tokens a second. */
 export async function measureTokens(bench: Bench): Promise<void> {
@@ -28,14 +28,14 @@ export async function measureTokens(bench: Bench): Promise<void> {
   addRows(bench, subjects, results);
 }
 
-async function warmUp(subject: Subject): Promise<void> {
+export async function warmUp(subject: Subject): Promise<void> {
   const streams = new Streams(subject);
   await streams.add(streamCount, { tokens: 100, perSecond: 100 }, 500);
   await streams.finished();
   await delay(300);
 }
 
-async function oneRound(
+export async function oneRound(
   subject: Subject,
   watched: { pid: number; databasePid: number | undefined },
   windowMs: number,
