@@ -1,6 +1,6 @@
 import type { AnswerFormat, ToolChoice } from '../../model/demands.ts';
 import type { ContentPart } from '../../model/provider-messages.ts';
-import { isRecord } from '../../model/storable-text.ts';
+import { isRecord } from '../../model/stream/storable-text.ts';
 import {
   type GatewayMessage,
   type GatewayRequest,
