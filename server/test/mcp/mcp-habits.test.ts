@@ -90,6 +90,10 @@ const written: [habit: string, write: (response: ServerResponse, json: string) =
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(json)),
   ],
   ['no content type', (response, json) => response.writeHead(200).end(json)],
+  [
+    'JSON under a name of its own',
+    (response, json) => response.writeHead(200, { 'content-type': 'application/json-rpc; charset=utf-8' }).end(json),
+  ],
   ['JSON as plain text', (response, json) => response.writeHead(200, { 'content-type': 'text/plain' }).end(json)],
   [
     'JSON with a byte order mark',

@@ -171,7 +171,12 @@ function bounded(response: Response, events: TransportEvents, isNotifications: b
   if (body === null) return response;
   const headers = new Headers(response.headers);
   // Some servers send their JSON without a type, or as text.
-  if (response.ok && /^(?:text\/plain\b|$)/i.test(headers.get('content-type') ?? '')) {
+  if (
+    response.ok &&
+    /^(?:text\/(?:plain|json|javascript)\b|application\/(?:json-rpc|jsonrpc|x-json|octet-stream|[\w.-]+\+json)\b|$)/i.test(
+      headers.get('content-type') ?? '',
+    )
+  ) {
     headers.set('content-type', 'application/json');
   }
   const answer = new Response(boundedBody(body, isEventStream(response), events, isNotifications), {

@@ -92,3 +92,39 @@ test('reads null members of a handshake as absent ones, and a server without a v
     serverInfo: { name: 'x', version: '' },
   });
 });
+
+const kept = { content: [{ type: 'text', text: 'kept' }] };
+const odd: [habit: string, result: Record<string, unknown>, plain: object][] = [
+  ['no content', { content: null }, { content: [] }],
+  ['a text as content', { content: 'words' }, { content: [{ type: 'text', text: 'words' }] }],
+  ['a single block', { content: { type: 'text', text: 'words' } }, { content: [{ type: 'text', text: 'words' }] }],
+  ['texts in place of blocks', { content: ['a', 'b'] }, { content: [textOf('a'), textOf('b')] }],
+  ['null members', { ...kept, structuredContent: null, isError: null, _meta: null }, kept],
+  ['an error written as text', { ...kept, isError: 'True' }, { ...kept, isError: true }],
+  ['the result of 2024-10-07', { toolResult: { rows: [1] } }, { content: [textOf('{"rows":[1]}')] }],
+  ['a structured list alone', { structuredContent: [1, 2] }, { content: [textOf('[1,2]')] }],
+  [
+    'a structured list beside its text',
+    { content: [textOf('[1]')], structuredContent: [1] },
+    { content: [textOf('[1]')] },
+  ],
+  [
+    'a structured list beside another text',
+    { ...kept, structuredContent: [1] },
+    { content: [...kept.content, textOf('[1]')] },
+  ],
+  ['a number as text', { content: [{ type: 'text', text: 7 }] }, { content: [textOf('7')] }],
+  ['an object as text', { content: [{ type: 'text', text: { a: 1 } }] }, { content: [textOf('{"a":1}')] }],
+  ['no text', { content: [{ type: 'text', text: null }] }, { content: [textOf('')] }],
+  ['JSON', { content: [{ type: 'json', json: { a: 1 } }] }, { content: [textOf('{"a":1}')] }],
+];
+for (const [habit, result, plain] of odd) {
+  test(`reads the result of a tool with ${habit}`, () => {
+    makePlain({ jsonrpc: '2.0', id: 1, result });
+    assert.deepEqual(result, plain);
+  });
+}
+
+function textOf(text: string): object {
+  return { type: 'text', text };
+}

@@ -31,6 +31,7 @@ export function makePlain(message: object): string | undefined {
   const result = 'result' in message ? message.result : undefined;
   if (!isRecord(result)) return undefined;
   if ('protocolVersion' in result) plainHandshake(result);
+  plainResult(result);
   for (const [member, most] of Object.entries(listed)) {
     const list = result[member];
     if (Array.isArray(list)) result[member] = list.slice(0, most).map((entry) => plainEntry(member, entry));
@@ -41,6 +42,36 @@ export function makePlain(message: object): string | undefined {
   if (asked.length > mcpBounds.elicitations) return 'it asked for too much at once';
   for (const each of asked) if (isRecord(each)) plainQuestion(each.params);
   return undefined;
+}
+
+/** Members whose null means that they are absent. */
+const oftenNull = ['nextCursor', '_meta', 'structuredContent', 'isError', 'toolResult', 'tools'];
+
+/** A tool's result as the protocol has it: servers also send plain texts, single blocks and other structured values. */
+function plainResult(result: Record<string, unknown>): void {
+  if (result.content === null) result.content = [];
+  if (result.tools === null) result.tools = [];
+  for (const name of oftenNull) if (result[name] === null) delete result[name];
+  const { content, toolResult, structuredContent, isError } = result;
+  if (typeof content === 'string' || isRecord(content)) result.content = [content];
+  if (typeof isError === 'string') result.isError = isError.toLowerCase() === 'true';
+  // The protocol version 2024-10-07 has this member in place of content.
+  if (toolResult !== undefined && content === undefined) {
+    result.content = [textBlock(wordsOf(toolResult))];
+    delete result.toolResult;
+  }
+  if (structuredContent === undefined || isRecord(structuredContent)) return;
+  delete result.structuredContent;
+  const blocks: unknown[] = Array.isArray(result.content) ? result.content : [];
+  const forms = [wordsOf(structuredContent), JSON.stringify(structuredContent, null, 2)];
+  const isSaid = blocks.some(
+    (block) => isRecord(block) && typeof block.text === 'string' && forms.includes(block.text),
+  );
+  if (!isSaid) result.content = [...blocks, textBlock(wordsOf(structuredContent))];
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 /** Some servers write null for absent members of the handshake, or no version of their own. */
@@ -85,9 +116,11 @@ function few(value: unknown): unknown {
 
 /** A block of a tool's result with the members that are used. */
 function plainBlock(block: unknown): Record<string, unknown> {
+  if (typeof block === 'string') return textBlock(block);
   if (!isRecord(block)) return unknownBlock();
   const { type, text, resource } = block;
-  if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type === 'text' && 'text' in block) return { type, text: text === null ? '' : wordsOf(text) };
+  if (type === 'json') return textBlock(wordsOf(block.json ?? block.data ?? null));
   if (type === 'image' || type === 'audio') {
     const mimeType = plainMediaType(block.mimeType, block.data);
     const data = plainBase64(block.data);
