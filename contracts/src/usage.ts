@@ -19,6 +19,8 @@ const usageSums = z.object({
   cost: amount.nullable(),
   /** Calls whose price is not known; they are not in `cost`. */
   unpricedCalls: amount,
+  /** Calls whose cost is an estimate, by the list price of the model's maker. */
+  estimatedPriceCalls: amount,
 });
 export type UsageSums = z.infer<typeof usageSums>;
 

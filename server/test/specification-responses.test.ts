@@ -158,7 +158,7 @@ const records: [string, z.ZodObject, string[]][] = [
       ...['region', 'onlyRegions', 'firstByteSeconds', 'outage'],
     ],
   ],
-  ['Model', model, ['parameters', 'abilities', 'prices', 'sources', 'lessons', 'standIns']],
+  ['Model', model, ['parameters', 'abilities', 'prices', 'estimatedPrices', 'sources', 'lessons', 'standIns']],
   [
     'Chat',
     chat,
@@ -172,7 +172,7 @@ const records: [string, z.ZodObject, string[]][] = [
     mcpServer,
     [
       ...['command', 'args', 'hasEnv', 'version', 'connection', 'clientId', 'hasClientSecret'],
-      ...['credentialsError', 'credentialsOrigin', 'offerId', 'createdAt', 'volatileTexts'],
+      ...['credentialsError', 'credentialsOrigin', 'offerId', 'createdAt', 'volatileTexts', 'trustedWithOffer'],
       ...['tools.title', 'tools.outputSchema', 'tools.annotations'],
     ],
   ],

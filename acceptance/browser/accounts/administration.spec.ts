@@ -23,6 +23,9 @@ test('creates users with a password, finds, changes, disables and enables them',
   await dialog.getByLabel('Name', { exact: true }).fill('Grace Hopper');
   await dialog.getByLabel('E-mail address').fill(administrator.email);
   await dialog.getByRole('button', { name: 'Add user' }).click();
+  await expect(dialog.getByText('Share a model first, or choose to add this person without one.')).toBeVisible();
+  await dialog.getByRole('checkbox', { name: 'Add without a model' }).check();
+  await dialog.getByRole('button', { name: 'Add user' }).click();
   await expect(dialog.getByText('An account with this address already exists.')).toBeVisible();
   await dialog.getByLabel('E-mail address').fill('grace@example.org');
   await expectAccessibleHere(page);

@@ -23,6 +23,8 @@ export const model = z.object({
   parameters,
   abilities,
   prices: prices.nullable(),
+  /** List prices of the model's maker, used where no others are known; null if the maker isn't clear. */
+  estimatedPrices: prices.nullable().optional(),
   /** Source of each of these values; absent if a person entered it. */
   sources,
   /** Refusals of its server that answers respect, oldest first. */

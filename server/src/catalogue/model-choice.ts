@@ -6,7 +6,7 @@ import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
 import { addressSql } from './lessons.ts';
-import { factsOf, type StoredFacts } from './model-facts.ts';
+import { estimatedPrices, factsOf, type StoredFacts } from './model-facts.ts';
 import { modelNotFound } from './models.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
 import { sharedProviderIds } from './sharing.ts';
@@ -22,6 +22,8 @@ export type ResolvedModel = {
     parameters: Parameters;
     /** Null: not known. */
     prices: Prices | null;
+    /** The prices are those of the model's maker, though another server answers. */
+    pricesEstimated: boolean;
     /** Abilities that a person, the provider or the registry states; empty: not known. */
     abilities: Partial<Abilities>;
     lessons: Pick<Lesson, 'about' | 'value'>[];
@@ -216,6 +218,8 @@ function resolved(row: ChoiceRow): ResolvedModel {
     stored === null
       ? factsOf(shippedRegistry(), row.base_url, row.provider_model_id)
       : { abilities: stored, prices, sources: sources ?? {} };
+  const place = { baseUrl: row.base_url, providerModelId: row.provider_model_id };
+  const estimate = estimatedPrices(shippedRegistry, place, facts);
   return {
     model: {
       id: row.model_id,
@@ -224,7 +228,8 @@ function resolved(row: ChoiceRow): ResolvedModel {
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
       parameters: row.parameters,
-      prices: facts.prices,
+      prices: facts.prices ?? estimate,
+      pricesEstimated: estimate !== null,
       lessons: row.lessons,
       hasStandIns: row.has_stand_ins,
       abilities: facts.sources.abilities === undefined ? {} : facts.abilities,

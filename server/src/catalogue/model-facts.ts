@@ -50,6 +50,19 @@ export function factsToStore(
   };
 }
 
+/**
+ * List prices of a model's maker, for a model whose prices neither a person nor its provider states; null if the maker
+ * isn't clear.
+ */
+export function estimatedPrices(
+  registry: () => ModelRegistry,
+  { baseUrl, providerModelId }: { baseUrl: string; providerModelId: string },
+  { prices, sources }: Pick<StoredFacts, 'prices' | 'sources'>,
+): Prices | null {
+  if (prices !== null || sources.prices !== undefined) return null;
+  return registry().estimatePrices(baseUrl, providerModelId) ?? null;
+}
+
 /** For a model stored before facts were. */
 export function factsOf(registry: ModelRegistry, baseUrl: string, providerModelId: string): StoredFacts {
   return factsToStore(registry, { baseUrl, providerModelId }, {}, []);

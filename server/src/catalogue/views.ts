@@ -4,7 +4,7 @@ import type { ModelsTable, ProvidersTable } from '../db/tables/catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { outageOf } from './circuits.ts';
 import { describeCredentials } from './credentials.ts';
-import { factsOf } from './model-facts.ts';
+import { estimatedPrices, factsOf } from './model-facts.ts';
 import { shippedRegistry } from './registry/current-registry.ts';
 
 export type ProviderRow = Selectable<ProvidersTable>;
@@ -15,6 +15,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
   const { abilities, prices, sources } = row;
   const facts =
     abilities === null ? factsOf(shippedRegistry(), baseUrl, row.provider_model_id) : { abilities, prices, sources };
+  const place = { baseUrl, providerModelId: row.provider_model_id };
   return {
     id: row.id,
     providerId: row.provider_id,
@@ -27,6 +28,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
     isDefault: row.is_default,
     parameters: row.parameters,
     ...facts,
+    estimatedPrices: estimatedPrices(shippedRegistry, place, facts),
     lessons: [],
     standIns: [],
     createdAt: row.created_at.toISOString(),

@@ -13,7 +13,8 @@ type Span = { from: string; to: string; by: By };
 const sums = `sum(d.calls)::bigint as calls, sum(d.input_tokens)::bigint as "inputTokens",
   sum(d.cached_input_tokens)::bigint as "cachedInputTokens", sum(d.cache_write_tokens)::bigint as "cacheWriteTokens",
   sum(d.output_tokens)::bigint as "outputTokens", sum(d.reasoning_tokens)::bigint as "reasoningTokens",
-  sum(d.cost)::bigint as cost, sum(d.unpriced_calls)::bigint as "unpricedCalls"`;
+  sum(d.cost)::bigint as cost, sum(d.unpriced_calls)::bigint as "unpricedCalls",
+  sum(d.estimated_price_calls)::bigint as "estimatedPriceCalls"`;
 
 const groups: Record<By, { columns: string; group: string; order: string }> = {
   day: { columns: `d.day::text as day`, group: 'd.day', order: 'd.day' },
@@ -77,6 +78,7 @@ const nothing: UsageSums = {
   reasoningTokens: 0,
   cost: 0,
   unpricedCalls: 0,
+  estimatedPriceCalls: 0,
 };
 
 function withKnownCost<Sums extends UsageSums>(row: Sums): Sums {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { changedFields, operator, recordEvent, recordFailedSignIn } from '../../src/audit/audit.ts';
+import { changedFields, forgetOldEvents, operator, recordEvent, recordFailedSignIn } from '../../src/audit/audit.ts';
 import { inTransaction } from '../../src/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 
@@ -82,13 +82,13 @@ test('wrong passwords cannot flood the log, and those for one account do not hid
   );
 });
 
-test('deletes events older than 400 days when new ones are recorded', async () => {
+test('deletes only events older than the given days', async () => {
   const { database } = shared;
   await recordEvent(database.kysely, source, { action: 'model.deleted', targetId: 'old' });
   await recordEvent(database.kysely, source, { action: 'model.deleted', targetId: 'young' });
   await database.pool.query(`update audit_events set at = now() - case target_id when 'old' then interval '401 days'
     else interval '399 days' end where action = 'model.deleted'`);
-  await recordEvent(database.kysely, source, { action: 'model.created' });
+  assert.equal(await forgetOldEvents(database.kysely, 400, new AbortController().signal), 1);
   assert.deepEqual(
     (await events('model.deleted')).map((event) => event.target_id),
     ['young'],

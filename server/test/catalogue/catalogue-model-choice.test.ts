@@ -36,6 +36,7 @@ test('resolves the given model, else the default, with everything that a call ne
     maxOutputTokens: 1000,
     parameters: {},
     prices: null,
+    pricesEstimated: false,
     lessons: [],
     abilities: {},
     hasStandIns: false,

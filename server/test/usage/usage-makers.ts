@@ -36,9 +36,9 @@ export async function callsOf(app: TestApp, ownerId: string): Promise<Call[]> {
 export async function sumsDiffer(app: TestApp): Promise<Json[]> {
   const { rows } = await app.database.database.pool.query(`
     with calls as (select owner_id, (at at time zone 'utc')::date as day, provider_name, provider_model_id, count(*) as calls,
-        count(*) filter (where cost is null) as unpriced, sum(input_tokens) as input, sum(output_tokens) as output, coalesce(sum(cost), 0) as cost
+        count(*) filter (where cost is null) as unpriced, count(*) filter (where price_estimated) as guessed, sum(input_tokens) as input, sum(output_tokens) as output, coalesce(sum(cost), 0) as cost
       from usage_calls group by 1, 2, 3, 4),
-    days as (select owner_id, day, provider_name, provider_model_id, calls, unpriced_calls, input_tokens, output_tokens, cost from usage_days),
+    days as (select owner_id, day, provider_name, provider_model_id, calls, unpriced_calls, estimated_price_calls, input_tokens, output_tokens, cost from usage_days),
     differing as ((table calls except table days) union all (table days except table calls)),
     totals as (select (select coalesce(sum(input + output), 0) from calls) - (select coalesce(sum(tokens), 0) from usage_totals) as tokens,
       (select coalesce(sum(cost), 0) from calls) - (select coalesce(sum(cost), 0) from usage_totals) as cost)

@@ -41,6 +41,7 @@ test('sums by day, model and user, and shows users only their own', async () => 
     reasoningTokens: 12,
     cost: 1400,
     unpricedCalls: 4,
+    estimatedPriceCalls: 0,
   };
   assert.deepEqual(own.total, total);
   assert.deepEqual([own.from, own.to, own.by, own.isCut], ['2025-03-01', '2025-03-31', 'day', false]);
@@ -98,7 +99,13 @@ test('escapes names that look like formulas in CSV', async () => {
 });
 
 test('a large CSV yields to other work while it is written', async () => {
-  const zero = { cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, unpricedCalls: 0 };
+  const zero = {
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    unpricedCalls: 0,
+    estimatedPriceCalls: 0,
+  };
   const row = {
     userId: 'u',
     name: 'A "name"',

@@ -5,7 +5,7 @@ import classes from './usage.module.css';
 import { resetText, usedText } from './usage-labels.ts';
 
 /** Budgets that apply to a person, each with its used share. */
-export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
+export function OwnBudgets({ budgets, isPlain }: { budgets: readonly OwnBudget[]; isPlain: boolean }) {
   const t = useText();
   if (budgets.length === 0) return null;
   return (
@@ -13,7 +13,7 @@ export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
       <ul className={classes.budgets}>
         {budgets.map((budget) => (
           <li key={`${budget.scope} ${budget.unit} ${budget.period}`}>
-            <OneBudget budget={budget} />
+            <OneBudget budget={budget} isPlain={isPlain} />
           </li>
         ))}
       </ul>
@@ -21,11 +21,15 @@ export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
   );
 }
 
-function OneBudget({ budget }: { budget: OwnBudget }) {
+function OneBudget({ budget, isPlain }: { budget: OwnBudget; isPlain: boolean }) {
   const t = useText();
   const { scope, unit, period, limit, spent, percent, resetsAt } = budget;
   const name = t(scope === 'own' ? 'budget.own' : 'budget.shared');
-  const used = limit === null || spent === null ? t('budget.percent', { percent }) : usedText(spent, limit, unit, t);
+  const hasNumbers = unit === 'cost' || !isPlain;
+  const used =
+    limit === null || spent === null || !hasNumbers
+      ? t('budget.percent', { percent })
+      : usedText(spent, limit, unit, t);
   return (
     <>
       <p className={classes.budgetName}>

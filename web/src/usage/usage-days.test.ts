@@ -11,10 +11,13 @@ test('periods are whole days in UTC', () => {
 });
 
 test('includes days without usage', () => {
-  const rows = [{ day: '2024-02-29', inputTokens: 5, outputTokens: 2 }];
-  assert.deepEqual(everyDay({ from: '2024-02-28', to: '2024-03-01' }, rows), [
-    { day: '2024-02-28', tokens: 0 },
-    { day: '2024-02-29', tokens: 7 },
-    { day: '2024-03-01', tokens: 0 },
-  ]);
+  const rows = [{ day: '2024-02-29', calls: 3, inputTokens: 5, outputTokens: 2 }];
+  const span = { from: '2024-02-28', to: '2024-03-01' };
+  const days = (amount: number) => [
+    { day: '2024-02-28', amount: 0 },
+    { day: '2024-02-29', amount },
+    { day: '2024-03-01', amount: 0 },
+  ];
+  assert.deepEqual(everyDay(span, rows), days(7));
+  assert.deepEqual(everyDay(span, rows, 'calls'), days(3));
 });

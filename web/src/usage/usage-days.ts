@@ -11,16 +11,19 @@ export function spanDays(span: Span, now: Date): { from: string; to: string } {
   return { from: day(now.getTime() - 364 * 86_400_000), to: day(now.getTime()) };
 }
 
-/** Every day from first to last, with the tokens of each. */
+/** Every day from first to last, with the tokens or calls of each. */
 export function everyDay(
   { from, to }: { from: string; to: string },
-  rows: readonly { day?: string; inputTokens: number; outputTokens: number }[],
-): { day: string; tokens: number }[] {
-  const tokens = new Map(rows.map((row) => [row.day, row.inputTokens + row.outputTokens]));
-  const days: { day: string; tokens: number }[] = [];
+  rows: readonly { day?: string; calls: number; inputTokens: number; outputTokens: number }[],
+  counts: 'tokens' | 'calls' = 'tokens',
+): { day: string; amount: number }[] {
+  const amounts = new Map(
+    rows.map((row) => [row.day, counts === 'calls' ? row.calls : row.inputTokens + row.outputTokens]),
+  );
+  const days: { day: string; amount: number }[] = [];
   for (let time = Date.parse(from); time <= Date.parse(to); time += 86_400_000) {
     const day = new Date(time).toISOString().slice(0, 10);
-    days.push({ day, tokens: tokens.get(day) ?? 0 });
+    days.push({ day, amount: amounts.get(day) ?? 0 });
   }
   return days;
 }

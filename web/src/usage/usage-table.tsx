@@ -4,7 +4,7 @@ import classes from './usage.module.css';
 import { costText, countText, dayText } from './usage-labels.ts';
 
 /** The sums of a report, with its total at the end. */
-export function UsageTable({ report }: { report: UsageReport }) {
+export function UsageTable({ report, isPlain }: { report: UsageReport; isPlain: boolean }) {
   const t = useText();
   const { rows, total, by } = report;
   const shown = by === 'day' ? rows.toReversed() : rows;
@@ -16,33 +16,37 @@ export function UsageTable({ report }: { report: UsageReport }) {
           <tr>
             <th scope="col">{t(`usage.by.${by}`)}</th>
             <th scope="col">{t('usage.cost')}</th>
-            <th scope="col" className={classes.wide}>
+            <th scope="col" className={isPlain ? undefined : classes.wide}>
               {t('usage.calls')}
             </th>
-            <th scope="col">{t('usage.input')}</th>
-            <th scope="col" className={classes.wide}>
-              {t('usage.cached')}
-            </th>
-            <th scope="col">{t('usage.output')}</th>
-            <th scope="col" className={classes.wide}>
-              {t('usage.reasoning')}
-            </th>
+            {isPlain ? null : (
+              <>
+                <th scope="col">{t('usage.input')}</th>
+                <th scope="col" className={classes.wide}>
+                  {t('usage.cached')}
+                </th>
+                <th scope="col">{t('usage.output')}</th>
+                <th scope="col" className={classes.wide}>
+                  {t('usage.reasoning')}
+                </th>
+              </>
+            )}
           </tr>
         </thead>
         <tbody>
           {shown.map((row) => (
             <tr key={row.day ?? row.userId ?? `${row.providerName} ${row.providerModelId}`}>
               <th scope="row">
-                <Name row={row} />
+                <Name row={row} isPlain={isPlain} />
               </th>
-              <Numbers row={row} />
+              <Numbers row={row} isPlain={isPlain} />
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
             <th scope="row">{t('usage.total')}</th>
-            <Numbers row={total} />
+            <Numbers row={total} isPlain={isPlain} />
           </tr>
         </tfoot>
       </table>
@@ -50,13 +54,13 @@ export function UsageTable({ report }: { report: UsageReport }) {
   );
 }
 
-function Name({ row }: { row: UsageRow }) {
+function Name({ row, isPlain }: { row: UsageRow; isPlain: boolean }) {
   const t = useText();
   const [name, detail] = namesOf(row, t);
   return (
     <>
       <bdi className={row.day === undefined ? undefined : classes.day}>{name}</bdi>
-      {detail ? <bdi className={classes.detail}>{detail}</bdi> : null}
+      {detail && !isPlain ? <bdi className={classes.detail}>{detail}</bdi> : null}
     </>
   );
 }
@@ -67,16 +71,20 @@ function namesOf(row: UsageRow, t: Translate): [string, string?] {
   return [row.providerModelId || t('usage.unnamed'), row.providerName];
 }
 
-function Numbers({ row }: { row: Omit<UsageRow, 'day'> }) {
+function Numbers({ row, isPlain }: { row: Omit<UsageRow, 'day'>; isPlain: boolean }) {
   const t = useText();
   return (
     <>
       <td>{costText(row.cost, t)}</td>
-      <td className={classes.wide}>{countText(row.calls)}</td>
-      <td>{countText(row.inputTokens)}</td>
-      <td className={classes.wide}>{countText(row.cachedInputTokens)}</td>
-      <td>{countText(row.outputTokens)}</td>
-      <td className={classes.wide}>{countText(row.reasoningTokens)}</td>
+      <td className={isPlain ? undefined : classes.wide}>{countText(row.calls)}</td>
+      {isPlain ? null : (
+        <>
+          <td>{countText(row.inputTokens)}</td>
+          <td className={classes.wide}>{countText(row.cachedInputTokens)}</td>
+          <td>{countText(row.outputTokens)}</td>
+          <td className={classes.wide}>{countText(row.reasoningTokens)}</td>
+        </>
+      )}
     </>
   );
 }

@@ -52,17 +52,25 @@ export function UsageChoices({
   );
 }
 
-export function UsageReportView({ report }: { report: UsageReport }) {
+/** `isPlain`: for people who manage no models, without their technical numbers. */
+export function UsageReportView({ report, isPlain = false }: { report: UsageReport; isPlain?: boolean }) {
   const t = useText();
   const { total } = report;
   if (total.calls === 0) return <EmptyState title={t('usage.emptyTitle')} text={t('usage.emptyText')} />;
   return (
     <>
-      {report.by === 'day' ? <UsageChart span={report} rows={report.rows} /> : null}
-      <UsageTable report={report} />
-      {report.isCut ? <p className={classes.hint}>{t('usage.cut')}</p> : null}
+      {report.by === 'day' ? (
+        <UsageChart span={report} rows={report.rows} counts={isPlain ? 'calls' : 'tokens'} />
+      ) : null}
+      <UsageTable report={report} isPlain={isPlain} />
+      {report.isCut ? <p className={classes.hint}>{t(isPlain ? 'usage.cutPlain' : 'usage.cut')}</p> : null}
       {total.unpricedCalls > 0 ? (
-        <Notice kind="info">{t('usage.unpriced', { count: total.unpricedCalls })}</Notice>
+        <Notice kind="info">
+          {t(isPlain ? 'usage.unpricedPlain' : 'usage.unpriced', { count: total.unpricedCalls })}
+        </Notice>
+      ) : null}
+      {total.estimatedPriceCalls > 0 ? (
+        <Notice kind="info">{t('usage.estimated', { count: total.estimatedPriceCalls })}</Notice>
       ) : null}
     </>
   );

@@ -36,6 +36,30 @@ test('returns everything except prices for the same model at another provider', 
   assert.equal(registry.find('not an address', 'gpt-4')?.contextWindow, 8192);
 });
 
+test('estimates prices where another server answers, if only the maker sells the model', () => {
+  const proxy = 'http://proxy.internal:4000/v1';
+  const listed = registry.find('https://api.openai.com/v1', 'gpt-4o')?.prices;
+  assert.ok(listed);
+  for (const id of [
+    'gpt-4o',
+    'openai/gpt-4o',
+    'azure/gpt-4o',
+    'GPT-4o',
+    'openrouter/openai/gpt-4o',
+    'gpt-4o-2099-01-01',
+  ]) {
+    assert.deepEqual(registry.estimatePrices(proxy, id), listed, id);
+  }
+  const claude = registry.find('https://api.anthropic.com', 'claude-sonnet-4-5')?.prices;
+  assert.deepEqual(registry.estimatePrices(proxy, 'anthropic/claude-sonnet-4-5'), claude);
+  // Anybody can run these, name a model so, or charge otherwise for a variant.
+  const unclear = ['openai/gpt-oss-120b', 'gemma-4-31b-it', 'deepseek-chat', 'qwen3:8b', 'acme/gpt-4o', 'gpt-4o:free'];
+  for (const id of [...unclear, 'my-gpt-4o', '', '/', 'gpt-4o/', '__proto__', 'constructor', 'x'.repeat(100_000)]) {
+    assert.equal(registry.estimatePrices(proxy, id), undefined, id.slice(0, 50));
+  }
+  assert.equal(registry.estimatePrices('https://api.openai.com/v1', 'gpt-4o'), undefined);
+});
+
 test('finds ids with a vendor in front, and with a date, a tag or "latest" at the end', () => {
   for (const id of [
     'gpt-4o',

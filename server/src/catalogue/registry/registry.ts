@@ -106,11 +106,32 @@ const makers = [
   'zai',
 ];
 
+/** Makers whose models only they sell, so that the price is known wherever the model is reached. */
+const soleSellers = new Set(['openai', 'anthropic', 'google', 'xai']);
+/** Models of these makers that anybody may run. */
+const openWeights = /^(?:gemma|gpt-oss)/;
+/** Prefixes that routers put before a model's id; any other one may name another model. */
+const routes = new Set([
+  'openai',
+  'anthropic',
+  'google',
+  'gemini',
+  'xai',
+  'x-ai',
+  'azure',
+  'bedrock',
+  'vertex_ai',
+  'openrouter',
+  'github',
+  'models',
+]);
+
 /** Looks up what a registry knows. Built once per file; a query costs a few look-ups. */
 export class ModelRegistry {
   readonly source: string;
   readonly #byHost = new Map<string, Map<string, Entry>>();
   readonly #anywhere = new Map<string, Entry>();
+  readonly #soleSellers = new Map<string, Entry>();
   #size = 0;
 
   private constructor(source: string) {
@@ -156,6 +177,7 @@ export class ModelRegistry {
         for (const key of [id.toLowerCase(), plainId(id)]) {
           if (!models.has(key)) models.set(key, facts);
           if (!this.#anywhere.has(key)) this.#anywhere.set(key, facts);
+          if (soleSellers.has(name) && !openWeights.test(key)) this.#soleSellers.set(key, facts);
         }
         size += 1;
         yield size;
@@ -172,6 +194,22 @@ export class ModelRegistry {
     const elsewhere = this.#anywhere.get(modelId.toLowerCase()) ?? this.#anywhere.get(plainId(modelId));
     return elsewhere === undefined ? undefined : factsOf(elsewhere, false);
   }
+
+  /**
+   * Prices of the maker for a model that is reached through a server that the registry doesn't know, such as a proxy;
+   * undefined if the maker isn't clear from the model's name.
+   */
+  estimatePrices(baseUrl: string, modelId: string): Prices | undefined {
+    if (this.#byHost.has(hostOf(baseUrl) ?? '') || !namesMaker(modelId)) return undefined;
+    const found = this.#soleSellers.get(modelId.toLowerCase()) ?? this.#soleSellers.get(plainId(modelId));
+    return found?.cost && pricesOf(found.cost);
+  }
+}
+
+/** True for a plain id, or one behind prefixes of routers; a tag such as `:free` can mean another price. */
+function namesMaker(modelId: string): boolean {
+  const prefixes = modelId.toLowerCase().split('/').slice(0, -1);
+  return !modelId.includes(':') && prefixes.every((prefix) => routes.has(prefix));
 }
 
 /** A model's id without the vendor prefix, the date or `latest` suffix, and a server's tag. */

@@ -9,7 +9,8 @@ import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 export type OnCall = (call: ModelCall) => void;
 
 function calledModel({ model, providerName }: ResolvedModel): CalledModel {
-  return { providerName, providerModelId: model.providerModelId, prices: model.prices };
+  const { providerModelId, prices, pricesEstimated } = model;
+  return { providerName, providerModelId, prices, pricesEstimated };
 }
 
 /**
@@ -25,7 +26,10 @@ export async function countedCall(
   const model = calledModel(resolved);
   const listened = listening(sink);
   const report = (usage: Usage, estimated: boolean) => {
-    const call = { kind, model, usage: priced(usage, model.prices), estimated };
+    // A provider that reports the cost knows it.
+    const isReported = typeof usage.cost === 'number';
+    const called = isReported ? { ...model, pricesEstimated: false } : model;
+    const call = { kind, model: called, usage: priced(usage, model.prices), estimated };
     onCall(call);
     return call.usage;
   };

@@ -1,3 +1,4 @@
+import 'virtual:texts/invitations';
 import '../../forms/forms.css';
 import '../../forms/switch.css';
 import type { ManagedUser } from '@homeport/contracts/admin';
@@ -25,6 +26,7 @@ import {
   RoleField,
   useIsManaged,
 } from './account-fields.tsx';
+import { FirstModel, useHasFirstModel } from './first-model.tsx';
 import { generatePassword } from './generate-password.ts';
 
 type Created = { user: ManagedUser; password: string };
@@ -76,6 +78,7 @@ type Values = AccountChoices & {
   signsIn: 'generated' | 'own' | 'none';
   password: string;
   mustChangePassword: boolean;
+  isWithoutModel: boolean;
 };
 
 function CreateUserForm({
@@ -91,6 +94,7 @@ function CreateUserForm({
   const queries = useQueryClient();
   const isManaged = useIsManaged();
   const hasSso = Boolean(useQuery(publicConfigQuery).data?.sso);
+  const hasModel = useHasFirstModel();
   const [generated] = useState(generatePassword);
   const [initialValues] = useState<Values>({
     ...newAccountChoices,
@@ -99,15 +103,17 @@ function CreateUserForm({
     signsIn: 'generated',
     password: '',
     mustChangePassword: true,
+    isWithoutModel: false,
   });
   const { form, formProps, isBusy, failure } = useApiForm<Values>({
     initialValues,
-    validate: ({ name, email, signsIn, password }) => ({
+    validate: ({ name, email, signsIn, password, isWithoutModel }) => ({
       name: nameFault(name, t),
       email: emailFault(email, t),
       password: signsIn === 'own' ? newPasswordFault(password, t) : null,
+      isWithoutModel: hasModel === false && !isWithoutModel ? t('firstModel.addNeeded') : null,
     }),
-    submit: async ({ name, email, signsIn, mustChangePassword, ...values }) => {
+    submit: async ({ name, email, signsIn, mustChangePassword, isWithoutModel: _, ...values }) => {
       const password = signsIn === 'generated' ? generated : values.password;
       const { user } = await call('POST /api/admin/users', {
         body: {
@@ -174,6 +180,12 @@ function CreateUserForm({
         />
       )}
       <AccountSwitches values={values} onChange={(change) => form.setValues(change)} />
+      <FirstModel
+        way="add"
+        isWithout={values.isWithoutModel}
+        error={typeof form.errors.isWithoutModel === 'string' ? form.errors.isWithoutModel : undefined}
+        onWithout={(isWithoutModel) => form.setFieldValue('isWithoutModel', isWithoutModel)}
+      />
       <FormFailure failure={failure} />
       <div className={classes.actions}>
         {beside}

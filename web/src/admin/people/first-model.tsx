@@ -19,10 +19,16 @@ export function useHasFirstModel(): boolean | undefined {
   return data && enabledModels(data.providers.filter((each) => isManaged || each.sharedWith === 'everyone')).length > 0;
 }
 
-type Props = { isWithout: boolean; error: string | undefined; onWithout: (isWithout: boolean) => void };
+type Props = {
+  /** Whether the person is invited, or gets an account right away. */
+  way: 'invite' | 'add';
+  isWithout: boolean;
+  error: string | undefined;
+  onWithout: (isWithout: boolean) => void;
+};
 
 /** Makes sure that a new person has a model: shares one right here, or lets the administrator decide against it. */
-export function FirstModel({ isWithout, error, onWithout }: Props) {
+export function FirstModel({ way, isWithout, error, onWithout }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const isManaged = useIsManaged();
@@ -90,7 +96,7 @@ export function FirstModel({ isWithout, error, onWithout }: Props) {
             aria-invalid={error === undefined ? undefined : true}
             aria-describedby={error === undefined ? undefined : errorId}
           />
-          {t('firstModel.without')}
+          {t(way === 'invite' ? 'firstModel.without' : 'firstModel.addWithout')}
         </label>
         {error === undefined ? null : (
           <p id={errorId} className={classes.withoutError}>

@@ -173,6 +173,7 @@ function InviteForm({
       />
       <AccountSwitches values={values} onChange={(change) => form.setValues(change)} />
       <FirstModel
+        way="invite"
         isWithout={values.isWithoutModel}
         error={typeof form.errors.isWithoutModel === 'string' ? form.errors.isWithoutModel : undefined}
         onWithout={(isWithoutModel) => form.setFieldValue('isWithoutModel', isWithoutModel)}

@@ -7,9 +7,10 @@ import { Disclosure } from '../../forms/disclosure.tsx';
 import formClasses from '../../forms/form.module.css';
 import { numberSeparators } from '../../forms/number-separators.ts';
 import { numberLocale } from '../../i18n/format-locale.ts';
-import { useText } from '../../i18n/i18n.ts';
+import { type Translate, useText } from '../../i18n/i18n.ts';
 import { sourceText } from '../source-text.ts';
 import classes from './fact-fields.module.css';
+import { priceText } from './model-facts.ts';
 import type { FactValues } from './model-patch.ts';
 
 const abilityNames = ['images', 'documents', 'tools', 'temperature'] as const;
@@ -54,9 +55,15 @@ export function FactFields({ model, form }: Props) {
               />
             ))}
           </div>
-          <p className={classes.source}>{sourceText(model, 'prices', t)}</p>
+          <p className={classes.source}>{estimateText(model, t) ?? sourceText(model, 'prices', t)}</p>
         </fieldset>
       </div>
     </Disclosure>
   );
+}
+
+/** The list price that counts while no other is known. */
+function estimateText({ estimatedPrices }: Model, t: Translate): string | undefined {
+  const prices = estimatedPrices ? priceText(estimatedPrices, numberLocale()) : undefined;
+  return prices && t('facts.estimate', { prices });
 }

@@ -7,7 +7,9 @@ import classes from './model-menu.module.css';
 /** Badges of a model: provider, context window, abilities and prices per million tokens. */
 export function ModelBadges({ model, providerName }: { model: Model; providerName: string }) {
   const t = useText();
-  const { abilities, contextWindow, prices, sources } = model;
+  const { abilities, contextWindow, sources } = model;
+  const prices = model.prices ?? model.estimatedPrices ?? null;
+  const price = prices === null ? undefined : priceText(prices, numberLocale());
   const isKnown = sources.abilities !== undefined;
   const words = [
     t('facts.window', { count: shortCount(contextWindow) }),
@@ -15,7 +17,7 @@ export function ModelBadges({ model, providerName }: { model: Model; providerNam
     isKnown && abilities.documents ? t('facts.documents') : undefined,
     abilities.reasoning ? t('facts.reasoning') : undefined,
     abilities.tools ? undefined : t('facts.noTools'),
-    prices === null ? undefined : priceText(prices, numberLocale()),
+    price === undefined || model.prices !== null ? price : t('facts.about', { price }),
   ].filter((word) => word !== undefined);
   return (
     <span className={classes.badges}>

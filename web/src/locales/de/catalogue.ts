@@ -99,6 +99,9 @@ export const texts: Record<keyof typeof english, string> = {
   'facts.source.provider': 'Vom Anbieter.',
   'facts.source.registry': 'Aus Homeports Verzeichnis.',
   'facts.source.person': 'Von Hand eingetragen.',
+  'facts.estimate':
+    'Geschätzt nach dem Listenpreis des Herstellers: {prices}. Trage deinen ein, wenn dein Server anders abrechnet.',
+  'facts.about': 'etwa {price}',
   'facts.source.unknown': 'Unbekannt.',
   'form.price': 'Gib einen Betrag von 0 bis {max, number} ein.',
   'facts.tools': 'Tools',

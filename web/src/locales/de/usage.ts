@@ -28,6 +28,13 @@ export const texts: Record<keyof typeof english, string> = {
   'usage.tokens': '{count, plural, one {# Token} other {# Token}}',
   'usage.chart': 'Token pro Tag',
   'usage.bar': '{day}: {tokens, plural, one {# Token} other {# Token}}',
+  'usage.chartCalls': 'Anfragen pro Tag',
+  'usage.barCalls': '{day}: {count, plural, one {# Anfrage} other {# Anfragen}}',
+  'usage.cutPlain': 'Nur die Zeilen mit den meisten Anfragen werden angezeigt.',
+  'usage.unpricedPlain':
+    '{count, plural, one {# Anfrage hat keinen bekannten Preis und ist nicht enthalten.} other {# Anfragen haben keinen bekannten Preis und sind nicht enthalten.}}',
+  'usage.estimated':
+    'Die Kosten von {count, plural, one {# Aufruf} other {# Aufrufen}} sind nach dem Listenpreis des Herstellers geschätzt, weil ein anderer Server geantwortet hat.',
   'usage.deleted': 'Gelöschtes Konto',
   'usage.unnamed': 'Unbekanntes Modell',
   'usage.cut': 'Nur die Zeilen mit den meisten Token werden gezeigt. Die CSV-Datei enthält alle.',

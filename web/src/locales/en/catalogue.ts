@@ -91,6 +91,8 @@ export const texts = {
   'facts.source.provider': 'From the provider.',
   'facts.source.registry': 'From Homeport’s registry.',
   'facts.source.person': 'Entered by hand.',
+  'facts.estimate': 'Estimated by the maker’s list price: {prices}. Enter your own if your server charges differently.',
+  'facts.about': 'about {price}',
   'facts.source.unknown': 'Unknown.',
   'form.price': 'Enter an amount from 0 to {max, number}.',
   'facts.tools': 'tools',

@@ -26,6 +26,13 @@ export const texts = {
   'usage.tokens': '{count, plural, one {# token} other {# tokens}}',
   'usage.chart': 'Tokens by day',
   'usage.bar': '{day}: {tokens, plural, one {# token} other {# tokens}}',
+  'usage.chartCalls': 'Requests by day',
+  'usage.barCalls': '{day}: {count, plural, one {# request} other {# requests}}',
+  'usage.cutPlain': 'Only the busiest rows are shown.',
+  'usage.unpricedPlain':
+    '{count, plural, one {# request has no known price and isn’t included.} other {# requests have no known price and aren’t included.}}',
+  'usage.estimated':
+    'The cost of {count, plural, one {# call} other {# calls}} is an estimate by the maker’s list price, because another server answered.',
   'usage.deleted': 'Deleted account',
   'usage.unnamed': 'Unknown model',
   'usage.cut': 'Only the rows with the most tokens are shown. The CSV has all of them.',

@@ -82,7 +82,8 @@ export async function embed(deps: TurnDeps, { ownerId, resolved, asked }: Embedd
     }
   } finally {
     const usage = priced({ inputTokens, outputTokens: 0 }, model.prices);
-    const called = { providerName, providerModelId: model.providerModelId, prices: model.prices };
+    const { providerModelId, prices, pricesEstimated } = model;
+    const called = { providerName, providerModelId, prices, pricesEstimated };
     const place = { ownerId, responseId: `program-${randomUUIDv7()}`, generation: 0, step: 1 };
     const row = { kind: 'program' as const, model: called, usage, estimated, ...place };
     await countCalls(deps.db.kysely, inputTokens === 0 ? [] : [row]);

@@ -8,6 +8,8 @@ export const texts = {
     'Hier teilt noch niemand ein Modell. Füge zuerst eines hinzu, dann kann die Person gleich loslegen.',
   'firstModel.add': 'Anbieter hinzufügen',
   'firstModel.without': 'Ohne Modell einladen',
+  'firstModel.addWithout': 'Ohne Modell anlegen',
+  'firstModel.addNeeded': 'Teile zuerst ein Modell, oder lege die Person bewusst ohne eines an.',
   'firstModel.needed': 'Teile zuerst ein Modell, oder lade bewusst ohne eines ein.',
   'invitations.onlyHereTitle': 'Dieser Link öffnet sich nur auf diesem Computer',
   'invitations.onlyHere':

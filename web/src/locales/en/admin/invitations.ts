@@ -7,6 +7,8 @@ export const texts = {
   'firstModel.none': 'Nobody here shares a model yet. Add one first, so that they can start at once.',
   'firstModel.add': 'Add a provider',
   'firstModel.without': 'Invite without a model',
+  'firstModel.addWithout': 'Add without a model',
+  'firstModel.addNeeded': 'Share a model first, or choose to add this person without one.',
   'firstModel.needed': 'Share a model first, or choose to invite without one.',
   'invitations.onlyHereTitle': 'This link opens only on this computer',
   'invitations.onlyHere':
