@@ -88,8 +88,9 @@ test('shows streamed documents as it shows them at once', async ({ page, install
   }
 });
 
-/** Code is colored a little later, and ids differ between two renderings. */
+/** Formulas are set a little later, code is colored later, and ids differ between two renderings. */
 async function htmlOf(page: Page): Promise<string> {
+  await expect(text(page).locator('[data-formula="source"]')).toHaveCount(0);
   const html = await page.evaluate<string>(`(() => {
     const parts = document.querySelectorAll('[data-role="assistant"] [data-part="text"]');
     const copy = parts[parts.length - 1].cloneNode(true);

@@ -25,10 +25,11 @@ function sumOfCosts(first: number | null | undefined, second: number | null | un
 /** More than any call has: a larger count is none. */
 const callTokensMax = 1_000_000_000;
 
-/** A token count as providers report it. */
+/** A token count as providers report it: a number, or its digits. */
 export function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= callTokensMax
-    ? value
+  const tokens = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0 && tokens <= callTokensMax
+    ? tokens
     : undefined;
 }
 

@@ -19,6 +19,7 @@ const factNames = new Set([
   ...['error', 'errors', 'message', 'msg', 'detail', 'details', 'code', 'type', 'status', 'reason', 'title', 'param'],
   ...['error_type', 'error_code', 'error_message', 'error_description', 'errorcode', '__type', 'metadata', 'raw'],
   ...['innererror', 'violations', 'quotaid', 'quotametric', 'fault', 'faultstring', 'loc', 'description', 'response'],
+  ...['error_msg', 'errormessage', 'status_msg', 'status_code', 'base_resp'],
 ]);
 
 /** Reads a JSON body of any provider's shape, or plain text. Of a web page only its headings count. */
@@ -68,7 +69,10 @@ function parseNested(text: string): unknown {
   return text.startsWith('{') && text.endsWith('}') ? parse(text) : undefined;
 }
 
-const messageNames = ['message', 'error', 'errors', 'detail', 'msg', 'error_message', 'error_description', 'title'];
+const messageNames = [
+  ...['message', 'error', 'errors', 'detail', 'msg', 'error_message', 'error_msg', 'errorMessage', 'status_msg'],
+  ...['error_description', 'title'],
+];
 
 function messageOf(value: unknown, depth: number): string | undefined {
   if (depth > maxDepth) return undefined;

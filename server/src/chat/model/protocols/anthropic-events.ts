@@ -1,5 +1,5 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
-import { droppedConnection, streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
+import { droppedConnection, unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { argumentsObject } from '../request-parts.ts';
 import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
@@ -40,8 +40,13 @@ export function createAnthropicParser(
   let isDone = false;
   let hasStepState = false;
 
-  const feed = createJsonEvents(bounds.maxEventLength, (event) => {
-    if (!isDone) readEvent(event);
+  const feed = createJsonEvents(bounds.maxEventLength, {
+    event(event) {
+      if (!isDone) readEvent(event);
+    },
+    done() {
+      isDone = true;
+    },
   });
 
   function readEvent(event: Record<string, unknown>): void {
@@ -65,8 +70,6 @@ export function createAnthropicParser(
       case 'message_stop':
         isDone = true;
         return;
-      case 'error':
-        throw streamedError(event.error);
       default:
     }
   }
@@ -131,7 +134,10 @@ export function createAnthropicParser(
   }
 
   function readDelta(index: unknown, delta: Record<string, unknown>): void {
-    const block = typeof index === 'number' ? byIndex.get(index) : blocks.at(-1);
+    const known = typeof index === 'number' ? byIndex.get(index) : blocks.at(-1);
+    // Some gateways begin no blocks.
+    if (known === undefined && delta.type === 'text_delta') startBlock(index, { type: 'text' });
+    const block = known ?? blocks.at(-1);
     if (block === undefined) return;
     if (delta.type === 'text_delta') addText(block, delta.text);
     else if (delta.type === 'thinking_delta') addThinking(block, delta.thinking);
@@ -174,7 +180,10 @@ export function createAnthropicParser(
   /** Counts are cumulative, and each event has some of them. */
   function addCounts(usage: unknown): void {
     if (!isRecord(usage)) return;
-    for (const [name, value] of Object.entries(usage)) if (value !== null && value !== undefined) counts[name] = value;
+    for (const [name, value] of Object.entries(usage)) {
+      // Some servers repeat the counts of the beginning as 0.
+      if (value !== null && value !== undefined && !(value === 0 && counts[name] !== undefined)) counts[name] = value;
+    }
   }
 
   return {
@@ -182,9 +191,9 @@ export function createAnthropicParser(
     flush: answer.flush,
     readWhole(value) {
       if (!isRecord(value)) throw unreadableAnswer('answer');
-      if (value.type === 'error') throw streamedError(value.error);
-      if (!Array.isArray(value.content)) throw unreadableAnswer('answer');
-      for (const block of value.content) {
+      const content = typeof value.content === 'string' ? [{ type: 'text', text: value.content }] : value.content;
+      if (!Array.isArray(content)) throw unreadableAnswer('answer');
+      for (const block of content) {
         if (!isRecord(block)) continue;
         startBlock(undefined, block);
         passState(blocks.at(-1));

@@ -1,7 +1,8 @@
 import type { Usage } from '@homeport/contracts/chat/frames';
 import { sourceBounds } from '@homeport/contracts/chat/sources';
-import { streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
+import { unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
+import { argumentsObject } from '../request-parts.ts';
 import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
 import { createPictureReader } from '../stream/answer-pictures.ts';
 import { createSourceReader } from '../stream/answer-sources.ts';
@@ -32,6 +33,7 @@ export function createGeminiParser(
   /** Parts to send back when one of them is signed; adjacent texts without a signature are merged. */
   const parts: Record<string, unknown>[] = [];
   let isSigned = false;
+  let hasCandidate = false;
   let calls = 0;
   /** A call whose arguments arrive in pieces. */
   let openCall: { call: Record<string, unknown>; signature: unknown; args: Arguments } | undefined;
@@ -39,18 +41,20 @@ export function createGeminiParser(
   let finish: ReportedEnd | undefined;
   let explanation: string | undefined;
 
-  const feed = createJsonEvents(bounds.maxEventLength, readChunk);
+  const feed = createJsonEvents(bounds.maxEventLength, { event: readChunk });
 
-  function readChunk(chunk: Record<string, unknown>): void {
-    if (isRecord(chunk.error)) throw streamedError(chunk.error);
+  function readChunk(given: Record<string, unknown>): void {
+    // Gateways of the maker put the chunk into a member.
+    const chunk = isRecord(given.response) ? given.response : given;
     usage = readUsage(chunk.usageMetadata) ?? usage;
     const feedback = chunk.promptFeedback;
     if (isRecord(feedback) && typeof feedback.blockReason === 'string') {
       finish = { finishReason: 'content-filter' };
       explanation = explanationOf(feedback.blockReasonMessage, feedback.blockReason);
     }
-    const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
-    if (!isRecord(candidate)) return;
+    const candidate = firstCandidate(chunk);
+    if (candidate === undefined) return;
+    hasCandidate = true;
     const content = isRecord(candidate.content) ? candidate.content : {};
     if (Array.isArray(content.parts)) for (const part of content.parts) if (isRecord(part)) readPart(part);
     readGrounding(candidate);
@@ -74,7 +78,7 @@ export function createGeminiParser(
   }
 
   function readPart(part: Record<string, unknown>): void {
-    const signature = part.thoughtSignature;
+    const signature = part.thoughtSignature ?? part.thought_signature;
     if (typeof signature === 'string') {
       isSigned = true;
       answer.count(signature.length);
@@ -85,7 +89,8 @@ export function createGeminiParser(
       if (part.thought !== true) pictures.entry(picture);
       return;
     }
-    if (isRecord(part.functionCall)) readCall(part.functionCall, signature);
+    const call = part.functionCall ?? part.function_call;
+    if (isRecord(call)) readCall(call, signature);
     else if (typeof part.text === 'string') addText(part.text, part.thought === true, signature);
     else if (signature !== undefined) keep(part);
   }
@@ -134,7 +139,7 @@ export function createGeminiParser(
   function addCall(call: Record<string, unknown>, signature: unknown): void {
     think.end();
     answer.flush();
-    const args = isRecord(call.args) ? call.args : {};
+    const args = isRecord(call.args) ? call.args : argumentsObject(typeof call.args === 'string' ? call.args : '');
     tools.push([{ index: calls++, id: call.id, function: { name: call.name, arguments: JSON.stringify(args) } }]);
     const kept = { ...(typeof call.id === 'string' ? { id: call.id } : {}), name: call.name, args };
     keep({ functionCall: kept, ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}) });
@@ -154,7 +159,9 @@ export function createGeminiParser(
         if (!isRecord(chunk)) throw unreadableAnswer('answer');
         readChunk(chunk);
       }
-      if (finish === undefined) throw unreadableAnswer('answer');
+      if (finish !== undefined) return;
+      if (!hasCandidate) throw unreadableAnswer('answer');
+      finish = { finishReason: 'other' };
     },
     end() {
       const half = answer.takeHalf();
@@ -179,6 +186,11 @@ export function createGeminiParser(
       return finish !== undefined;
     },
   };
+}
+
+function firstCandidate({ candidates }: Record<string, unknown>): Record<string, unknown> | undefined {
+  if (!Array.isArray(candidates)) return undefined;
+  return candidates.slice(0, 8).find((candidate) => isRecord(candidate) && !(Number(candidate.index) > 0));
 }
 
 type Arguments = ReturnType<typeof createArguments>;

@@ -4,9 +4,10 @@ import { createParser } from 'eventsource-parser';
 import { streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import { createStateGatherer, type StateMember } from '../fitting/reasoning.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
+import { errorIn } from '../stream/answer-errors.ts';
 import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
 import { createPictureReader } from '../stream/answer-pictures.ts';
-import { createSourceReader, titlesIn } from '../stream/answer-sources.ts';
+import { createSourceReader } from '../stream/answer-sources.ts';
 import {
   explained,
   explanationOf,
@@ -15,11 +16,12 @@ import {
   readReason,
   settleReason,
 } from '../stream/finish-reasons.ts';
-import { parseJson } from '../stream/json-events.ts';
+import { parseJson, readPayload } from '../stream/json-events.ts';
 import { isRecord } from '../stream/storable-text.ts';
 import { createThinkSplitter } from '../stream/think-tags.ts';
 import { createToolCallAssembler } from '../stream/tool-call-assembly.ts';
-import { count, usageOf } from '../usage.ts';
+import { readAnnotations, readSources } from './openai-sources.ts';
+import { usageIn } from './openai-usage.ts';
 
 /** Characters that change the meaning of a JSON string or are not allowed in one, including line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON refuses in a string.
@@ -41,6 +43,7 @@ export function createCompletionParser(
   let usage: Usage | undefined;
   let isDone = false;
   let hasFinish = false;
+  let hasDelta = false;
   /** Reasoning came as text, which its details repeat. */
   let isTold = false;
   // Events of plain text differ only in their content string. Reusing the surrounding text of the previous event saves
@@ -84,18 +87,14 @@ export function createCompletionParser(
 
   function readEvent(data: string, name: string | undefined): void {
     if (isDone || readKnownShape(data)) return;
-    const payload = data.trim();
-    if (payload === '[DONE]') isDone = true;
-    if (payload === '' || isDone) return;
-    const chunk = parseJson(payload);
-    if (chunk === undefined) {
-      // A server that ends events with a single line break makes several of them one event.
-      if (!payload.includes('\n')) throw unreadableAnswer('answer');
-      for (const line of payload.split('\n')) readEvent(line, name);
-      return;
-    }
-    if (name === 'error') throw streamedError(isRecord(chunk) ? (chunk.error ?? chunk) : chunk);
-    if (readChunk(chunk)) learnShape(data, chunk);
+    readPayload(data, name, {
+      event(chunk, line) {
+        if (readChunk(chunk)) learnShape(line, chunk);
+      },
+      done() {
+        isDone = true;
+      },
+    });
   }
 
   /** Reads whole events of the known shape without the event parser, and returns how far it got. */
@@ -145,36 +144,34 @@ export function createCompletionParser(
   }
 
   /** Returns true if the chunk contained only content, so that its shape can be learned. */
-  function readChunk(chunk: unknown): chunk is Record<string, unknown> {
-    if (!isRecord(chunk)) throw unreadableAnswer('answer');
-    if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error);
-    if (chunk.object === 'error') throw streamedError(chunk);
+  function readChunk(chunk: Record<string, unknown>): boolean {
     const usageBefore = usage;
-    usage = readUsage(chunk.usage) ?? usage;
-    readSources(chunk);
     const choice = firstChoice(chunk);
+    usage = usageIn(chunk, choice) ?? usage;
+    readSources(sources, chunk);
     if (choice === undefined) return false;
-    if (choice.error !== undefined && choice.error !== null) throw streamedError(choice.error);
-    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
-    const plain = isRecord(delta) && readDelta(delta);
+    const error = choice.error === undefined ? undefined : errorIn({ error: choice.error });
+    if (error !== undefined) throw streamedError(error);
+    const plain = readDelta(deltaOf(choice));
     return !readFinish(choice) && plain && usage === usageBefore;
   }
 
-  /** Lists beside the choices, as Perplexity, xAI and Z.ai send them with a chunk or with every one. */
-  function readSources(chunk: Record<string, unknown>): void {
-    const titles = titlesIn(chunk.search_results);
-    sources.list(chunk.citations, { titles, isNumbered: true });
-    sources.list(chunk.search_results, { isNumbered: true });
-    sources.list(chunk.web_search);
-  }
-
-  /** Sources of a message or delta; `context` is that of Azure's own data. */
-  function readAnnotations(delta: Record<string, unknown>): boolean {
-    const { annotations, citations, context } = delta;
-    sources.list(annotations);
-    sources.list(citations, { isNumbered: true });
-    if (isRecord(context)) sources.list(context.citations);
-    return isRecord(context) || [annotations, citations].some((list) => Array.isArray(list) && list.length > 0);
+  /** The delta of a choice, with the members that some servers write beside it. */
+  function deltaOf({
+    delta,
+    message,
+    text,
+    tool_calls: calls,
+    images,
+  }: Record<string, unknown>): Record<string, unknown> {
+    if (!isRecord(delta) && isRecord(message)) {
+      // MiniMax ends a stream with the whole message.
+      return hasDelta ? {} : message;
+    }
+    hasDelta = true;
+    const given = isRecord(delta) ? delta : {};
+    if (text === undefined && calls === undefined && images === undefined) return given;
+    return { content: text, tool_calls: calls, images, ...given };
   }
 
   function beforePicture(length: number): void {
@@ -184,42 +181,44 @@ export function createCompletionParser(
   }
 
   function readDelta(delta: Record<string, unknown>): boolean {
-    // Some servers send both, one of them empty.
-    const reasoning = delta.reasoning_content || delta.reasoning;
+    const reasoning = reasoningIn(delta);
     let plain = !state.add(delta);
-    if (typeof reasoning !== 'string' || reasoning === '') addDetails(delta);
-    else isTold = true;
-    if (readAnnotations(delta)) plain = false;
-    if (typeof reasoning === 'string' && reasoning !== '') {
-      addReasoning(reasoning, delta.reasoning_content === reasoning ? 'reasoning_content' : 'reasoning');
+    if (readAnnotations(sources, delta)) plain = false;
+    if (reasoning === undefined) addDetails(delta);
+    else {
+      isTold = true;
+      addReasoning(reasoning.text, reasoning.member);
       plain = false;
     }
     if (typeof delta.content === 'string') {
       if (delta.content !== '') addContent(answer.clean(delta.content));
-    } else if (Array.isArray(delta.content)) {
+    } else if (typeof delta.content === 'object' && delta.content !== null) {
       plain = false;
-      for (const item of delta.content) readContentItem(item);
+      for (const item of [delta.content].flat()) readContentItem(item);
     }
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       plain = false;
       if (refusal.length < finishDetailMax) refusal += delta.refusal.slice(0, finishDetailMax);
       addContent(answer.clean(delta.refusal));
     }
-    if (Array.isArray(delta.images)) {
+    if (Array.isArray(delta.images) || isRecord(delta.image)) {
       plain = false;
-      for (const image of delta.images) pictures.entry(image);
+      for (const image of [delta.images ?? [], delta.image ?? []].flat()) pictures.entry(image);
     }
-    if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
+    const calls = isRecord(delta.tool_calls) ? [delta.tool_calls] : delta.tool_calls;
+    if (Array.isArray(calls) || isRecord(delta.function_call)) {
       plain = false;
+      hasFinish = false;
       think.end();
       answer.flush();
-      tools.push(delta.tool_calls);
+      tools.push(calls);
       tools.pushLegacy(delta.function_call);
     }
     return plain;
   }
 
   function addReasoning(text: string, member: StateMember): void {
+    hasFinish = false;
     answer.count(text.length);
     state.addText(text, member);
     // A server that separates reasoning sends no tags: release the text that was held back to look for one.
@@ -241,8 +240,11 @@ export function createCompletionParser(
   }
 
   function readContentItem(item: unknown): void {
+    if (typeof item === 'string') addContent(answer.clean(item));
     if (!isRecord(item)) return;
-    if (typeof item.text === 'string') addContent(answer.clean(item.text));
+    const thought = item.type === 'reasoning' ? (item.text ?? item.reasoning ?? item.summary) : undefined;
+    if (typeof thought === 'string') addReasoning(thought, 'reasoning_content');
+    else if (typeof item.text === 'string') addContent(answer.clean(item.text));
     else if (item.type === 'image_url' || item.type === 'image' || item.type === 'output_image') pictures.entry(item);
     else if (item.type === 'tool_reference') sources.entry(item);
     else if (typeof item.thinking === 'string') addReasoning(item.thinking, 'thinking');
@@ -255,7 +257,7 @@ export function createCompletionParser(
 
   function readFinish(choice: Record<string, unknown>): boolean {
     const { finish_reason: reason, native_finish_reason: native } = choice;
-    if (typeof reason !== 'string' || reason === '') return false;
+    if (typeof reason !== 'string' || /^(?:null|none)?$/i.test(reason)) return false;
     finish = readReason(reason);
     hasFinish = true;
     // A gateway maps the reasons of its providers, and names theirs beside.
@@ -275,8 +277,8 @@ export function createCompletionParser(
     flush: answer.flush,
     readWhole(value) {
       const chunk: unknown = Array.isArray(value) ? value[0] : value;
-      readChunk(chunk);
       if (!isRecord(chunk) || firstChoice(chunk) === undefined) throw unreadableAnswer('answer');
+      readChunk(chunk);
       isDone = true;
     },
     end() {
@@ -306,56 +308,21 @@ export function createCompletionParser(
   };
 }
 
-function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | undefined {
-  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  if (!isRecord(choice)) return undefined;
-  return typeof choice.index === 'number' && choice.index > 0 ? undefined : choice;
+const reasoningMembers = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking', 'thought'] as const;
+
+/** Text of the reasoning, and the member to send it back in. Some servers send two members, one of them empty. */
+function reasoningIn(delta: Record<string, unknown>): { text: string; member: StateMember } | undefined {
+  for (const name of reasoningMembers) {
+    const value = delta[name];
+    const text = isRecord(value) ? (value.content ?? value.text) : value;
+    if (typeof text === 'string' && text !== '') {
+      return { text, member: name === 'reasoning' ? name : 'reasoning_content' };
+    }
+  }
+  return undefined;
 }
 
-/** Servers report their caches in many ways; for all of them the prompt's tokens are the whole input. */
-function readUsage(value: unknown): Usage | undefined {
-  if (!isRecord(value)) return undefined;
-  const output = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};
-  const input = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const cached = [
-    input.cached_tokens,
-    value.prompt_cache_hit_tokens,
-    value.cache_read_input_tokens,
-    value.cached_tokens,
-  ];
-  const written = [input.cache_write_tokens, input.cache_creation_tokens, value.cache_creation_input_tokens];
-  const [inputTokens, told, reasoningTokens = 0] = [
-    value.prompt_tokens,
-    value.completion_tokens,
-    output.reasoning_tokens,
-  ].map(count);
-  // xAI counts reasoning beside the completion; the total shows it.
-  const isBeside = reasoningTokens > 0 && value.total_tokens === (inputTokens ?? 0) + (told ?? 0) + reasoningTokens;
-  return usageOf({
-    inputTokens: inputTokens ?? 0,
-    outputTokens: (told ?? 0) + (isBeside ? reasoningTokens : 0),
-    reasoningTokens: count(output.reasoning_tokens),
-    cachedInputTokens: largest(cached),
-    cacheWriteTokens: largest(written),
-    cost: costOf(value),
-  });
-}
-
-/** Gateways repeat a count, and one of the places can hold 0. */
-function largest(values: readonly unknown[]): number | undefined {
-  const counts = values.map(count).filter((tokens) => tokens !== undefined);
-  return counts.length === 0 ? undefined : Math.max(...counts);
-}
-
-/** With a key of its own at OpenRouter, an account pays the provider: the cost has a member of its own, or none. */
-function costOf(usage: Record<string, unknown>): number | undefined {
-  const details = isRecord(usage.cost_details) ? usage.cost_details : {};
-  if (usage.is_byok !== true) return dollars(usage.cost);
-  const upstream = dollars(details.upstream_inference_cost);
-  return upstream === undefined || upstream === 0 ? undefined : upstream + (dollars(usage.cost) ?? 0);
-}
-
-/** The cost of the call as reported by some servers, in millionths of a US dollar. */
-function dollars(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && value < 1e9 ? Math.round(value * 1_000_000) : undefined;
+function firstChoice({ choices }: Record<string, unknown>): Record<string, unknown> | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  return choices.slice(0, 8).find((choice) => isRecord(choice) && !(Number(choice.index) > 0));
 }

@@ -1,6 +1,6 @@
 import { finishDetailMax } from '@homeport/contracts/chat/finish-reasons';
 import type { FinishReason, Usage } from '@homeport/contracts/chat/frames';
-import { streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
+import { droppedConnection, streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionBounds, CompletionSink } from '../protocol.ts';
 import { createAnswerGatherer } from '../stream/answer-gatherer.ts';
 import { createPictureReader } from '../stream/answer-pictures.ts';
@@ -41,14 +41,23 @@ export function createResponsesParser(
   let refusal = '';
   let isDone = false;
 
-  const feed = createJsonEvents(bounds.maxEventLength, (event) => {
-    if (!isDone) readEvent(event);
+  const feed = createJsonEvents(bounds.maxEventLength, {
+    event(event) {
+      if (!isDone) readEvent(event);
+    },
+    /** Some servers end without the event that has the whole answer. */
+    done() {
+      if (items.size > 0) finish ??= 'other';
+    },
   });
 
   function readEvent(event: Record<string, unknown>): void {
     switch (event.type) {
       case 'response.output_text.delta':
         addText(event, event.delta);
+        return;
+      case 'response.output_text.done':
+        if (!itemOf(event).heard.has('text')) addText(event, event.text);
         return;
       case 'response.refusal.delta':
         addRefusal(event, event.delta);
@@ -57,6 +66,7 @@ export function createResponsesParser(
         addReasoning(event, event.delta, `s${event.summary_index}`);
         return;
       case 'response.reasoning_text.delta':
+      case 'response.reasoning.delta':
         addReasoning(event, event.delta, `r${event.content_index}`);
         return;
       case 'response.output_text.annotation.added':
@@ -64,6 +74,9 @@ export function createResponsesParser(
         return;
       case 'response.function_call_arguments.delta':
         addArguments(itemOf(event), event.delta);
+        return;
+      case 'response.function_call_arguments.done':
+        if (!itemOf(event).heard.has('arguments')) addArguments(itemOf(event), event.arguments);
         return;
       case 'response.output_item.added':
         if (isRecord(event.item)) startItem(placed(event, event.item), event.item);
@@ -74,12 +87,12 @@ export function createResponsesParser(
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
+      case 'response.done':
         if (isRecord(event.response)) readEnd(event.response);
         return;
-      case 'error':
-        throw streamedError(isRecord(event.error) ? event.error : event);
+      case 'response.cancelled':
+        throw droppedConnection();
       default:
-        if (event.type === undefined && isRecord(event.error)) throw streamedError(event.error);
     }
   }
 
@@ -111,7 +124,8 @@ export function createResponsesParser(
     addArguments(item, start.arguments);
   }
 
-  function addArguments(item: OpenItem, json: unknown): void {
+  function addArguments(item: OpenItem, given: unknown): void {
+    const json = isRecord(given) ? JSON.stringify(given) : given;
     if (typeof json !== 'string' || json === '') return;
     if (item.call === undefined) startCall(item, {});
     hear(item, 'function_call', 'arguments');
@@ -159,9 +173,9 @@ export function createResponsesParser(
       // Its base64 is not kept until the end.
       item.done = { type: done.type, id: done.id };
     }
-    if (done.type === 'message') for (const part of records(done.content)) sources.list(part.annotations);
+    if (done.type === 'message') for (const part of partsOf(done.content)) sources.list(part.annotations);
     if (done.type === 'message' && !item.heard.has('text')) {
-      for (const part of records(done.content)) {
+      for (const part of partsOf(done.content)) {
         if (part.type === 'refusal') addRefusal(event, part.refusal);
         else addText(event, part.text);
       }
@@ -169,7 +183,7 @@ export function createResponsesParser(
       records(done.summary).forEach((part, at) => {
         addReasoning(event, part.text, `s${at}`);
       });
-      records(done.content).forEach((part, at) => {
+      partsOf(done.content).forEach((part, at) => {
         addReasoning(event, part.text, `r${at}`);
       });
     } else if (done.type === 'function_call' && !item.heard.has('arguments')) addArguments(item, done.arguments);
@@ -194,6 +208,8 @@ export function createResponsesParser(
       const isNew = known === undefined ? !heard.has(item.type) : known.type === item.type;
       if (isNew) endItem({ output_index: index, item_id: item.id ?? `end ${at}` }, item);
     });
+    const { output_text: text } = response;
+    if (items.size === 0 && typeof text === 'string') addText({ output_index: 0 }, text);
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
     finish = refusal !== '' ? 'content-filter' : response.status === 'incomplete' ? incomplete(details.reason) : 'stop';
     isDone = true;
@@ -204,10 +220,7 @@ export function createResponsesParser(
     flush: answer.flush,
     readWhole(value) {
       if (!isRecord(value)) throw unreadableAnswer('answer');
-      if (value.object !== 'response') {
-        if (isRecord(value.error)) throw streamedError(value.error);
-        throw unreadableAnswer('answer');
-      }
+      if (value.object !== 'response') throw unreadableAnswer('answer');
       readEnd(value);
     },
     end() {
@@ -247,7 +260,7 @@ function placed(event: Record<string, unknown>, item: Record<string, unknown>): 
 }
 
 function incomplete(reason: unknown): FinishReason {
-  if (reason === 'max_output_tokens') return 'length';
+  if (reason === 'max_output_tokens' || reason === 'max_tokens' || reason === 'length') return 'length';
   return reason === 'content_filter' ? 'content-filter' : 'other';
 }
 
@@ -264,10 +277,15 @@ function closedItem({ done }: OpenItem): Record<string, unknown>[] {
     return [{ type: 'function_call', call_id, name, arguments: json }];
   }
   if (done.type !== 'message') return [];
-  const text = records(done.content)
+  const text = partsOf(done.content)
     .map((part) => String(part.text ?? part.refusal ?? ''))
     .join('');
   return text === '' ? [] : [{ role: 'assistant', content: text }];
+}
+
+/** The parts of a message or reasoning; a text alone is one. */
+function partsOf(content: unknown): Record<string, unknown>[] {
+  return typeof content === 'string' ? [{ text: content }] : records(content);
 }
 
 function records(value: unknown): Record<string, unknown>[] {
@@ -279,8 +297,8 @@ function readUsage(value: unknown): Usage | undefined {
   const input = isRecord(value.input_tokens_details) ? value.input_tokens_details : {};
   const output = isRecord(value.output_tokens_details) ? value.output_tokens_details : {};
   return usageOf({
-    inputTokens: count(value.input_tokens) ?? 0,
-    outputTokens: count(value.output_tokens) ?? 0,
+    inputTokens: count(value.input_tokens ?? value.prompt_tokens) ?? 0,
+    outputTokens: count(value.output_tokens ?? value.completion_tokens) ?? 0,
     reasoningTokens: count(output.reasoning_tokens),
     cachedInputTokens: count(input.cached_tokens),
     cacheWriteTokens: count(input.cache_write_tokens),

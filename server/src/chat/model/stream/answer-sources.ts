@@ -11,6 +11,9 @@ export type AnswerSource =
 
 type Sink = { source?(source: AnswerSource): void };
 
+/** Reader of the sources of one answer. */
+export type SourceReader = ReturnType<typeof createSourceReader>;
+
 /** Passes each source on once. Lists are read as far as one answer may have sources. */
 export function createSourceReader(sink: Sink, flush: () => void) {
   const seen = new Set<string>();

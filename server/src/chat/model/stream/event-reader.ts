@@ -1,9 +1,11 @@
 import { TextDecoder } from 'node:util';
 import { systemClock } from '../../../platform/clock.ts';
 import { parseForeignJson } from '../../../platform/json/json-scan.ts';
-import { droppedConnection, unreadableAnswer } from '../failures/provider-errors.ts';
+import { droppedConnection, streamedError, unreadableAnswer } from '../failures/provider-errors.ts';
 import type { AnswerParser, CompletionResult } from '../protocol.ts';
 import { type ProviderBody, readBody } from '../provider-body.ts';
+import { errorIn } from './answer-errors.ts';
+import { isRecord } from './storable-text.ts';
 
 type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
@@ -63,7 +65,7 @@ export async function readCompletion(
   try {
     await readBody(body, onChunk, AbortSignal.any([signal, ending.signal]));
     if (failure !== undefined) throw failure.error;
-    if (state.mode === 'whole') parser.readWhole(parseWhole(whole.join('')));
+    if (state.mode === 'whole') readWhole(parser, parseWhole(whole.join('')));
     else parser.feed('\n\n');
   } catch (error) {
     // A finish reason completes the answer even if the connection breaks right after it.
@@ -117,6 +119,13 @@ function sniff(text: string): 'unknown' | 'events' | 'whole' {
   if (start.startsWith('{') || start.startsWith('[')) return 'whole';
   if (fieldNames.some((name) => start.startsWith(name) || name.startsWith(start))) return 'events';
   throw unreadableAnswer(start.startsWith('<') ? 'web page' : 'answer');
+}
+
+function readWhole(parser: AnswerParser, value: unknown): void {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  const error = isRecord(first) ? errorIn(first) : undefined;
+  if (error !== undefined) throw streamedError(error);
+  parser.readWhole(value);
 }
 
 function parseWhole(text: string): unknown {

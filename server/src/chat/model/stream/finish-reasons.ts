@@ -14,6 +14,9 @@ export type ReportedEnd = {
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
+  end: 'stop',
+  completed: 'stop',
+  finished: 'stop',
   eos: 'stop',
   eos_token: 'stop',
   end_turn: 'stop',

@@ -15,7 +15,7 @@ test('reads the same events however the stream is cut', () => {
     const raw = words.flatMap((word, at) => [event(word, at), event(`${word}.`, at + 100)]).join('');
     const texts = (chunks: string[]): string[] => {
       const seen: string[] = [];
-      const feed = createJsonEvents(1_000_000, (value) => seen.push(JSON.stringify(value)));
+      const feed = createJsonEvents(1_000_000, { event: (value) => seen.push(JSON.stringify(value)) });
       for (const chunk of chunks) feed(chunk);
       return seen;
     };
@@ -31,15 +31,17 @@ test('reads the same events however the stream is cut', () => {
 
 test('reads events that a server ends with a single line break', () => {
   const seen: unknown[] = [];
-  const feed = createJsonEvents(1_000_000, (value) => seen.push(value.n));
+  const feed = createJsonEvents(1_000_000, { event: (value) => seen.push(value.n) });
   feed('data: {"n":1}\ndata: {"n":2}\n\ndata: [DONE]\n\n');
   assert.deepEqual(seen, [1, 2]);
 });
 
 test('reads many small events that arrive at once in linear time', () => {
   let count = 0;
-  const feed = createJsonEvents(1_000_000, () => {
-    count++;
+  const feed = createJsonEvents(1_000_000, {
+    event() {
+      count++;
+    },
   });
   const before = process.cpuUsage();
   feed('data:{}\n\n'.repeat(100_000));

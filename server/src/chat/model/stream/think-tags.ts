@@ -1,29 +1,28 @@
+import { beginsChannel, createChannelSplitter } from './channels.ts';
+
 /** Marks around reasoning in an answer's content, as models and templates write them. */
-const marks: readonly { open: string; close: string; before?: RegExp }[] = [
+const marks: readonly { open: string; close: string }[] = [
   { open: '<think>', close: '</think>' },
   { open: '<thinking>', close: '</thinking>' },
   { open: '<thought>', close: '</thought>' },
   { open: '<reasoning>', close: '</reasoning>' },
   { open: '[THINK]', close: '[/THINK]' },
-  // The channels of gpt-oss, which some servers pass on.
-  {
-    open: '<|channel|>analysis<|message|>',
-    close: '<|channel|>final<|message|>',
-    before: /(?:<\|end\|>)?(?:<\|start\|>assistant)?$/,
-  },
+  { open: '<seed:think>', close: '</seed:think>' },
+  { open: '\u25c1think\u25b7', close: '\u25c1/think\u25b7' },
+  { open: '<|channel>thought', close: '<channel|>' },
+  { open: '<|begin_of_thought|>', close: '<|end_of_thought|>' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' },
 ];
-/** Marks of channels around an answer without reasoning, or after it. */
-const emptyMarks = ['<|channel|>final<|message|>'];
-const endMarks = ['<|return|>', '<|end|>'];
-/** Marks that end reasoning which a template began before the answer. */
-const loneMarks = marks.filter(({ before }) => before === undefined);
 /** Marks that models also write between parts of an answer. The others are words that an answer can use as tags. */
 const laterMarks = marks.filter(({ open }) => ['<think>', '<thinking>', '[THINK]'].includes(open));
-const markPattern = /<\/?think(?:ing)?>|<\/(?:thought|reasoning)>|\[\/?THINK\]/g;
+const markPattern =
+  /<\/?think(?:ing)?>|<\/(?:thought|reasoning|seed:think)>|\[\/?THINK\]|\u25c1\/think\u25b7|<channel\|>|<\|(?:end_of_thought|END_THINKING)\|>|assistantfinal/g;
+/** The marks of channels without their brackets, where a server cuts off its special tokens. */
+const bareChannel = { open: 'analysis', close: 'assistantfinal' };
+const loneMarks = [...marks, bareChannel];
 /** Later marks than these are text. */
 const maxThoughts = 64;
 const maxLeadingSpace = 64;
-const maxHeld = 80;
 
 /** Receiver for the pieces of an answer. */
 export type AnswerSink = {
@@ -39,37 +38,39 @@ export type AnswerSink = {
  * opening one makes reasoning of the text before it; neither counts within code. `end` releases the text held back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
-  let state: 'opening' | 'reasoning' | 'text' = 'opening';
+  let state: 'opening' | 'reasoning' | 'text' | 'channels' = 'opening';
   let mark = marks[0];
   let held = '';
   let skipSpace = false;
-  let hasChannels = false;
   /** The text so far, while a closing mark without an opening one can still come. */
   let said = '';
+  /** Its first characters, since comparing them in a text that grows costs its length. */
+  let start = '';
   let canClose = true;
   let hasText = false;
   let thoughts = 0;
   let isLineStart = true;
   const code = createCodeTracker();
+  const channels = createChannelSplitter(sink);
 
   function pushOpening(content: string): void {
     held += content;
     const start = held.trimStart();
-    const isUndecided = [...marks.map(({ open }) => open), ...emptyMarks].some(
-      (open) => start.length < open.length && open.startsWith(start),
-    );
-    if (isUndecided && held.length - start.length <= maxLeadingSpace) return;
+    const isChannel = beginsChannel(start);
+    const isOpen = marks.some(({ open }) => start.length < open.length && open.startsWith(start));
+    if ((isOpen || isChannel === undefined) && held.length - start.length <= maxLeadingSpace) return;
     const rest = held;
     held = '';
     mark = marks.find(({ open }) => start.startsWith(open));
-    const empty = emptyMarks.find((open) => start.startsWith(open));
-    hasChannels = mark?.before !== undefined || empty !== undefined;
-    if (mark === undefined) {
+    if (mark !== undefined) {
+      beginReasoning(start.slice(mark.open.length));
+    } else if (isChannel === true) {
+      state = 'channels';
+      channels.push(start);
+    } else {
       state = 'text';
-      pushText(empty === undefined ? rest : start.slice(empty.length));
-      return;
+      pushText(rest);
     }
-    beginReasoning(start.slice(mark.open.length));
   }
 
   function beginReasoning(rest: string): void {
@@ -84,15 +85,15 @@ export function createThinkSplitter(sink: AnswerSink) {
   function pushReasoning(content: string): void {
     const all = withoutLeadingSpace(held + content);
     held = '';
-    const { close, before } = mark ?? { close: '</think>' };
+    const { close } = mark ?? { close: '</think>' };
     const at = all.indexOf(close);
     if (at === -1) {
-      const keep = before === undefined ? cutMarkLength(all, close) : channelLength(all);
+      const keep = cutMarkLength(all, close);
       held = all.slice(all.length - keep);
       if (all.length > keep) sink.reasoning(all.slice(0, all.length - keep));
       return;
     }
-    const thought = all.slice(0, at).replace(before ?? '', '');
+    const thought = all.slice(0, at);
     if (thought !== '') sink.reasoning(thought);
     state = 'text';
     skipSpace = !hasText;
@@ -100,19 +101,12 @@ export function createThinkSplitter(sink: AnswerSink) {
   }
 
   function pushText(content: string): void {
-    const text = skipSpace ? withoutLeadingSpace(content) : content;
-    if (!hasChannels) {
-      watch(text);
-      return;
-    }
-    const all = held + text;
-    const keep = Math.max(...endMarks.map((end) => (all.endsWith(end) ? end.length : cutMarkLength(all, end))));
-    held = all.slice(all.length - keep);
-    if (all.length > keep) sink.text(all.slice(0, all.length - keep));
+    watch(skipSpace ? withoutLeadingSpace(content) : content);
   }
 
   function watch(text: string): void {
-    if (held === '' && !text.includes('<') && !text.includes('[')) {
+    const isBare = canClose && (start === '' ? text : start).startsWith(bareChannel.open);
+    if (held === '' && !isBare && !/[<[\u25c1]/.test(text)) {
       pass(text);
       return;
     }
@@ -142,7 +136,8 @@ export function createThinkSplitter(sink: AnswerSink) {
   /** A closing mark counts once, and not if the text has its opening one. */
   function closes(close: string): boolean {
     const opened = loneMarks.find((each) => each.close === close);
-    const isLone = opened !== undefined && !said.includes(opened.open);
+    if (opened === bareChannel && !start.startsWith(bareChannel.open)) return false;
+    const isLone = opened !== undefined && (opened === bareChannel || !said.includes(opened.open));
     canClose = false;
     if (!isLone) said = '';
     return isLone;
@@ -170,6 +165,7 @@ export function createThinkSplitter(sink: AnswerSink) {
   function pass(text: string): void {
     if (text === '') return;
     if (canClose) said += text;
+    if (start.length < bareChannel.open.length) start += text.slice(0, bareChannel.open.length);
     hasText = true;
     code.add(text);
     isLineStart = text.endsWith('\n');
@@ -187,15 +183,19 @@ export function createThinkSplitter(sink: AnswerSink) {
     push(content: string): void {
       if (state === 'text') pushText(content);
       else if (state === 'opening') pushOpening(content);
+      else if (state === 'channels') channels.push(content);
       else pushReasoning(content);
     },
     end(): void {
-      if (held !== '' && !(hasChannels && endMarks.includes(held))) {
+      if (state === 'channels') {
+        channels.end();
+        return;
+      }
+      if (held !== '') {
         if (state === 'reasoning') sink.reasoning(held);
         else sink.text(held);
       }
       held = '';
-      hasChannels = false;
       state = 'text';
       skipSpace = false;
     },
@@ -242,10 +242,4 @@ function cutMarkLength(text: string, close: string): number {
     if (text.endsWith(close.slice(0, length))) return length;
   }
   return 0;
-}
-
-/** Length of an end that could be marks of channels: from the first `<` of the last characters. */
-function channelLength(text: string): number {
-  const at = text.indexOf('<', Math.max(0, text.length - maxHeld));
-  return at === -1 ? 0 : text.length - at;
 }

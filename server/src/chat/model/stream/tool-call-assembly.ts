@@ -130,14 +130,16 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
 }
 
 function readPiece(entry: Record<string, unknown>, source: unknown, alone: boolean): Piece {
-  const called = isRecord(source) ? source : {};
-  const { index, id } = entry;
-  const text = called.arguments;
+  // Some servers write the members of the function beside it.
+  const called = isRecord(source) ? source : isRecord(entry.custom) ? entry.custom : entry;
+  const index = typeof entry.index === 'string' ? Number.parseInt(entry.index, 10) : entry.index;
+  const id = typeof entry.id === 'number' ? String(entry.id) : entry.id;
+  const text = called.arguments ?? called.parameters ?? called.input;
   return {
-    index: typeof index === 'number' ? index : undefined,
+    index: Number.isSafeInteger(index) ? Number(index) : undefined,
     id: typeof id === 'string' && id !== '' && id.length <= maxIdLength ? storableText(id) : undefined,
     name: typeof called.name === 'string' ? storableText(called.name).slice(0, maxNameLength) : '',
-    text: typeof text === 'string' ? text : isRecord(text) ? JSON.stringify(text) : '',
+    text: typeof text === 'object' && text !== null ? JSON.stringify(text) : typeof text === 'string' ? text : '',
     alone,
   };
 }
