@@ -1,3 +1,4 @@
+import '../forms/forms.css';
 import { NativeSelect, TextInput } from '@mantine/core';
 import type { ApiForm } from '../forms/use-api-form.ts';
 import { dateLocale } from '../i18n/format-locale.ts';
