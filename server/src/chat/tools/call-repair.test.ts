@@ -68,6 +68,8 @@ const texts: [string, unknown][] = [
   ['```{"path":"a"}```', { path: 'a' }],
   ['{"path": "a"}{}', { path: 'a' }],
   ['{"path": "a"}{"path": "a"}', { path: 'a' }],
+  ['{}{"path": "a"}', { path: 'a' }],
+  ['null{"path": "a"}', { path: 'a' }],
   ['{"path":"line1\nline2\t\u0001"}', { path: 'line1\nline2\t\u0001' }],
   ['```json\n{"path":"a\nb","offset":"2"}{}\n```', { path: 'a\nb', offset: 2 }],
   ['[{"path":"a"}]', { path: 'a' }],

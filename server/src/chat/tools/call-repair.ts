@@ -66,7 +66,8 @@ export function readArguments(text: string, inputSchema: Arguments): Arguments |
 function candidatesOf(text: string, value: unknown): Arguments[] {
   if (value !== undefined) return unwrap(value);
   if (text.length > maxRepaired) return [];
-  const bare = withoutFence(text);
+  // Some gateways begin the arguments with empty ones.
+  const bare = withoutFence(text).replace(/^(?:\{\}|null)\s{0,9}(?=\{)/, '');
   const texts = [bare, mendJson(bare)];
   return texts.flatMap((each) => unwrap(parse(each) ?? parse(firstObject(each))));
 }

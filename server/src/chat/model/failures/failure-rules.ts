@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
   {
     reason: 'key',
     wording:
-      /api[-_ ]?key[-_ ](?:is )?(?:not valid|invalid|missing|expired|was reported|not found|has been|does not exist)|(?:invalid|incorrect|wrong|malformed|missing|expired|unknown|no) (?:or missing |or expired )?(?:x-)?api[-_ ]?(?:key|token)|invalid_?api_?key|provide an api key|invalid_?authentication|authentication[_ ](?:error|fails|failed)|invalid authentication|no (?:cookie )?auth credentials|missing authentication|invalid subscription key|security token included in the request is (?:invalid|expired)|invalid proxy server token|virtual key|api token|unregistered callers|consumer_suspended|account_deactivated|invalid token|token (?:is )?expired|无效的令牌|令牌已过期|身份验证/i,
+      /api[-_ ]?key[-_ ](?:is )?(?:not valid|invalid|missing|expired|was reported|not found|has been|does not exist)|(?:invalid|incorrect|wrong|malformed|missing|expired|unknown|no) (?:or missing |or expired )?(?:x-)?api[-_ ]?(?:key|token)|invalid_?api_?key|provide an api key|invalid_?authentication|authentication[_ ](?:error|fails|failed)|invalid authentication|no (?:cookie )?auth credentials|missing authentication|invalid subscription key|security token included in the request is (?:invalid|expired)|invalid proxy server token|virtual key|api token|unregistered callers|consumer_suspended|account_deactivated|invalid token|login fail|token (?:is )?expired|无效的令牌|令牌已过期|身份验证/i,
   },
   {
     reason: 'loading',

@@ -145,6 +145,10 @@ const completions: Record<string, [wire: string, expected: Read | string]> = {
     stream({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }),
     'credit: insufficient balance',
   ],
+  'a refused key in a status': [
+    JSON.stringify({ base_resp: { status_code: 1004, status_msg: 'login fail: carry the key in the header' } }),
+    'key: login fail: carry the key in the header',
+  ],
   'a whole error without a name': [JSON.stringify({ detail: 'Invalid API key' }), 'key: Invalid API key'],
   'a whole error with codes of its own': [
     JSON.stringify({ error_code: 18, error_msg: 'Rate limit reached' }),
