@@ -72,7 +72,7 @@ test('creates users with a password, finds, changes, disables and enables them',
   await page.getByRole('button', { name: 'Disable…' }).click();
   await expect(dialog).toContainText('All sessions end, running answers stop');
   await dialog.getByRole('button', { name: 'Disable account' }).click();
-  await expect(page.getByText('disabled', { exact: true })).toBeVisible();
+  await expect(page.getByText('Disabled', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Enable account' }).click();
   await expect(page.getByRole('button', { name: 'Disable…' })).toBeVisible();
 
