@@ -42,7 +42,8 @@ export async function search(
   const parsed = parseJson(text);
   const isFine = status >= 200 && status <= 299;
   const results = isFine && parsed !== undefined ? service.read(parsed) : undefined;
-  if (results !== undefined) return tidyResults(results, query.count);
+  const isFailure = results?.length === 0 && Boolean(memberOf(parsed, 'error'));
+  if (results !== undefined && !isFailure) return tidyResults(results, query.count);
   const reason = parsed === undefined && isFine ? pageReason(service, text) : reasonOf(service, status, parsed);
   const retryAfter = reason === 'quota' ? waitOf(headers['retry-after'], now) : undefined;
   throw searchError(reason, { status, now, ...(retryAfter === undefined ? {} : { retryAfter }) });

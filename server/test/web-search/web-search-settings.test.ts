@@ -133,6 +133,38 @@ for (const kind of searchKinds) {
     assert.match(words ?? '', /Homeport/);
   });
 
+  test(`reads a response of ${kind} without results, and odd members of one with results`, async () => {
+    await admin.call(put, { kind, baseUrl: service.url, apiKey: 'the-key' });
+    const listed = (list: unknown) => ({ type: 'search', results: list, data: list, web: { results: list } });
+    const url = 'https://a.example/';
+    const odd = [
+      null,
+      'text',
+      [],
+      {},
+      { url: null, title: 'No address' },
+      { url: 'javascript:alert(1)', title: 'No page' },
+      { url: `${url}1`, title: null, content: 5, description: {}, text: [], snippet: null, publishedDate: 1e15 },
+      { url: `${url}2`, title: 'x'.repeat(1_000_000), published_date: '31.02.2026', page_age: {}, published: '' },
+      { url: `${url}2`, title: 'Twice' },
+    ];
+    for (const [body, results] of [
+      [listed([]), 0],
+      [listed(null), 0],
+      [{ ...listed(odd), error: null }, 2],
+    ] as const) {
+      service.reply({ body });
+      const answered = await admin.call(runTest);
+      assert.deepEqual(
+        [answered.status, answered.body],
+        [200, { ok: true, results }],
+        JSON.stringify(body).slice(0, 90),
+      );
+    }
+    service.reply({ body: { ...listed(null), error: 'Invalid API key' } });
+    assert.equal((await admin.call(runTest)).body.error?.details.reason, 'key');
+  });
+
   test(`names the reason when ${kind} refuses the key, is used up, or answers something else`, async () => {
     await admin.call(put, { kind, baseUrl: service.url, apiKey: 'the-key' });
     const isSearxng = kind === 'searxng';

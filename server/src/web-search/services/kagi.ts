@@ -14,6 +14,6 @@ export const kagi: SearchService = {
     const data = memberOf(response, 'data');
     const names = { text: 'snippet', publishedAt: 'published' };
     const mixed = listOf(data)?.filter((entry) => memberOf(entry, 't') === 0 || memberOf(entry, 't') === undefined);
-    return resultsIn(mixed ?? memberOf(data, 'search'), names);
+    return resultsIn(data === null ? null : (mixed ?? memberOf(data, 'search')), names);
   },
 };

@@ -59,8 +59,9 @@ export function listOf(value: unknown): object[] | undefined {
   return value.filter((each): each is object => typeof each === 'object' && each !== null);
 }
 
-/** Results of a list whose members have these names. */
+/** Results of a list whose members have these names. Null is an empty list, as some services write it. */
 export function resultsIn(list: unknown, names: { text: string; publishedAt: string }): RawResult[] | undefined {
+  if (list === null) return [];
   return listOf(list)?.map((each) => ({
     url: memberOf(each, 'url'),
     title: memberOf(each, 'title'),
