@@ -83,10 +83,9 @@ function ShippedRow({
       </div>
       <details className={classes.wholeText}>
         <summary>{t('skills.shippedRead', { name })}</summary>
-        <p className={classes.facts}>{description}</p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard */}
         <section className={classes.content} tabIndex={0} aria-label={t('skills.shippedRead', { name })}>
-          {text}
+          {`${description}\n\n${text}`}
         </section>
       </details>
     </li>
