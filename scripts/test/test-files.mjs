@@ -49,7 +49,10 @@ export const sqlNames = [
   'usage-reports',
 ];
 
-/** Names of server tests that repeat kills, outages or random runs; `npm test` leaves them to `npm run test:all`. */
+/**
+ * Names of server tests that repeat kills, outages or random runs, or start many processes; `npm test` leaves them to
+ * `npm run test:all`.
+ */
 export const longNames = [
   'backup-kills',
   'backup-releases',
@@ -65,6 +68,7 @@ export const longNames = [
   'embedded-postgres',
   'hostile',
   'imports-fuzz',
+  'mcp-conformance',
   'migrate-kills',
   'reverse-proxies',
   'streaming',
