@@ -26,6 +26,8 @@ const kills = Number(process.env.STAND_IN_KILLS ?? 5);
 const conversations = 12;
 const failingShare = 0.3;
 const wordCount = 25;
+/** Each kill can leave a queued message in each conversation, and they are answered one after the other. */
+const settledWithinMs = 300_000;
 const random = seededRandom(seedOf('stand-in kills'));
 const servers: Server[] = [];
 after(() => {
@@ -106,7 +108,7 @@ test(`loses and doubles nothing over ${kills} times kill -9 while stand-ins answ
   }
   const totals = { messages: 0, complete: 0, interrupted: 0, byStandIn: 0 };
   for (const [id, acknowledged] of chats) {
-    await settled(caller, id);
+    await settled(caller, id, settledWithinMs);
     checkConversation(await allMessages(caller, id), acknowledged, standIn ?? '', totals);
   }
   console.log(`stand-in kills: ${JSON.stringify({ ...totals, first: first.count(), second: second.count() })}`);
