@@ -94,17 +94,18 @@ test('shows all usage to administrators, and adds and removes a budget', async (
   await dismissNotice(page, 'Budgets saved');
   expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
 
+  const save = page.locator('form', { has: page.getByLabel('Steps') }).getByRole('button', { name: 'Save' });
   await page.getByLabel('Steps').fill('0');
   await page.getByLabel('Tokens', { exact: true }).fill('250000');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await save.click();
   await expect(page.getByText('Enter a whole number from 1 to 2,000.')).toBeVisible();
   await page.getByLabel('Steps').fill('50');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await save.click();
   await dismissNotice(page, 'Limits per answer saved');
   const config = await admin.must('GET', '/api/admin/config');
   expect(config.turnBudget).toEqual({ steps: 50, minutes: 120, tokens: 250_000 });
   await page.getByRole('button', { name: 'Reset to defaults' }).click();
-  await page.getByRole('button', { name: 'Save' }).click();
+  await save.click();
   const budgetNow = async () => (await admin.must('GET', '/api/admin/config')).turnBudget;
   await expect.poll(budgetNow).toEqual({ steps: 200, minutes: 120, tokens: null });
 });
