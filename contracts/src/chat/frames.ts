@@ -3,10 +3,31 @@ import type { AskedQuestions } from './agent.ts';
 import type { MessageFinishReason } from './finish-reasons.ts';
 import type { Parameters } from './parameters.ts';
 
-/** A notice of the service within an answer. `details` of `parameter_refused`: the parameter that was left out. */
+/** Codes of the notices in answers. */
+export type NoticeCode =
+  | 'mcp_drifted'
+  | 'mcp_unreachable'
+  | 'mcp_sign_in'
+  | 'skill_changed'
+  | 'tools_unsupported'
+  | 'images_unsupported'
+  | 'parameter_refused'
+  | 'tools_left_out'
+  | 'thinking_dropped'
+  | 'picture_not_stored'
+  | 'turn_budget'
+  | 'assistant_unavailable'
+  | 'assistant_incomplete';
+
+/**
+ * A notice of the service within an answer. Clients word it in their own language by `code`, `reason` and `values`;
+ * `message` is English. `details` of `parameter_refused`: the parameter that was left out.
+ */
 export type NoticeData = {
-  code: string;
+  code: NoticeCode;
   message: string;
+  reason?: string;
+  values?: Record<string, string>;
   serverId?: string;
   details?: { parameter: keyof Parameters };
 };

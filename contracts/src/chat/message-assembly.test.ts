@@ -50,7 +50,7 @@ function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = tru
       tools.clear();
       frames.push({ type: 'finish-step' }, { type: 'start-step' });
     } else if (item.do === 'notice') {
-      frames.push({ type: 'data-notice', data: { code: 'x', message: 'y' } });
+      frames.push({ type: 'data-notice', data: { code: 'mcp_drifted', message: 'y' } });
     } else if (item.do === 'file') {
       frames.push({ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' });
     } else if (item.do === 'next') {
@@ -219,7 +219,7 @@ test('uses only frame types of the AI SDK', async () => {
   const frames: Frame[] = [
     { type: 'start', messageId: 'm', messageMetadata: { modelId: 'x', createdAt: '2026-01-01T00:00:00.000Z' } },
     { type: 'data-next', transient: true, data: { messageId: 'a', assistantId: 'b' } },
-    { type: 'data-notice', data: { code: 'a', message: 'b' } },
+    { type: 'data-notice', data: { code: 'turn_budget', message: 'b' } },
     { type: 'abort', reason: 'stopped' },
     { type: 'error', errorText: 'bad' },
     { type: 'finish-step' },

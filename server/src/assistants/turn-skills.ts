@@ -15,7 +15,7 @@ export type TurnSkill = {
   /** How many files besides SKILL.md it has. */
   others: number;
 };
-export type SkillNotice = { code: 'skill_changed'; message: string };
+export type SkillNotice = { code: 'skill_changed'; message: string; values: { name: string } };
 
 const foundMax = 200;
 
@@ -56,7 +56,7 @@ async function notifyChange(
       where n.fingerprint <> excluded.fingerprint returning 1`.execute(db);
   if (rows.length === 0) return;
   const message = `The skill “${name}” has changed since you trusted it. It stays unavailable until you review it in Settings › Skills.`;
-  notify({ code: 'skill_changed', message });
+  notify({ code: 'skill_changed', message, values: { name } });
 }
 
 /**

@@ -29,6 +29,7 @@ export type TurnToolDeps = {
 export type McpNotice = {
   code: 'mcp_drifted' | 'mcp_unreachable' | 'mcp_sign_in';
   message: string;
+  values: { server: string };
   /** The server to sign in to. */
   serverId?: string;
 };
@@ -147,6 +148,7 @@ async function checkServer(
       notices.notify({
         code: 'mcp_unreachable',
         message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
+        values: { server: row.name },
       });
     return undefined;
   }
@@ -318,7 +320,7 @@ async function callOnce(
 /** The answer continues without the server; signing in takes effect with the next one. */
 function notifySignIn({ id, name }: TurnRow, notices: NoticeTarget): void {
   const message = `The MCP server “${name}” asks you to sign in. Sign in, then ask again to use its tools.`;
-  notices.notify({ code: 'mcp_sign_in', message, serverId: id });
+  notices.notify({ code: 'mcp_sign_in', message, values: { server: name }, serverId: id });
 }
 
 async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, notices: NoticeTarget): Promise<void> {
@@ -342,5 +344,6 @@ async function notifyDrift(
     message: row.trusted_with_offer
       ? `The tools of the MCP server “${row.name}” have changed since an administrator trusted them. They stay unavailable until the changes are reviewed and trusted.`
       : `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
+    values: { server: row.name },
   });
 }

@@ -25,3 +25,15 @@ test('keeps the provider’s sentence, and the server’s English text where the
   await loadErrorTexts('en');
   assert.equal(failureDetail(plain), undefined);
 });
+
+test('words the notices of answers in German, and keeps the server’s text in English and without its values', async () => {
+  const notice = (values: object | undefined, code = 'mcp_drifted') =>
+    wordFailure({ code: `notice.${code}`, message: 'English.', details: { code, message: 'English.', values } });
+  await loadErrorTexts('de');
+  assert.match(notice({ server: 'Wetter' }), /Werkzeuge des MCP-Servers „Wetter“ haben sich geändert/);
+  assert.equal(notice(undefined), 'English.');
+  assert.match(notice(undefined, 'turn_budget'), /Grenze erreicht/);
+  assert.equal(notice({}, 'of_a_later_version'), 'English.');
+  await loadErrorTexts('en');
+  assert.equal(notice({ server: 'Weather' }), 'English.');
+});

@@ -4,7 +4,13 @@ import { dateLocale } from './format-locale.ts';
 
 const loaders: Record<Locale, () => Promise<ErrorTexts>> = {
   en: async () => (await import('@homeport/contracts/error-texts/english')).english,
-  de: async () => (await import('@homeport/contracts/error-texts/german')).german,
+  de: async () => {
+    const [{ german }, { germanNotices }] = await Promise.all([
+      import('@homeport/contracts/error-texts/german'),
+      import('@homeport/contracts/error-texts/german-notices'),
+    ]);
+    return { ...german, ...germanNotices };
+  },
 };
 
 let loaded: { locale: Locale; texts: ErrorTexts } | undefined;

@@ -4,6 +4,7 @@ import { Brain, ChevronRight, Info, ListChecks } from 'lucide-react';
 import { memo, useState } from 'react';
 import { useThreadActions } from '../../conversation/thread-actions.ts';
 import { fileIcon } from '../../files/preview/file-kind.ts';
+import { wordFailure } from '../../i18n/error-texts.ts';
 import { type Translate, useText } from '../../i18n/i18n.ts';
 import { lazyComponent } from '../../layout/lazy-component.tsx';
 import { useAccess } from '../../layout/use-access.ts';
@@ -142,8 +143,9 @@ function Notice({ data }: { data: unknown }) {
   const { canEditTools } = useAccess();
   const code = typeof data === 'object' && data !== null && 'code' in data ? String(data.code) : '';
   const isOfTools = code.startsWith('mcp');
-  const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
-  if (typeof message !== 'string') return null;
+  const written = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
+  if (typeof written !== 'string') return null;
+  const message = wordFailure({ code: `notice.${code}`, message: written, details: data });
   const serverId = typeof data === 'object' && data !== null && 'serverId' in data ? data.serverId : undefined;
   if (typeof serverId === 'string') {
     return (

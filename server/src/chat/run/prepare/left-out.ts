@@ -15,7 +15,7 @@ const reasons: Record<OmittedTool['reason'], string> = {
   limit: 'The provider accepts only a limited number of tools. These were left out, as they were used least recently:',
 };
 
-const lackingTexts: Record<LackingAbility, { code: string; message: string }> = {
+const lackingTexts: Record<LackingAbility, Notice> = {
   tools: { code: 'tools_unsupported', message: 'This model doesn’t take tools, so it answered without them.' },
   images: { code: 'images_unsupported', message: 'This model doesn’t take pictures, so it answered without them.' },
 };
@@ -54,9 +54,12 @@ export function toolsLeftOut(chatId: string, tools: readonly OmittedTool[]): Not
   for (const { name, reason } of news) known.add(`${reason} ${name}`);
   const texts = Object.entries(reasons).flatMap(([reason, text]) => {
     const names = news.filter((tool) => tool.reason === reason).map(({ name }) => name);
-    return names.length === 0 ? [] : [`${text} ${listed(names)}.`];
+    return names.length === 0 ? [] : [{ reason, message: `${text} ${listed(names)}.` }];
   });
-  return texts.length === 0 ? undefined : { code: 'tools_left_out', message: texts.join(' ') };
+  if (texts.length === 0) return undefined;
+  const reason = texts.length === 1 ? texts[0]?.reason : undefined;
+  const values = { names: listed(news.map(({ name }) => name)) };
+  return { code: 'tools_left_out', message: texts.map(({ message }) => message).join(' '), reason, values };
 }
 
 function knownOf(chatId: string): Set<string> {

@@ -49,7 +49,7 @@ export async function chooseByAssistant(
   const noticeKey = `${assistant.id}:${assistant.version}`;
   if (lacking !== '' && noticeKey !== assistantNotice) {
     await recordAssistantNotice(kysely, chatId, noticeKey);
-    notify({ code: 'assistant_incomplete', message: lacking });
+    notify({ code: 'assistant_incomplete', message: lacking, values: { name: assistant.name } });
   }
   return {
     assistant,
