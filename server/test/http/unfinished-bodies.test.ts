@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { limits } from '@homeport/contracts/limits';
 import { until } from '../../../contracts/test/until.ts';
 import { requestBodyBudgetBounds } from '../../src/http/body/request-body-budget.ts';
+import { fullCollection } from '../../src/platform/heap-trim.ts';
 import { type SignedIn, startTestApp, type TestApp } from '../app.ts';
 
 /** Unfinished bodies: their share of memory, and their time limit. */
@@ -52,13 +53,20 @@ test('one account’s unfinished bodies take only its share of the memory and bl
     });
   }
   let highest = 0;
-  const look = (): number => (highest = Math.max(highest, process.memoryUsage().arrayBuffers - atFirst));
+  const bound = 2 * requestBodyBudgetBounds.senderBytes;
+  const look = (): number => {
+    const held = () => process.memoryUsage().arrayBuffers - atFirst;
+    // Buffers that nothing uses any more don't count.
+    if (held() >= bound) fullCollection();
+    highest = Math.max(highest, held());
+    return highest;
+  };
   await until('the share is used up', async () => look() > 0.9 * shares * large.length);
   // Another account's large body is read meanwhile, and small ones of the same account, too.
   assert.match((await finished(begin(other, large)))?.text ?? '', /Not valid JSON/);
   assert.equal((await greedy.call('POST /api/chats', {})).status, 201);
   await until('the others are refused', async () => look() > 0 && toldToWait === 3 * shares);
-  assert.ok(highest < 2 * requestBodyBudgetBounds.senderBytes, `${highest} bytes`);
+  assert.ok(highest < bound, `${highest} bytes`);
   for (const { outgoing } of begun) outgoing.destroy();
   assert.match((await finished(begin(greedy, large)))?.text ?? '', /Not valid JSON/, 'their room is free again');
 });

@@ -125,6 +125,7 @@ test('a failing request detects a lost workspace, and otherwise throws its own e
   assert.equal((await status()).phase, 'running');
   await runtime.die(user.id, 'It ran out of memory');
   assert.equal(await workspacesOf(one).ask(user.id, fail), undefined);
+  await until('its end is recorded', async () => (await status()).phase === 'stopped');
   const { rows } = await query('select phase, last_error from workspaces where user_id = $1');
   assert.deepEqual(rows, [{ phase: 'stopped', last_error: 'It ran out of memory' }]);
 });
