@@ -26,6 +26,17 @@ test('gives a new assistant files, changes them, opens them, and restores a vers
     await expect(main.getByRole('list', { name: 'Chosen files' }).getByRole('listitem')).toHaveCount(1);
     await main.getByText('Members of a project').click();
     await expectAccessible(page);
+    // The first listing is made before the upload, and arrives after it.
+    const uploaded = page.waitForResponse((response) => /\/api\/artifacts$/.test(response.url()));
+    await page.route(
+      /\/api\/artifacts\?/,
+      async (route) => {
+        const response = await route.fetch();
+        await uploaded;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
     await main.getByRole('button', { name: 'Create assistant' }).click();
     await expect(main.getByRole('heading', { name: 'Boat lawyer', level: 1 })).toBeVisible();
     await expect(rows).toHaveCount(1);

@@ -16,9 +16,11 @@ export function useFileChanges(scope: FileScope, onChanged?: () => void) {
   const queries = useQueryClient();
   return useMemo(() => {
     const owner = scopeQuery(scope);
-    const refresh = () => {
+    const refresh = async () => {
       onChanged?.();
-      return queries.invalidateQueries({ queryKey: filesKey(scope) });
+      // A first listing under way can be older than the change, and an invalidation would join it.
+      await queries.cancelQueries({ queryKey: filesKey(scope) });
+      await queries.invalidateQueries({ queryKey: filesKey(scope) });
     };
     /** Throws the server's refusal. */
     const move = async (from: string, to: string, isUndo = false) => {
