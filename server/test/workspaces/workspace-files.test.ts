@@ -14,6 +14,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { lacks } from '../../../contracts/test/programs.ts';
 import { until } from '../../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from '../app.ts';
 import { formBody, sendForm, upload } from '../artifacts/artifact-makers.ts';
@@ -219,7 +220,7 @@ test('downloads in full, in ranges, with conditions and by HEAD, with headers th
   assert.equal((await download('~/absent')).status, 404);
 });
 
-test('downloads a folder as .zip that other programs unpack, without links', async () => {
+test('downloads a folder as .zip that other programs unpack, without links', { skip: lacks('python3') }, async () => {
   mkdirSync(join(home, 'pack/sub/empty'), { recursive: true });
   const files: Record<string, Buffer> = {
     'a.txt': Buffer.from('a'),
