@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { until } from '../../../contracts/test/until.ts';
@@ -45,7 +48,9 @@ test('gives up an import that fails repeatedly, after growing delays', async () 
 test('does not give up an import that makes progress at each attempt', async (context) => {
   const count = 9;
   let updates = 0;
+  const dataDir = mkdtempSync(join(tmpdir(), 'homeport-imports-'));
   const faulty = await startTestApp({
+    config: { dataDir },
     // One conversation is imported, the next one fails.
     trace: async (statement, work) => {
       if (statement.startsWith('update "import_entries"') && ++updates % 2 === 0)
@@ -53,7 +58,10 @@ test('does not give up an import that makes progress at each attempt', async (co
       return work();
     },
   });
-  context.after(() => faulty.stop());
+  context.after(async () => {
+    await faulty.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
   const who = await faulty.signIn();
   const conversations = Array.from({ length: count }, (_, index) => ({
     ...chatGptConversation,

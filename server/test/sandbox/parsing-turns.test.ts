@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../../contracts/test/until.ts';
 import { RecentTimeouts } from '../../src/platform/concurrency/recent-timeouts.ts';
@@ -11,11 +14,15 @@ import { makeEndlessPdf } from './hostile/endless-pdf.ts';
 
 /** Slow files of one user don't block another user's. */
 
+const dataDir = mkdtempSync(join(tmpdir(), 'homeport-turns-'));
 let app: TestApp;
 before(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ config: { dataDir } });
 });
-after(() => app.stop());
+after(async () => {
+  await app.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
 async function stored(who: SignedIn, name: string, bytes: Buffer): Promise<Record<string, string>> {
   const chatId = await createChat(who);
