@@ -7,6 +7,7 @@ import { mistypedSettings } from '../config/config.ts';
 import type { Database } from '../db/pool.ts';
 import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
+import { readOperation } from '../settings/operation.ts';
 import { tryRuntime } from '../workspaces/lifecycle/try-runtime.ts';
 import { checkAddress } from './doctor-address.ts';
 import { checkBackups } from './doctor-backups.ts';
@@ -34,9 +35,16 @@ export async function examine({ config, db, artifactStore }: Needs): Promise<Fin
     guarded('disk', () => checkDisk(config)),
     guarded('permissions', () => checkPermissions(config)),
     guarded('workspaces', () => checkWorkspaces(config)),
-    checkAddress(config),
+    guarded('address', () => examineAddress(config, db)),
   ]);
   return findings.flat();
+}
+
+/** The probe of uploads has the size that administrators set in the page, if the database can be read. */
+async function examineAddress(config: Config, db: Database | Error): Promise<Finding[]> {
+  if (db instanceof Error || (await findUnreachable(config, db)) !== undefined) return checkAddress(config);
+  const { artifactMaxUploadBytes } = await readOperation({ config, db });
+  return checkAddress({ ...config, artifactMaxUploadBytes });
 }
 
 /** One finding instead of five if the database cannot be used. */

@@ -103,6 +103,19 @@ test('refuses a report without sources or with numbers that are none, and names 
   assert.equal(calls[8]?.state, 'output-error');
 });
 
+test('a report is held to the size limit of files that administrators set in the page', async () => {
+  const chat = await startWithPages();
+  const setLimit = async (artifactMaxUploadBytes: number | null) =>
+    assert.equal((await web.admin.call('PATCH /api/admin/settings', { artifactMaxUploadBytes })).status, 200);
+  await setLimit(100);
+  try {
+    const { calls } = await runCalls(web, chat, [[search('tides')], [report(`Tides rise [1]. ${'x'.repeat(200)}`)]]);
+    assert.match(calls[1]?.errorText ?? '', /larger than the limit for files \(100 bytes\)/);
+  } finally {
+    await setLimit(null);
+  }
+});
+
 test('offers /research only with the web, unless the person or an administrator has switched it off', async () => {
   const chat = await startWithPages();
   const ran = async (extra: object = {}) => {

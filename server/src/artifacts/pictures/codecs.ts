@@ -14,7 +14,7 @@ import { type Pixels, shrink, turnUpright } from './pixels.ts';
 const pixelsMax = 50_000_000;
 const avifPixelsMax = 20_000_000;
 
-/** The pictures that have more pixels than are decoded here. */
+/** The picture has more pixels than this process decodes. */
 export class TooManyPixels extends Error {
   constructor(width: number, height: number) {
     super(`${width} × ${height} pixels`);
@@ -139,8 +139,8 @@ function avifSize(bytes: Buffer): { width: number; height: number } {
   return largest;
 }
 
-/** The box `irot` has quarter turns against the clock; the decoder leaves them to the reader. */
+/** From the box `irot`, in quarter turns against the clock, which the decoder does not apply. */
 function avifOrientation(bytes: Buffer): number {
   const at = bytes.indexOf('\0\0\0\x09irot', 0, 'latin1');
-  return [1, 8, 3, 6][(bytes[at + 8] ?? 0) & 3] ?? 1;
+  return at === -1 ? 1 : ([1, 8, 3, 6][(bytes[at + 8] ?? 0) & 3] ?? 1);
 }

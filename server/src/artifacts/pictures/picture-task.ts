@@ -2,7 +2,7 @@ import { type Task, TaskRefused } from '../../sandbox/serve.ts';
 import { checkPixels, decoders, encodeJpeg, fitPixels, TooManyPixels } from './codecs.ts';
 import type { PictureType } from './picture-head.ts';
 
-/** `width` and `height` are 0 where the head did not say. */
+/** `width` and `height` are 0 if they could not be read from the head. */
 export type PictureInput = {
   bytes: Uint8Array;
   type: PictureType;

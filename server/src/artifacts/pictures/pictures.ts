@@ -83,7 +83,7 @@ export class Pictures {
       : otherwise;
   }
 
-  /** Undefined if the picture is not to blame. */
+  /** Undefined after a failure of another cause than the picture: a later attempt can succeed. */
   async #convert(input: PictureInput, userId: string, signal: AbortSignal): Promise<ModelPicture | undefined> {
     try {
       return await this.#turns.take({ lane: userId, isKnown: true, signal }, async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pathOfName } from '../../artifacts/path.ts';
 import { createArtifact } from '../../artifacts/uploads.ts';
+import { readOperation } from '../../settings/operation.ts';
 import { checkCitations, type StoredSource } from '../../web-search/sources.ts';
 import type { FileOwner, FileStoreDeps } from './stored-file.ts';
 import { defineTool } from './tool-input.ts';
@@ -48,7 +49,7 @@ export function reportTool(deps: FileStoreDeps, { owner_id: userId, chat_id: cha
       if (cited.length === 0) throw new ToolFailure('The report cites no source. Put [n] after each statement.');
       const report = [`# ${lineOf(title)}`, text.trim(), `## ${lineOf(sourcesHeading)}`, listOf(cited)].join('\n\n');
       const bytes = Buffer.from(`${report}\n`.toWellFormed());
-      const limit = deps.config.artifactMaxUploadBytes;
+      const { artifactMaxUploadBytes: limit } = await readOperation(deps);
       if (bytes.length > limit)
         throw new ToolFailure(`The report is larger than the limit for files (${limit} bytes).`);
       const stored = await deps.artifactStore.put(ReadableStream.from([bytes]));
